@@ -1,6 +1,6 @@
 //! The calls about machines and their pods.
 
-use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, PodBehaviour};
+use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, PodBehaviour, ToldHints};
 use nodeproof_core::json;
 use nodeproof_core::network::{PODS, Rule};
 use nodeproof_core::objects::{FieldError, Json, ObjectKey};
@@ -60,6 +60,17 @@ impl Control {
             Refusal::new(409, message)
         })?;
         self.act(&machine, MachineAction::Behave { namespace: namespace.into(), pod: pod.into(), behaviour })?;
+        Ok(Reply::ok(Json::object()))
+    }
+
+    /// Sets what a provider would answer to the topology manager about a container.
+    pub(super) fn tell_hints(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let name = call.names[0].as_str();
+        self.shown(name)?;
+        let nodes = self.sim.machine(name).map(|machine| machine.host().spec.hardware.numa_nodes());
+        let told = ToldHints::from_json(call.body, &nodes.unwrap_or_default())?;
+        self.act(name, MachineAction::TellHints(told))?;
         Ok(Reply::ok(Json::object()))
     }
 

@@ -50,7 +50,7 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET", "machines/*", Control::machine),
     ("GET", "machines/*/containers", Control::containers),
     ("POST", "machines/*/do", Control::machine_do),
-    ("PUT", "machines/*/hints", |_, _| Err(Refusal::not_there("PUT machines/NAME/hints"))),
+    ("PUT", "machines/*/hints", Control::tell_hints),
     ("POST", "network/rules", Control::add_rule),
     ("GET", "network/rules", Control::rules),
     ("GET", "network/rules/*", Control::rule),

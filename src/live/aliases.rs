@@ -245,6 +245,10 @@ impl Aliases {
             MachineAction::Behave { namespace, pod, behaviour } => {
                 MachineAction::Behave { namespace: self.namespace(&namespace), pod, behaviour }
             }
+            MachineAction::TellHints(mut told) => {
+                told.pod.0 = self.namespace(&told.pod.0);
+                MachineAction::TellHints(told)
+            }
             other => other,
         }
     }

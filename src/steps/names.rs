@@ -111,6 +111,7 @@ const EVENT_REASONS: &[&str] = &[
     "OutOfpods",
     "OutOfephemeral-storage",
     "UnexpectedAdmissionError",
+    "TopologyAffinityError",
     "PodFeatureUnsupported",
     "NodeShutdown",
     // Volumes.

@@ -4,6 +4,7 @@
 
 pub mod base64;
 pub mod canonical;
+pub mod cpu_set;
 pub mod diff;
 pub(crate) mod fnv;
 mod json;

@@ -97,7 +97,7 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         MachineAction::Fill(_) => Err("a container shares disk, memory and process ids with its host".to_owned()),
         MachineAction::NotModelled(what) => Err(format!("{what}: not possible on a container")),
         MachineAction::Change(_) => Err("a container has the parts and the clock of its host".to_owned()),
-        MachineAction::Behave { .. } => Err(BEHAVIOUR.to_owned()),
+        MachineAction::Behave { .. } | MachineAction::TellHints(_) => Err(BEHAVIOUR.to_owned()),
     }
 }
 

@@ -15,19 +15,27 @@ use crate::objects::{FieldError, Json, Text, nearest};
 pub const FLAGS: &[(&str, &str)] = &[
     ("cgroups-per-qos", "cgroupsPerQOS"),
     ("cloud-provider", ""),
+    ("cpu-manager-policy", "cpuManagerPolicy"),
     ("enable-controller-attach-detach", "enableControllerAttachDetach"),
     ("enforce-node-allocatable", "enforceNodeAllocatable"),
     ("eviction-hard", "evictionHard"),
+    ("eviction-max-pod-grace-period", "evictionMaxPodGracePeriod"),
     ("eviction-minimum-reclaim", "evictionMinimumReclaim"),
+    ("eviction-pressure-transition-period", "evictionPressureTransitionPeriod"),
     ("eviction-soft", "evictionSoft"),
     ("eviction-soft-grace-period", "evictionSoftGracePeriod"),
     ("fail-cgroupv1", "failCgroupV1"),
     ("fail-swap-on", "failSwapOn"),
     ("hostname-override", ""),
+    ("image-gc-high-threshold", "imageGCHighThresholdPercent"),
+    ("image-gc-low-threshold", "imageGCLowThresholdPercent"),
     ("kube-reserved", "kubeReserved"),
     ("kube-reserved-cgroup", "kubeReservedCgroup"),
     ("kubeconfig", ""),
+    ("local-storage-capacity-isolation", "localStorageCapacityIsolation"),
     ("max-pods", "maxPods"),
+    ("memory-manager-policy", "memoryManagerPolicy"),
+    ("minimum-image-ttl-duration", "imageMinimumGCAge"),
     ("node-ip", ""),
     ("node-labels", ""),
     ("node-status-max-images", "nodeStatusMaxImages"),
@@ -41,35 +49,31 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("reserved-cpus", "reservedSystemCPUs"),
     ("system-reserved", "systemReserved"),
     ("system-reserved-cgroup", "systemReservedCgroup"),
+    ("topology-manager-policy", "topologyManagerPolicy"),
+    ("topology-manager-policy-options", "topologyManagerPolicyOptions"),
+    ("topology-manager-scope", "topologyManagerScope"),
 ];
 
 /// Further flags of a kubelet, which are accepted by name and change nothing.
 /// Source: cmd/kubelet/app/options (v1.34).
-const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit \
-    authentication-token-webhook authentication-token-webhook-cache-ttl authorization-mode \
-    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl boot-id-file \
-    bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cluster-dns cluster-domain \
-    config config-dir container-hints container-log-max-files container-log-max-size container-runtime-endpoint \
-    contention-profiling cpu-cfs-quota cpu-cfs-quota-period cpu-manager-policy cpu-manager-policy-options \
-    cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader enable-server \
-    event-burst event-qps event-storage-age-limit event-storage-event-limit eviction-max-pod-grace-period \
-    eviction-pressure-transition-period \
-    exit-on-lock-contention experimental-allocatable-ignore-eviction \
-    experimental-mounter-path feature-gates file-check-frequency global-housekeeping-interval hairpin-mode \
-    healthz-bind-address healthz-port http-check-frequency image-credential-provider-bin-dir \
-    image-credential-provider-config image-gc-high-threshold image-gc-low-threshold image-service-endpoint \
-    kernel-memcg-notification kube-api-burst kube-api-content-type kube-api-qps kubelet-cgroups \
-    local-storage-capacity-isolation lock-file log-cadvisor-usage logging-format machine-id-file \
-    make-iptables-util-chains manifest-url manifest-url-header max-open-files maximum-dead-containers \
-    maximum-dead-containers-per-container memory-manager-policy minimum-container-ttl-duration \
-    minimum-image-ttl-duration oom-score-adj pod-cidr pod-infra-container-image pod-manifest-path pod-max-pids \
-    protect-kernel-defaults qos-reserved read-only-port registry-burst registry-qps reserved-memory \
-    resolv-conf root-dir rotate-certificates rotate-server-certificates runonce runtime-cgroups \
-    runtime-request-timeout seccomp-default serialize-image-pulls show-hidden-metrics-for-version \
-    streaming-connection-idle-timeout sync-frequency system-cgroups tls-cert-file \
-    tls-cipher-suites tls-min-version tls-private-key-file topology-manager-policy topology-manager-policy-options \
-    topology-manager-scope v version vmodule \
-    volume-plugin-dir volume-stats-agg-period";
+const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit authentication-token-webhook \
+    authentication-token-webhook-cache-ttl authorization-mode authorization-webhook-cache-authorized-ttl \
+    authorization-webhook-cache-unauthorized-ttl boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup- \
+    root client-ca-file cluster-dns cluster-domain config config-dir container-hints container-log-max-files \
+    container-log-max-size container-runtime-endpoint contention-profiling cpu-cfs-quota cpu-cfs-quota-period cpu- \
+    manager-policy-options cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader enable-server \
+    event-burst event-qps event-storage-age-limit event-storage-event-limit exit-on-lock-contention experimental- \
+    allocatable-ignore-eviction experimental-mounter-path feature-gates file-check-frequency global-housekeeping- \
+    interval hairpin-mode healthz-bind-address healthz-port http-check-frequency image-credential-provider-bin-dir \
+    image-credential-provider-config image-service-endpoint kernel-memcg-notification kube-api-burst kube-api- \
+    content-type kube-api-qps kubelet-cgroups lock-file log-cadvisor-usage logging-format machine-id-file make- \
+    iptables-util-chains manifest-url manifest-url-header max-open-files maximum-dead-containers maximum-dead- \
+    containers-per-container minimum-container-ttl-duration oom-score-adj pod-cidr pod-infra-container-image pod- \
+    manifest-path pod-max-pids protect-kernel-defaults qos-reserved read-only-port registry-burst registry-qps \
+    reserved-memory resolv-conf root-dir rotate-certificates rotate-server-certificates runonce runtime-cgroups \
+    runtime-request-timeout seccomp-default serialize-image-pulls show-hidden-metrics-for-version streaming- \
+    connection-idle-timeout sync-frequency system-cgroups tls-cert-file tls-cipher-suites tls-min-version tls- \
+    private-key-file v version vmodule volume-plugin-dir volume-stats-agg-period";
 
 /// The fields of `KubeletConfiguration`. Source: k8s.io/kubelet config/v1beta1 types.go (v1.34 and v1.36).
 const CONFIG_FIELDS: &[&str] = &[

@@ -7,6 +7,7 @@ mod behaviour;
 mod kubelet_options;
 mod limits;
 mod logind;
+mod numa;
 pub mod runtime;
 mod spec;
 mod usage;
@@ -24,6 +25,7 @@ pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAft
 pub use kubelet_options::{FLAGS, read_flag};
 pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
+pub use numa::{Assignment, Device, DevicePlugin, NumaNode, ToldHints, distance};
 pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 pub use usage::{Free, Level, Resource, USES, Uses};
 
@@ -44,6 +46,12 @@ pub struct Host {
     pub has_served_plugins: bool,
     /// The images, each with `names` and `sizeBytes`.
     pub images: Vec<Json>,
+    /// What the kubelet gave to containers for themselves.
+    pub assignments: Vec<Assignment>,
+    /// The policies of CPU manager and memory manager that the last kubelet ran with, as the files of both tell.
+    pub manager_policies: Option<[&'static str; 2]>,
+    /// What providers would answer to the topology manager.
+    pub told_hints: Vec<ToldHints>,
     /// What everything but containers and images uses.
     others: Others,
     /// Counts the changes of the fields above, so that an unchanged machine is recognised by one comparison.
@@ -65,6 +73,9 @@ impl Host {
             is_cni_installed: true,
             has_served_plugins: false,
             images: spec.hardware.images.clone(),
+            assignments: Vec::new(),
+            manager_policies: None,
+            told_hints: Vec::new(),
             others: Others::default(),
             generation: 0,
             runtime: Runtime::default(),

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::kubelet_options::{check_field_names, read_flag};
+use super::numa::{DevicePlugin, NumaNode, only_node, read_device_plugins, read_numa, totals};
 use crate::json;
 use crate::network::Identity;
 use crate::objects::names::{self, Wording};
@@ -91,6 +92,10 @@ pub struct Hardware {
     pub pods: Option<i64>,
     /// Extended resources: name, capacity, and how much of it is healthy.
     pub extended: Vec<(Text, Quantity, Quantity)>,
+    /// The NUMA nodes, by id. Default: one that has everything.
+    pub numa: Vec<NumaNode>,
+    /// The device plugins with their devices; each resource is among the extended ones.
+    pub device_plugins: Vec<DevicePlugin>,
     /// The addresses. Default: one `InternalIP` made from the name.
     pub addresses: Option<Vec<Address>>,
     /// The swap space. Default none.
@@ -178,6 +183,8 @@ impl Default for Hardware {
             pids: 32_768,
             pods: None,
             extended: Vec::new(),
+            numa: Vec::new(),
+            device_plugins: Vec::new(),
             addresses: None,
             swap: Quantity::whole(0, Format::BinarySi),
             swap_controller: true,
@@ -269,14 +276,19 @@ impl MachineSpec {
 
 impl Hardware {
     fn read(&mut self, reader: &mut FieldReader<'_>) -> Result<(), FieldError> {
-        for name in ["numa", "attachLimits"] {
+        for name in ["attachLimits"] {
             if reader.any(name).is_some() {
                 return Err(reader.error(name, format!("{name} is not modelled yet")));
             }
         }
-        if let Some(capacity) = reader.any("capacity") {
+        let capacity = reader.any("capacity");
+        if let Some(capacity) = capacity {
             self.read_capacity(capacity)?;
         }
+        if let Some(numa) = reader.list("numa")? {
+            self.numa = read_numa(numa)?;
+        }
+        self.fit_numa(capacity.unwrap_or(&Json::Null))?;
         self.inodes = reader.integer("inodes", 1, i64::MAX)?.or(self.inodes);
         self.pids = reader.integer("pids", 1, i64::MAX)?.unwrap_or(self.pids);
         if let Some(plugins) = reader.list("devicePlugins")? {
@@ -373,25 +385,48 @@ impl Hardware {
 
     /// A device plugin's resource counts its devices; those that are healthy are allocatable.
     fn read_device_plugins(&mut self, plugins: &[Json]) -> Result<(), FieldError> {
-        for (at, plugin) in plugins.iter().enumerate() {
-            let path = format!("devicePlugins[{at}]");
-            let mut reader = FieldReader::new(plugin, path.as_str())?;
-            let resource = reader.needed_text("resource")?.clone();
-            let (mut all, mut healthy) = (0, 0);
-            for (number, device) in reader.list("devices")?.unwrap_or_default().iter().enumerate() {
-                let mut device = FieldReader::new(device, format!("{path}.devices[{number}]"))?;
-                device.text("id")?;
-                device.integer("numa", 0, i64::MAX)?;
-                all += 1;
-                healthy += i64::from(device.boolean("healthy")?.unwrap_or(true));
-                device.finish()?;
+        for (at, plugin) in read_device_plugins(plugins)?.into_iter().enumerate() {
+            let nodes = self.numa_nodes();
+            let unknown = |id: &&u32| !nodes.iter().any(|node| node.id == **id);
+            let mut devices = plugin.devices.iter().enumerate();
+            if let Some((number, id)) =
+                devices.find_map(|(number, device)| Some((number, device.numa.iter().find(unknown)?)))
+            {
+                let field = format!("devicePlugins[{at}].devices[{number}].numa");
+                return Err(FieldError::new(field, format!("the machine has no NUMA node {id}")));
             }
-            reader.finish()?;
-            self.extended.retain(|(own, ..)| *own != resource);
-            let count = |number| Quantity::whole(number, Format::DecimalSi);
-            self.extended.push((resource, count(all), count(healthy)));
+            let count = |number: usize| Quantity::whole(i64::try_from(number).unwrap_or(i64::MAX), Format::DecimalSi);
+            let healthy = plugin.devices.iter().filter(|device| device.is_healthy).count();
+            self.extended.retain(|(own, ..)| *own != plugin.resource);
+            self.extended.push((plugin.resource.clone(), count(plugin.devices.len()), count(healthy)));
+            self.device_plugins.retain(|own| own.resource != plugin.resource);
+            self.device_plugins.push(plugin);
         }
         Ok(())
+    }
+
+    /// CPUs and memory of a machine are those of its NUMA nodes, if it tells of them.
+    fn fit_numa(&mut self, capacity: &Json) -> Result<(), FieldError> {
+        if self.numa.is_empty() {
+            return Ok(());
+        }
+        let (cpus, memory) = totals(&self.numa);
+        let cpu = Quantity::whole(cpus, Format::DecimalSi);
+        let memory = Quantity::whole(memory, Format::BinarySi);
+        for (field, sum, given) in [("cpu", cpu, self.cpu), ("memory", memory, self.memory)] {
+            if !capacity.get(field).is_null() && sum != given {
+                let message = format!("the NUMA nodes have {sum} together, and the machine {given}");
+                return Err(FieldError::new(format!("capacity.{field}"), message));
+            }
+        }
+        (self.cpu, self.memory) = (cpu, memory);
+        Ok(())
+    }
+
+    /// Returns the NUMA nodes: one, if the machine tells of none.
+    #[must_use]
+    pub fn numa_nodes(&self) -> Vec<NumaNode> {
+        if self.numa.is_empty() { Vec::from([only_node(self.cpu, self.memory)]) } else { self.numa.clone() }
     }
 }
 
@@ -523,7 +558,25 @@ mod tests {
                 Some("node-labels"),
             ),
             (json!({"name": "w", "addresses": [{"type": "Internal-IP"}]}), "addresses[0].type", Some("InternalIP")),
-            (json!({"name": "w", "numa": []}), "numa", None),
+            (json!({"name": "w", "numa": [{"id": 0, "memory": "1Gi"}]}), "numa[0].cpus", None),
+            (json!({"name": "w", "numa": [{"id": 0, "cpus": 0, "memory": "1Gi"}]}), "numa[0].cpus", None),
+            (json!({"name": "w", "numa": [{"id": 0, "cpus": 2}]}), "numa[0].memory", None),
+            (
+                json!({"name": "w", "numa": [{"id": 0, "cpus": "0-1", "memory": "1Gi"},
+                    {"id": 1, "cpus": "1-2", "memory": "1Gi"}]}),
+                "numa[1].cpus",
+                None,
+            ),
+            (
+                json!({"name": "w", "capacity": {"cpu": 8}, "numa": [{"id": 0, "cpus": 2, "memory": "1Gi"}]}),
+                "capacity.cpu",
+                None,
+            ),
+            (
+                json!({"name": "w", "devicePlugins": [{"resource": "a.b/c", "devices": [{"id": "x", "numa": 1}]}]}),
+                "devicePlugins[0].devices[0].numa",
+                None,
+            ),
             (json!({"name": "w", "kubeconfigs": {"/a": "nod"}}), "kubeconfigs./a", Some("node")),
             (json!({"name": "w", "kubeconfigs": {"/a": {"users": "x"}}}), "kubeconfigs./a.user", None),
         ] {

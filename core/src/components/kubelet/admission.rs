@@ -9,7 +9,7 @@
 //! are missing preempts others.
 //! Inputs: the pod, the other pods, the Node, the configuration. Outputs: admitted, admitted after some victims, or
 //! refused with reason and message.
-//! Left out on purpose: topology and devices.
+//! Between sysctls and the operating system stands the allocation of resources, see `topology`.
 
 use alloc::format;
 use alloc::string::String;
@@ -75,7 +75,12 @@ pub(super) enum AdmissionResult {
     Refused(Text, String),
 }
 
-/// Decides whether a pod is admitted beside the others that run here.
+/// Finds a reason for a refusal that comes before the allocation of resources.
+pub(super) fn early_refusal(pod: &Object, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
+    under_pressure(pod, place).or_else(|| forbidden_sysctl(pod.stable().get("spec"), place))
+}
+
+/// Decides whether a pod is admitted beside the others that run here, as far as nothing came before.
 pub(super) fn verdict<'a>(
     pod: &Object,
     others: impl Iterator<Item = &'a Object>,
@@ -84,9 +89,7 @@ pub(super) fn verdict<'a>(
     let others: Vec<&Object> = others.collect();
     let (spec, node) = (pod.stable().get("spec"), place.node);
     let refused = |(reason, message): AdmissionFailure| AdmissionResult::Refused(reason, message);
-    if let Some(refusal) =
-        under_pressure(pod, place).or_else(|| forbidden_sysctl(spec, place)).or_else(|| wrong_system(pod, node))
-    {
+    if let Some(refusal) = wrong_system(pod, node) {
         return refused(refusal);
     }
     let lacking = shortages(spec, &others, place);

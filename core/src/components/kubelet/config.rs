@@ -20,6 +20,7 @@ use super::reservation::Reservations;
 use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
 use super::thresholds::EvictionConfig;
+use super::topology::TopologySettings;
 use super::{thresholds, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
@@ -83,6 +84,8 @@ pub struct KubeletConfig {
     pub eviction: EvictionConfig,
     /// When unused images are deleted.
     pub image_gc: ImageGcPolicy,
+    /// Where resources for containers alone come from.
+    pub topology: TopologySettings,
     /// What it was told that is accepted and whose effect is not modelled.
     pub not_modelled: Vec<String>,
 }
@@ -143,6 +146,7 @@ impl KubeletConfig {
             reservations: Reservations::default(),
             eviction: EvictionConfig::default(),
             image_gc: ImageGcPolicy::read(&read)?,
+            topology: TopologySettings::default(),
             not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;
@@ -155,6 +159,7 @@ impl KubeletConfig {
         }
         config.reservations = Reservations::read(&merged, hardware, settings.profile())?;
         swap::check(&merged, hardware, settings)?;
+        config.topology = TopologySettings::read(&merged, hardware, &config.reservations)?;
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
         thresholds::check(&merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         config.eviction = EvictionConfig::read(&merged, settings.profile())?;
@@ -238,20 +243,33 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
         };
         let bad_bool = || invalid(&format!("strconv.ParseBool: parsing \"{value}\": invalid syntax"));
         let parsed = match *field {
-            "registerNode" | "failSwapOn" | "enableControllerAttachDetach" | "failCgroupV1" | "cgroupsPerQOS" => {
-                Json::Bool(parse_bool(value).ok_or_else(bad_bool)?)
-            }
-            "maxPods" | "podsPerCore" | "nodeStatusMaxImages" | "port" => Json::Int(
+            "registerNode"
+            | "failSwapOn"
+            | "enableControllerAttachDetach"
+            | "failCgroupV1"
+            | "cgroupsPerQOS"
+            | "localStorageCapacityIsolation" => Json::Bool(parse_bool(value).ok_or_else(bad_bool)?),
+            "maxPods"
+            | "podsPerCore"
+            | "nodeStatusMaxImages"
+            | "port"
+            | "evictionMaxPodGracePeriod"
+            | "imageGCHighThresholdPercent"
+            | "imageGCLowThresholdPercent" => Json::Int(
                 value
                     .parse()
                     .map_err(|_| invalid(&format!("strconv.ParseInt: parsing \"{value}\": invalid syntax")))?,
             ),
-            "nodeStatusUpdateFrequency" => {
+            "nodeStatusUpdateFrequency" | "evictionPressureTransitionPeriod" | "imageMinimumGCAge" => {
                 parse_duration(value).ok_or_else(|| invalid(&go_duration_error(value)))?;
                 Json::from(value)
             }
             "registerWithTaints" => parse_taints(value).map_err(|why| invalid(&why))?,
-            "kubeReserved" | "systemReserved" | "evictionSoftGracePeriod" | "evictionMinimumReclaim" => {
+            "kubeReserved"
+            | "systemReserved"
+            | "evictionSoftGracePeriod"
+            | "evictionMinimumReclaim"
+            | "topologyManagerPolicyOptions" => {
                 parse_pairs(value, '=').ok_or_else(|| invalid("malformed pair, expect string=string"))?
             }
             "evictionHard" | "evictionSoft" => {
@@ -266,7 +284,7 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
 }
 
 /// Source: Go's strconv.ParseBool.
-fn parse_bool(text: &str) -> Option<bool> {
+pub(super) fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),

@@ -27,6 +27,7 @@ mod shutdown;
 mod status;
 mod swap;
 mod thresholds;
+mod topology;
 mod upkeep;
 mod validation;
 

@@ -12,18 +12,15 @@ use crate::profile::Settings;
 
 /// Fields of which no effect is modelled, with their defaults.
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
-const FIELDS: [(&str, Default); 11] = [
-    ("cpuManagerPolicy", Default::Text("none")),
+const FIELDS: [(&str, Default); 8] = [
+    ("cpuManagerPolicyOptions", Default::Nothing),
     ("crashLoopBackOff", Default::Nothing),
     ("imageMaximumGCAge", Default::Text("0s")),
     ("localStorageCapacityIsolation", Default::Bool(true)),
-    ("memoryManagerPolicy", Default::Text("None")),
     ("podCIDR", Default::Text("")),
-    ("reservedMemory", Default::Nothing),
     ("runOnce", Default::Bool(false)),
     ("serverTLSBootstrap", Default::Bool(false)),
     ("staticPodPath", Default::Text("")),
-    ("topologyManagerPolicy", Default::Text("none")),
 ];
 
 /// The default of a field.

@@ -330,8 +330,7 @@ impl Kubelet {
             .map(|name| plan_of(name, &pod, context.host))
             .collect();
         let is_ending = has_sandbox && !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-        let verdict =
-            if is_terminal || is_ending { AdmissionResult::Admitted } else { self.verdict(&pod, context.host) };
+        let verdict = if is_terminal || is_ending { AdmissionResult::Admitted } else { self.verdict(&pod, context) };
         let (rejection, victims) = match verdict {
             AdmissionResult::Admitted => (None, Vec::new()),
             AdmissionResult::AdmittedAfter(victims) => (None, victims),
@@ -489,22 +488,35 @@ impl Kubelet {
         self.pods.recompute_deadline(context.now);
     }
 
-    /// Decides whether a pod is admitted.
-    fn verdict(&self, pod: &Object, host: &Host) -> AdmissionResult {
+    /// Decides whether a pod is admitted, and gives it the resources that are for it alone.
+    fn verdict(&mut self, pod: &Object, context: &mut KubeletContext<'_>) -> AdmissionResult {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
-        let place = AdmissionContext {
-            config: &self.config,
-            host,
-            node: &node,
-            pressures: self.eviction.conditions(),
-            profile: self.settings.profile(),
-        };
+        let settings = self.settings.clone();
+        let (config, pressures) = (self.config.clone(), self.eviction.conditions());
+        let profile = settings.profile();
+        let place = AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile };
+        if let Some((reason, message)) = super::admission::early_refusal(pod, &place) {
+            return AdmissionResult::Refused(reason, message);
+        }
+        if let Err((reason, message)) = self.allocate(pod, context) {
+            return AdmissionResult::Refused(reason, message);
+        }
+        let place = AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile };
         match super::admission::verdict(pod, self.admitted(), &place) {
             AdmissionResult::Admitted | AdmissionResult::AdmittedAfter(_) if self.shutdown.is_shutting_down() => {
                 let (reason, message) = super::shutdown::refusal();
                 AdmissionResult::Refused(reason, message)
             }
             verdict => verdict,
+        }
+    }
+
+    /// Tells whether a pod keeps what it got for itself. Nothing is known yet of pods that a restarted kubelet has not
+    /// seen.
+    pub(super) fn keeps_resources(&self, uid: &Text) -> bool {
+        match self.pods.workers.get(uid) {
+            Some(worker) => !worker.is_over(),
+            None => !self.pods.is_filled,
         }
     }
 

@@ -4,7 +4,6 @@
 //! hard eviction thresholds of memory and of the root file system. Inputs: the
 //! configuration, the hardware. Outputs: amounts, or the kubelet's message.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -13,6 +12,7 @@ use super::config::config_quantity;
 use super::thresholds::{self, Threshold};
 use crate::components::host::Hardware;
 use crate::objects::Json;
+use crate::objects::cpu_set::parse_cpu_set;
 use crate::objects::quantity::{Format, Quantity};
 use crate::profile::Profile;
 
@@ -151,7 +151,7 @@ fn reserved_cpus(merged: &Json, hardware: &Hardware) -> Result<Option<usize>, St
         return Ok(None);
     };
     // What cannot be read is refused by the checks of the configuration.
-    let listed = cpu_set(text).unwrap_or_default();
+    let listed = parse_cpu_set(text).unwrap_or_default();
     let online = u32::try_from(hardware.cpu.milli_value() / 1000).unwrap_or(u32::MAX);
     if listed.iter().any(|cpu| *cpu >= online) {
         return Err(format!(
@@ -160,31 +160,6 @@ fn reserved_cpus(merged: &Json, hardware: &Hardware) -> Result<Option<usize>, St
         ));
     }
     Ok(Some(listed.len()))
-}
-
-/// Reads a list of CPUs, `0-3,8`.
-///
-/// Source: k8s.io/utils/cpuset/cpuset.go, `Parse`.
-///
-/// # Errors
-/// Go's message.
-pub(super) fn cpu_set(text: &str) -> Result<BTreeSet<u32>, String> {
-    let number =
-        |text: &str| text.parse::<u32>().map_err(|_| format!("strconv.Atoi: parsing \"{text}\": invalid syntax"));
-    let mut cpus = BTreeSet::new();
-    for part in text.split(',').filter(|_| !text.is_empty()) {
-        match part.split_once('-') {
-            None => drop(cpus.insert(number(part)?)),
-            Some((first, last)) => {
-                let (from, to) = (number(first)?, number(last)?);
-                if from > to {
-                    return Err(format!("invalid range \"{part}\" ({from} > {to})"));
-                }
-                cpus.extend(from..=to);
-            }
-        }
-    }
-    Ok(cpus)
 }
 
 /// Prints a quantity as Go prints the struct, as in the kubelet's message.

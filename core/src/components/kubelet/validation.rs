@@ -10,9 +10,10 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
-use super::reservation::cpu_set;
 use super::swap;
+use super::topology::reserved_memory_errors;
 use crate::components::host::Hardware;
+use crate::objects::cpu_set::parse_cpu_set;
 use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
 use crate::objects::names::{self, Wording};
 use crate::objects::time::parse_duration;
@@ -185,6 +186,7 @@ pub(super) fn configuration(
     }
     enforcement_errors(merged, settings, &mut refuse);
     reserved_cpu_errors(merged, &mut refuse);
+    reserved_memory_errors(merged).into_iter().for_each(|why| refuse(true, why));
     let profile = settings.profile();
     let fail_cgroup_v1 = merged.get("failCgroupV1").as_bool().unwrap_or(profile.is("fail-cgroup-v1"));
     if hardware.cgroup_version == 1 && fail_cgroup_v1 {
@@ -261,7 +263,7 @@ fn reserved_cpu_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
             (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
             .to_string(),
     );
-    if let Err(why) = cpu_set(listed) {
+    if let Err(why) = parse_cpu_set(listed) {
         refuse(
             true,
             format!(

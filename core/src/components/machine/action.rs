@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use crate::components::host::{Free, KubeletSpec, MachineSpec, PodBehaviour, Resource};
+use crate::components::host::{Free, KubeletSpec, MachineSpec, PodBehaviour, Resource, ToldHints};
 use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// What can happen to a machine.
@@ -76,6 +76,8 @@ pub enum MachineAction {
         /// How they behave.
         behaviour: PodBehaviour,
     },
+    /// A provider answers the topology manager in this way from now on.
+    TellHints(ToldHints),
     /// An action of the control interface that is not modelled.
     NotModelled(&'static str),
 }

@@ -6,7 +6,10 @@ use jiff::Timestamp;
 
 use super::{Machine, MachineError};
 use crate::components::kubelet::swaps_volumes;
+use crate::components::host::{Assignment, NumaNode};
 use crate::json;
+use crate::objects::cpu_set::print_cpu_set;
+use crate::objects::quantity::{Format, Quantity};
 use crate::objects::time::{exact_seconds, to_micro_time};
 use crate::objects::{Json, Text};
 
@@ -66,6 +69,16 @@ impl Machine {
             shown.set(&["capacity", name], amount.to_string());
         }
         shown.set(&["logind"], self.describe_logind());
+        if !hardware.numa.is_empty() {
+            let node = |own: &NumaNode| {
+                json!({"id": i64::from(own.id), "cpus": print_cpu_set(&own.cpus),
+                    "memory": Quantity::whole(own.memory, Format::BinarySi).to_string()})
+            };
+            shown.set(&["numa"], hardware.numa.iter().map(node).collect::<Json>());
+        }
+        if !host.assignments.is_empty() {
+            shown.set(&["assignments"], host.assignments.iter().map(Assignment::describe).collect::<Json>());
+        }
         shown.set(&["processes", "kubelet"], self.describe_kubelet());
         shown.set(&["containers"], self.describe_containers(now));
         shown

@@ -28,7 +28,7 @@ use crate::profile::Settings;
 
 pub use super::host::{
     Address, BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
-    PodBehaviour, StopsAfter,
+    PodBehaviour, StopsAfter, ToldHints,
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
 use shutdown::AnnouncedShutdown;
@@ -176,6 +176,14 @@ impl Machine {
             self.note_usage(now);
             return Ok(());
         }
+        if let MachineAction::TellHints(told) = action {
+            let is_same = |own: &ToldHints| {
+                own.pod == told.pod && own.container == told.container && own.resource == told.resource
+            };
+            self.host.told_hints.retain(|own| !is_same(own));
+            self.host.told_hints.push(told);
+            return Ok(());
+        }
         if !self.is_powered && !is_about_power && !matches!(action, MachineAction::Change(_)) {
             return misuse(&format!("machine {} has no power", self.name()));
         }
@@ -260,6 +268,7 @@ impl Machine {
             MachineAction::Load
             | MachineAction::Relieve
             | MachineAction::Behave { .. }
+            | MachineAction::TellHints(_)
             | MachineAction::NotModelled(_) => Ok(()),
         }
     }
@@ -308,6 +317,12 @@ impl Machine {
                 self.last_log.clone_from(&message);
                 MachineError::KubeletRefuses(message)
             })?;
+        let policies = config.topology.state_policies();
+        if let Some(message) = self.host.manager_policies.and_then(|before| changed_policy(before, policies)) {
+            self.last_log.clone_from(&message);
+            return Err(MachineError::KubeletRefuses(message));
+        }
+        self.host.manager_policies = Some(policies);
         // A kubelet under another node name keeps its old certificate: a request for a certificate of another name is
         // not approved.
         // Source: pkg/controller/certificates/approver/sarapprove.go (v1.34), `isSelfNodeClientCert`.
@@ -419,6 +434,22 @@ impl Machine {
         self.last_log = words;
         self.restart_at = Some(now + RESTART_PAUSE);
     }
+}
+
+/// Returns what a kubelet says whose CPU manager or memory manager finds the file of another policy.
+///
+/// Source: pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and pkg/kubelet/cm/memorymanager/state/state_checkpoint.go
+/// (v1.34), `NewCheckpointState`; pkg/kubelet/cm/container_manager_linux.go, `Start`.
+fn changed_policy(before: [&str; 2], now: [&str; 2]) -> Option<String> {
+    let names =
+        [("cpu", "CPU", "", "cpu_manager_state"), ("memory", "memory", "[memorymanager] ", "memory_manager_state")];
+    let mut all = names.into_iter().zip(before.into_iter().zip(now));
+    let ((manager, name, mark, file), (before, now)) = all.find(|(_, (before, now))| before != now)?;
+    Some(format!(
+        "Failed to start ContainerManager: start {manager} manager error: could not restore state from checkpoint: \
+         {mark}configured policy {now:?} differs from state checkpoint policy {before:?}, please drain this node and \
+         delete the {name} manager checkpoint file \"/var/lib/kubelet/{file}\" before restarting Kubelet"
+    ))
 }
 
 impl Component for Machine {

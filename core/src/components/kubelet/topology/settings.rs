@@ -1,0 +1,246 @@
+//! What a kubelet was told of topology, CPUs and memory for containers alone, and its messages about what cannot be.
+//!
+//! Mirrors `NewManager` of pkg/kubelet/cm/topologymanager, cpumanager and memorymanager (v1.34), in the order in which
+//! the container manager makes them. Inputs: the configuration, the hardware, what is reserved. Outputs: settings, or
+//! the kubelet's message.
+//! Left out on purpose: options of the CPU manager; that they are not modelled is told elsewhere.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::decoder::Decoder;
+use super::super::reservation::Reservations;
+use super::super::thresholds::text;
+use super::merge::Policy;
+use super::take;
+use crate::components::host::{Hardware, NumaNode};
+use crate::objects::cpu_set::{CpuSet, parse_cpu_set, print_cpu_set};
+use crate::objects::quantity::{Format, Quantity};
+use crate::objects::{Json, Text};
+
+/// More NUMA nodes than this are too many by default. Source: pkg/kubelet/cm/topologymanager/topology_manager.go (v1.34),
+/// `defaultMaxAllowableNUMANodes`.
+const NUMA_NODES_MAX: i64 = 8;
+/// The options of the CPU manager. Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34).
+const CPU_OPTIONS: [&str; 6] = [
+    "align-by-socket",
+    "distribute-cpus-across-cores",
+    "distribute-cpus-across-numa",
+    "full-pcpus-only",
+    "prefer-align-cpus-by-uncorecache",
+    "strict-cpu-reservation",
+];
+
+/// What a kubelet was told of topology.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct TopologySettings {
+    pub(super) policy: Policy,
+    /// Whether pods are placed as a whole.
+    pub(super) is_by_pod: bool,
+    pub(super) prefers_closest: bool,
+    /// The CPUs that no container gets for itself; `None` if none gets any.
+    pub(super) reserved_cpus: Option<CpuSet>,
+    /// The memory of each NUMA node that no container gets for itself; `None` if none gets any.
+    pub(super) reserved_memory: Option<Vec<(u32, i64)>>,
+}
+
+impl TopologySettings {
+    /// Returns the names of the policies of the CPU manager and the memory manager, which their files keep.
+    #[must_use]
+    pub fn state_policies(&self) -> [&'static str; 2] {
+        [
+            if self.reserved_cpus.is_some() { "static" } else { "none" },
+            if self.reserved_memory.is_some() { "Static" } else { "None" },
+        ]
+    }
+
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// The kubelet's message.
+    pub(in crate::components::kubelet) fn read(
+        merged: &Json,
+        hardware: &Hardware,
+        kept: &Reservations,
+    ) -> Result<Self, String> {
+        let nodes = hardware.numa_nodes();
+        let fatal = |why: String| format!("failed to run Kubelet: {why}");
+        let read = Decoder(merged);
+        let policy = match read.text("topologyManagerPolicy")?.as_deref() {
+            Some("best-effort") => Policy::BestEffort,
+            Some("restricted") => Policy::Restricted,
+            Some("single-numa-node") => Policy::SingleNumaNode,
+            _ => Policy::None,
+        };
+        let mut own =
+            Self { policy, is_by_pod: read.text("topologyManagerScope")?.as_deref() == Some("pod"), ..Self::default() };
+        if policy != Policy::None {
+            own.read_options(merged.get("topologyManagerPolicyOptions"), &nodes).map_err(fatal)?;
+        }
+        let cpu = read.text("cpuManagerPolicy")?.unwrap_or_default();
+        let cpu_options = merged.get("cpuManagerPolicyOptions");
+        own.reserved_cpus = reserved_cpus(&cpu, cpu_options, merged, kept, &nodes).map_err(fatal)?;
+        let memory = read.text("memoryManagerPolicy")?.unwrap_or_default();
+        own.reserved_memory = reserved_memory(&memory, merged, kept, &nodes).map_err(fatal)?;
+        Ok(own)
+    }
+
+    /// Source: pkg/kubelet/cm/topologymanager/policy_options.go (v1.34), `NewPolicyOptions`.
+    fn read_options(&mut self, options: &Json, nodes: &[NumaNode]) -> Result<(), String> {
+        let mut most = NUMA_NODES_MAX;
+        for (name, value) in options.fields() {
+            let value = text(value);
+            match name.as_str() {
+                "prefer-closest-numa-nodes" => {
+                    self.prefers_closest = super::super::config::parse_bool(&value).ok_or_else(|| {
+                        format!("bad value for option {name:?}: strconv.ParseBool: parsing {value:?}: invalid syntax")
+                    })?;
+                }
+                "max-allowable-numa-nodes" => {
+                    most = value.parse().map_err(|_| {
+                        format!(
+                            "unable to convert policy option to integer {name:?}: strconv.Atoi: parsing {value:?}: \
+                             invalid syntax"
+                        )
+                    })?;
+                    if most < NUMA_NODES_MAX {
+                        return Err(format!("the minimum value of {name:?} should not be less than {NUMA_NODES_MAX}"));
+                    }
+                }
+                unknown => return Err(format!("unknown Topology Manager Policy option: {unknown:?}")),
+            }
+        }
+        if i64::try_from(nodes.len()).unwrap_or(i64::MAX) > most {
+            return Err(format!("unsupported on machines with more than {most} NUMA Nodes"));
+        }
+        Ok(())
+    }
+}
+
+/// Source: pkg/kubelet/cm/cpumanager/cpu_manager.go, `NewManager`, and policy_static.go, `NewStaticPolicy` (v1.34).
+fn reserved_cpus(
+    policy: &Text,
+    options: &Json,
+    merged: &Json,
+    kept: &Reservations,
+    nodes: &[NumaNode],
+) -> Result<Option<CpuSet>, String> {
+    match policy.as_str() {
+        "" | "none" if options.is_empty() => return Ok(None),
+        "" | "none" => {
+            let list: Vec<String> = options.fields().map(|(name, value)| format!("{name}:{}", text(value))).collect();
+            return Err(format!(
+                "new none policy error: None policy: received unsupported options=map[{}]",
+                list.join(" ")
+            ));
+        }
+        "static" => {}
+        unknown => return Err(format!("unknown policy: {unknown:?}")),
+    }
+    if kept.cpu.is_zero() {
+        return Err(
+            "[cpumanager] the static policy requires systemreserved.cpu + kubereserved.cpu to be greater than \
+            zero"
+                .into(),
+        );
+    }
+    if let Some((unknown, _)) = options.fields().find(|(name, _)| !CPU_OPTIONS.contains(&name.as_str())) {
+        let unknown = unknown.as_str();
+        return Err(format!("new static policy error: unknown CPU Manager Policy option: {unknown:?}"));
+    }
+    let count = usize::try_from((kept.cpu.milli_value() + 999) / 1000).unwrap_or(usize::MAX);
+    let listed = parse_cpu_set(merged.get("reservedSystemCPUs").as_str().unwrap_or_default()).unwrap_or_default();
+    let all: CpuSet = nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
+    let reserved = if listed.is_empty() { take::cpus(&all, count, nodes).unwrap_or_default() } else { listed };
+    if reserved.len() != count {
+        return Err(format!(
+            "new static policy error: [cpumanager] unable to reserve the required amount of CPUs (size of {} did not \
+             equal {count})",
+            print_cpu_set(&reserved)
+        ));
+    }
+    Ok(Some(reserved))
+}
+
+/// Source: pkg/kubelet/cm/memorymanager/memory_manager.go, `NewManager`, `validateReservedMemory`, and policy_static.go
+/// (v1.34).
+fn reserved_memory(
+    policy: &Text,
+    merged: &Json,
+    kept: &Reservations,
+    nodes: &[NumaNode],
+) -> Result<Option<Vec<(u32, i64)>>, String> {
+    match policy.as_str() {
+        "" | "None" => return Ok(None),
+        "Static" => {}
+        unknown => return Err(format!("unknown policy: {unknown:?}")),
+    }
+    let mut reserved: Vec<(u32, i64)> = Vec::new();
+    let mut totals: Vec<(Text, Quantity)> = Vec::from([(Text::of("memory"), Quantity::whole(0, Format::DecimalSi))]);
+    for own in merged.get("reservedMemory").items() {
+        let id = own.get("numaNode").as_i64().unwrap_or_default();
+        let node = nodes.iter().find(|node| i64::from(node.id) == id).ok_or_else(|| {
+            format!("the reserved memory configuration references a NUMA node {id} that does not exist on this machine")
+        })?;
+        for (kind, value) in own.get("limits").fields() {
+            let amount = Quantity::from_json(value).unwrap_or_else(|| Quantity::whole(0, Format::BinarySi));
+            match totals.iter_mut().find(|(other, _)| other == kind) {
+                Some((_, sum)) => *sum = *sum + amount,
+                None => totals.push((kind.clone(), amount)),
+            }
+            if **kind == *"memory" {
+                reserved.push((node.id, amount.value()));
+            }
+        }
+    }
+    for (kind, sum) in &totals {
+        // Nothing else can be reserved but memory.
+        let zero = Quantity::whole(0, Format::DecimalSi);
+        let wanted = if **kind == *"memory" { zero + kept.memory } else { zero };
+        if *sum != wanted {
+            let (sum, wanted, kind) = (sum.to_string(), wanted.to_string(), kind.as_str());
+            return Err(format!(
+                "the total amount {sum:?} of type {kind:?} is not equal to the value {wanted:?} determined by Node \
+                 Allocatable feature"
+            ));
+        }
+    }
+    if reserved.iter().map(|(_, bytes)| *bytes).sum::<i64>() <= 0 {
+        return Err("[memorymanager] you should specify the system reserved memory".into());
+    }
+    Ok(Some(reserved))
+}
+
+/// Returns what is wrong with the field `reservedMemory`.
+///
+/// Source: pkg/kubelet/apis/config/validation/validation_reserved_memory.go (v1.34).
+pub(in crate::components::kubelet) fn reserved_memory_errors(merged: &Json) -> Vec<String> {
+    let mut seen: Vec<(i64, Text)> = Vec::new();
+    let mut wrong = Vec::new();
+    for own in merged.get("reservedMemory").items() {
+        let id = own.get("numaNode").as_i64().unwrap_or_default();
+        for (kind, value) in own.get("limits").fields() {
+            let place = (id, kind.clone());
+            if seen.contains(&place) {
+                wrong.push(format!(
+                    "invalid configuration: the reserved memory has a duplicate value for NUMA node {id} and resource \
+                     \"{kind}\""
+                ));
+            }
+            seen.push(place);
+            if **kind != *"memory" && !kind.starts_with("hugepages-") {
+                wrong.push(format!(
+                    "invalid configuration: the limit type \"{kind}\" for NUMA node {id} is not supported, only [memory \
+                     hugepages-<HugePageSize>] is accepted"
+                ));
+            }
+            if Quantity::from_json(value).is_none_or(|amount| amount.is_zero()) {
+                wrong.push(format!(
+                    "invalid configuration: reserved memory may not be zero for NUMA node {id} and resource \"{kind}\""
+                ));
+            }
+        }
+    }
+    wrong
+}
