@@ -119,8 +119,8 @@ Feature: A full disk is cleared of what no pod needs before a pod has to go
       And Node "worker-1" has condition Ready=True
       When machine "worker-1" does fill-disk with:
         | free | 1500000000 |
-      Then Node "worker-1" keeps field status.images unchanged for 4m30s
-      And Node "worker-1" field status.images is [{"names":["docker.io/library/c:1"],"sizeBytes":200000000}] between 4m30s and 6m
+      Then Node "worker-1" keeps field status.images unchanged for 5m20s
+      And Node "worker-1" field status.images is [{"names":["docker.io/library/c:1"],"sizeBytes":200000000}] between 5m20s and 5m42s
       And Node "worker-1" keeps condition DiskPressure=False for 10m
       And no Event FreeDiskSpaceFailed about Node "worker-1" for 10m
 

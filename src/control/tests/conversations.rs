@@ -72,10 +72,12 @@ conversations!(
     kubelet_settings,
     lines,
     machines,
+    pressure,
     rule_targets,
     rules,
     sandbox_failures,
     settings,
+    topology,
     watches
 );
 
