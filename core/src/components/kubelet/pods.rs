@@ -6,6 +6,7 @@
 //! decisions. Invariant: no running pod is stopped because the API server is unreachable.
 //! Left out on purpose: init containers, probes, volumes and images.
 
+mod admitting;
 mod ending;
 pub(super) mod pod_status;
 mod running;
@@ -22,7 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 pub(super) use self::ending::Ending;
 use self::ending::PREEMPTED;
 use self::pod_status::{StatusContext, build, has_stale_readiness};
-use super::admission::{AdmissionContext, AdmissionResult};
+use super::admission::AdmissionResult;
 use super::events::EventType;
 use super::runtime_state::RELIST_PERIOD;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose};
@@ -487,50 +488,6 @@ impl Kubelet {
         self.note_pods(context);
         self.pods.recompute_deadline(context.now);
     }
-
-    /// Decides whether a pod is admitted, and gives it the resources that are for it alone.
-    fn verdict(&mut self, pod: &Object, context: &mut KubeletContext<'_>) -> AdmissionResult {
-        let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
-        let settings = self.settings.clone();
-        let (config, pressures) = (self.config.clone(), self.eviction.conditions());
-        let profile = settings.profile();
-        let place = AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile };
-        if let Some((reason, message)) = super::admission::early_refusal(pod, &place) {
-            return AdmissionResult::Refused(reason, message);
-        }
-        if let Err((reason, message)) = self.allocate(pod, context) {
-            return AdmissionResult::Refused(reason, message);
-        }
-        let place = AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile };
-        match super::admission::verdict(pod, self.admitted(), &place) {
-            AdmissionResult::Admitted | AdmissionResult::AdmittedAfter(_) if self.shutdown.is_shutting_down() => {
-                let (reason, message) = super::shutdown::refusal();
-                AdmissionResult::Refused(reason, message)
-            }
-            verdict => verdict,
-        }
-    }
-
-    /// Tells whether a pod keeps what it got for itself. Nothing is known yet of pods that a restarted kubelet has not
-    /// seen.
-    pub(super) fn keeps_resources(&self, uid: &Text) -> bool {
-        match self.pods.workers.get(uid) {
-            Some(worker) => !worker.is_over(),
-            None => !self.pods.is_filled,
-        }
-    }
-
-    /// Returns the pods whose resources count as used.
-    fn admitted(&self) -> impl Iterator<Item = &Object> {
-        let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted();
-        self.pods.workers.active().filter(stays).map(|worker| &worker.object)
-    }
-}
-
-fn image_of(pod: &Object, container: &str) -> Text {
-    let list = pod.stable().at(&["spec", "containers"]);
-    let found = list.items().iter().find(|item| item.get("name").as_str() == Some(container));
-    found.and_then(|item| item.get("image").as_text().cloned()).unwrap_or_default()
 }
 
 fn about(key: &ObjectKey) -> Text {

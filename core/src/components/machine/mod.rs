@@ -8,6 +8,7 @@
 
 mod action;
 mod describe;
+mod resources;
 mod shutdown;
 
 use alloc::format;
@@ -177,11 +178,7 @@ impl Machine {
             return Ok(());
         }
         if let MachineAction::TellHints(told) = action {
-            let is_same = |own: &ToldHints| {
-                own.pod == told.pod && own.container == told.container && own.resource == told.resource
-            };
-            self.host.told_hints.retain(|own| !is_same(own));
-            self.host.told_hints.push(told);
+            self.tell_hints(told);
             return Ok(());
         }
         if !self.is_powered && !is_about_power && !matches!(action, MachineAction::Change(_)) {
@@ -239,26 +236,8 @@ impl Machine {
             MachineAction::RuntimeStart => self.change_host(now, |host| host.is_runtime_up = true),
             MachineAction::CniRemove => self.change_host(now, |host| host.is_cni_installed = false),
             MachineAction::CniInstall => self.change_host(now, |host| host.is_cni_installed = true),
-            MachineAction::Change(body) => {
-                let changed = self.host.spec.changed(&body);
-                let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
-                let has_images = !body.get("images").is_null();
-                self.change_host(now, |host| {
-                    host.spec = spec;
-                    if has_images {
-                        host.images.clone_from(&host.spec.hardware.images);
-                    }
-                })
-            }
-            MachineAction::Fill(fills) => {
-                let mut filled = self.host.clone();
-                for (resource, free) in fills {
-                    filled.fill(resource, free).map_err(MachineError::Misuse)?;
-                }
-                self.host = filled;
-                self.note_usage(now);
-                Ok(())
-            }
+            MachineAction::Change(body) => self.change(&body, now),
+            MachineAction::Fill(fills) => self.fill(fills, now),
             MachineAction::Shutdown { delay } => self.begin_shutdown(delay, now),
             MachineAction::AnnounceShutdown => {
                 self.announce_shutdown(now);
@@ -303,13 +282,6 @@ impl Machine {
         Ok(())
     }
 
-    /// Notes that something uses more or less than before: the kubelet sees it when it measures next.
-    fn note_usage(&mut self, now: Timestamp) {
-        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.note_usage(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
-        }
-    }
-
     fn start_kubelet(&mut self, now: Timestamp) -> Result<(), MachineError> {
         self.restart_at = None;
         let mut config =
@@ -317,12 +289,12 @@ impl Machine {
                 self.last_log.clone_from(&message);
                 MachineError::KubeletRefuses(message)
             })?;
-        let policies = config.topology.state_policies();
-        if let Some(message) = self.host.manager_policies.and_then(|before| changed_policy(before, policies)) {
+        let before = self.host.manager_policies;
+        if let Some(message) = before.and_then(|before| config.topology.changed_policy(before)) {
             self.last_log.clone_from(&message);
             return Err(MachineError::KubeletRefuses(message));
         }
-        self.host.manager_policies = Some(policies);
+        self.host.manager_policies = Some(config.topology.state_policies());
         // A kubelet under another node name keeps its old certificate: a request for a certificate of another name is
         // not approved.
         // Source: pkg/controller/certificates/approver/sarapprove.go (v1.34), `isSelfNodeClientCert`.
@@ -434,22 +406,6 @@ impl Machine {
         self.last_log = words;
         self.restart_at = Some(now + RESTART_PAUSE);
     }
-}
-
-/// Returns what a kubelet says whose CPU manager or memory manager finds the file of another policy.
-///
-/// Source: pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and pkg/kubelet/cm/memorymanager/state/state_checkpoint.go
-/// (v1.34), `NewCheckpointState`; pkg/kubelet/cm/container_manager_linux.go, `Start`.
-fn changed_policy(before: [&str; 2], now: [&str; 2]) -> Option<String> {
-    let names =
-        [("cpu", "CPU", "", "cpu_manager_state"), ("memory", "memory", "[memorymanager] ", "memory_manager_state")];
-    let mut all = names.into_iter().zip(before.into_iter().zip(now));
-    let ((manager, name, mark, file), (before, now)) = all.find(|(_, (before, now))| before != now)?;
-    Some(format!(
-        "Failed to start ContainerManager: start {manager} manager error: could not restore state from checkpoint: \
-         {mark}configured policy {now:?} differs from state checkpoint policy {before:?}, please drain this node and \
-         delete the {name} manager checkpoint file \"/var/lib/kubelet/{file}\" before restarting Kubelet"
-    ))
 }
 
 impl Component for Machine {

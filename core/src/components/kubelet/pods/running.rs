@@ -358,3 +358,9 @@ pub(super) fn plan_of(name: &Text, pod: &Object, host: &Host) -> ContainerPlan {
         last_end: None,
     }
 }
+
+fn image_of(pod: &Object, container: &str) -> Text {
+    let list = pod.stable().at(&["spec", "containers"]);
+    let found = list.items().iter().find(|item| item.get("name").as_str() == Some(container));
+    found.and_then(|item| item.get("image").as_text().cloned()).unwrap_or_default()
+}

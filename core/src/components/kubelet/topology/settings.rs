@@ -55,6 +55,24 @@ impl TopologySettings {
         ]
     }
 
+    /// Returns what a kubelet says whose CPU manager or memory manager finds the file of another policy.
+    ///
+    /// Source: pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and pkg/kubelet/cm/memorymanager/state/state_checkpoint.go
+    /// (v1.34), `NewCheckpointState`; pkg/kubelet/cm/container_manager_linux.go, `Start`.
+    #[must_use]
+    pub fn changed_policy(&self, before: [&str; 2]) -> Option<String> {
+        let now = self.state_policies();
+        let names =
+            [("cpu", "CPU", "", "cpu_manager_state"), ("memory", "memory", "[memorymanager] ", "memory_manager_state")];
+        let mut all = names.into_iter().zip(before.into_iter().zip(now));
+        let ((manager, name, mark, file), (before, now)) = all.find(|(_, (before, now))| before != now)?;
+        Some(format!(
+            "Failed to start ContainerManager: start {manager} manager error: could not restore state from checkpoint: \
+             {mark}configured policy {now:?} differs from state checkpoint policy {before:?}, please drain this node and \
+             delete the {name} manager checkpoint file \"/var/lib/kubelet/{file}\" before restarting Kubelet"
+        ))
+    }
+
     /// Reads the settings.
     ///
     /// # Errors
