@@ -155,6 +155,7 @@ Feature: A kubelet takes the resources of a container from NUMA nodes that fit t
           containers: [{name: main, image: pause, resources: {limits: {cpu: 3, memory: 1Gi}}}]
         """
       Then Pod "second" field status.reason is "TopologyAffinityError" within 1s
+      And the history of Pod "second" matches its snapshot
 
     Scenario: A restarted kubelet gives each container what it had
       Given a machine "worker-1" with:

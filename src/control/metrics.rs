@@ -1,7 +1,7 @@
 //! The metrics of components, as they would show them at `/metrics`.
 //!
 //! Inputs: the name of a component, as `kubelet/w1` or `node-lifecycle-controller`. Output: Prometheus' text. Only
-//! gauges of what the model knows are there. Sources (v1.34): pkg/controller/nodelifecycle/metrics.go,
+//! what the model knows is there. Sources (v1.34): pkg/controller/nodelifecycle/metrics.go,
 //! pkg/kubelet/metrics/metrics.go, k8s.io/component-base metrics/prometheus/workqueue/metrics.go.
 
 use std::fmt::Write as _;
@@ -47,6 +47,11 @@ impl Control {
         let help = "Number of pods that have a running pod sandbox";
         gauge(&mut text, "kubelet_running_pods", help, &[(Vec::new(), pods.len())]);
         if let Some(kubelet) = machine.kubelet() {
+            let evictions = kubelet.evictions().iter();
+            let evictions: Vec<_> =
+                evictions.map(|(signal, count)| (vec![("eviction_signal", (*signal).to_owned())], *count)).collect();
+            let help = "Cumulative number of pod evictions by eviction signal";
+            metric(&mut text, "counter", "kubelet_evictions", help, &evictions);
             of_shutdown(&mut text, kubelet);
         }
         Ok(text)
@@ -119,10 +124,14 @@ fn of_zones(text: &mut String, zones: &Json) {
 
 /// Writes a gauge with its values; one without values is left out.
 fn gauge(text: &mut String, name: &str, help: &str, values: &[(Vec<(&str, String)>, usize)]) {
+    metric(text, "gauge", name, help, values);
+}
+
+fn metric(text: &mut String, kind: &str, name: &str, help: &str, values: &[(Vec<(&str, String)>, usize)]) {
     if values.is_empty() {
         return;
     }
-    let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} gauge");
+    let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} {kind}");
     for (labels, value) in values {
         let labels: Vec<String> = labels
             .iter()

@@ -3,6 +3,7 @@
 //! Inputs: what containers and other processes were told to use, the images, the hardware. Outputs: levels, as a
 //! kubelet measures them. A container uses nothing that it was not told to use, so that what is left is a plain sum.
 //! Images, the writable layers of containers, their logs and their volumes share one file system.
+//! Left out on purpose: the kernel's OOM killer; a container may use more than its limit.
 
 use alloc::format;
 use alloc::string::ToString;

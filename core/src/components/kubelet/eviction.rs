@@ -11,7 +11,7 @@ mod message;
 mod ranking;
 mod signals;
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -64,6 +64,8 @@ enum Stage {
 #[derive(Clone, Debug)]
 struct Eviction {
     uid: Text,
+    /// What it is evicted for, as the metric names it.
+    signal: &'static str,
     ending: Ending,
     /// Annotations of the Event.
     annotations: Json,
@@ -81,6 +83,8 @@ pub(super) struct EvictionManager {
     last_observed: [Option<Timestamp>; 3],
     conditions: [bool; 3],
     volumes: Volumes,
+    /// How many pods were evicted, by what for.
+    counts: BTreeMap<&'static str, usize>,
 }
 
 impl EvictionManager {
@@ -93,6 +97,7 @@ impl EvictionManager {
             last_observed: [None; 3],
             conditions: [false; 3],
             volumes: Volumes::new(chance),
+            counts: BTreeMap::new(),
         }
     }
 
@@ -108,6 +113,12 @@ impl EvictionManager {
 }
 
 impl Kubelet {
+    /// Returns how many pods this process has evicted, by the signal or limit.
+    #[must_use]
+    pub const fn evictions(&self) -> &BTreeMap<&'static str, usize> {
+        &self.eviction.counts
+    }
+
     /// Tells whether a threshold is met even though nothing is used: the machine has less than that.
     pub(super) fn is_short_of_all(&self, host: &Host) -> bool {
         let met = |own: &EvictionThreshold| is_met(own, observe(own.signal(), host, &self.config), false);
@@ -268,15 +279,16 @@ impl Kubelet {
     /// Returns the pods that write more than they may.
     fn over_local_limits(&self, candidates: &[Candidate]) -> VecDeque<Eviction> {
         let over = candidates.iter().filter(|own| !is_critical(&own.pod)).filter_map(|own| {
+            let (signal, message) = local_storage::exceeded(own)?;
             let ending = Ending {
                 reason: Text::of(EVICTED),
-                message: Text::from(local_storage::exceeded(own)?),
+                message: Text::from(message),
                 disruption: None,
                 grace_seconds: Some(IMMEDIATE_GRACE_SECONDS),
                 loses_containers: false,
                 why: "the pod is evicted",
             };
-            Some(Eviction { uid: Text::from(own.pod.uid()), ending, annotations: Json::Null })
+            Some(Eviction { uid: Text::from(own.pod.uid()), signal, ending, annotations: Json::Null })
         });
         over.collect()
     }
@@ -312,7 +324,7 @@ impl Kubelet {
             why: "the pod is evicted",
         };
         let uid = Text::from(chosen.pod.uid());
-        self.end_pods(VecDeque::from([Eviction { uid, ending, annotations }]), context);
+        self.end_pods(VecDeque::from([Eviction { uid, signal: threshold.signal(), ending, annotations }]), context);
     }
 
     fn eviction_grace(&self, threshold: &EvictionThreshold, pod: &Object) -> i64 {
@@ -344,7 +356,7 @@ impl Kubelet {
 
     fn end_next(&mut self, context: &mut KubeletContext<'_>) {
         let Stage::Ending { uid, give_up_at, left, evicted } = &mut self.eviction.stage else { return };
-        let Some(Eviction { uid: next, ending, annotations }) = left.pop_front() else {
+        let Some(Eviction { uid: next, signal, ending, annotations }) = left.pop_front() else {
             let evicted = core::mem::take(evicted);
             self.eviction.stage = Stage::CleaningUp { evicted, give_up_at: context.now + CLEANUP_TIMEOUT };
             self.set_upkeep(Upkeep::Eviction, context.now + CLEANUP_POLL);
@@ -354,6 +366,7 @@ impl Kubelet {
         let at = context.now + (grace + grace / 2).max(KILL_TIMEOUT_LEAST);
         (*uid, *give_up_at) = (next.clone(), at);
         evicted.push(next.clone());
+        *self.eviction.counts.entry(signal).or_default() += 1;
         self.set_upkeep(Upkeep::Eviction, at);
         if let Some(pod) = self.pods.object(&next).cloned() {
             let key = pod.key();

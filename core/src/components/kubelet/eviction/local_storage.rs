@@ -27,11 +27,16 @@ const MEASURE_PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// Source: pkg/kubelet/server/stats/volume_stat_calculator.go (v1.34), `StartOnce`: the pause is up to twice as long.
 const MEASURE_JITTER: f64 = 1.0;
 
-/// Returns the message of the limit that a pod exceeds.
-pub(super) fn exceeded(candidate: &Candidate) -> Option<String> {
+/// Returns the limit that a pod exceeds, as the metric names it, and its message.
+///
+/// Source: pkg/kubelet/eviction/eviction_manager.go (v1.34), `signalEmptyDirFsLimit` and the like.
+pub(super) fn exceeded(candidate: &Candidate) -> Option<(&'static str, String)> {
     let figures = candidate.figures.as_ref()?;
     let spec = candidate.pod.stable().get("spec");
-    volume(spec, figures).or_else(|| whole_pod(spec, figures)).or_else(|| container(spec, figures))
+    let of_volume = || Some(("emptydirfs.limit", volume(spec, figures)?));
+    let of_pod = || Some(("ephemeralpodfs.limit", whole_pod(spec, figures)?));
+    let of_container = || Some(("ephemeralcontainerfs.limit", container(spec, figures)?));
+    of_volume().or_else(of_pod).or_else(of_container)
 }
 
 fn bytes(amount: i64) -> Quantity {
@@ -163,6 +168,7 @@ mod tests {
             disk_request: 0,
             figures: Some(figures),
         })
+        .map(|(_, message)| message)
     }
 
     #[test]
