@@ -168,7 +168,7 @@ impl KubeletConfig {
             add_topology(&mut node_labels, machine);
         }
         config.node_labels = node_labels;
-        config.not_modelled = not_modelled(&merged, settings);
+        config.not_modelled = not_modelled(&merged, hardware, settings);
         Ok(config)
     }
 

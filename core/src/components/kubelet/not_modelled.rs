@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::components::host::Hardware;
 use crate::objects::Json;
 use crate::profile::Settings;
 
@@ -44,7 +45,7 @@ impl Default {
 }
 
 /// Returns the name of each setting whose effect is not modelled, with its value where that matters.
-pub(super) fn not_modelled(merged: &Json, settings: &Settings) -> Vec<String> {
+pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settings) -> Vec<String> {
     let fields = FIELDS.iter().filter(|(field, default)| !default.is(merged.get(field)));
     let mut found: Vec<String> = fields.map(|(field, _)| String::from(*field)).collect();
     let release = settings.profile().release();

@@ -5,8 +5,8 @@ use alloc::string::ToString;
 use jiff::Timestamp;
 
 use super::{Machine, MachineError};
-use crate::components::kubelet::swaps_volumes;
 use crate::components::host::{Assignment, NumaNode};
+use crate::components::kubelet::swaps_volumes;
 use crate::json;
 use crate::objects::cpu_set::print_cpu_set;
 use crate::objects::quantity::{Format, Quantity};
