@@ -16,7 +16,7 @@ use serde_json::json;
 use self::finding::{Compared, ExplainedDifferences, Finding, Steadiness, without_reason};
 use super::live::{LiveArgs, handle_signals, interrupted};
 use super::misuse;
-use super::selection_args::SelectionArgs;
+use super::selection_args::{Place, SelectionArgs, split_places};
 use super::suite_args::SuiteArgs;
 use super::terminal::{Colour, Progress, line, note};
 use crate::compare::{Difference, Tolerances, differences};
@@ -97,13 +97,17 @@ fn prepare<'a>(args: &'a CompareArgs, own: &Own) -> Result<CompareRun<'a>, Strin
     sim.runner = Runner::default();
     let live = LiveOptions { recordings: args.update_recordings.clone(), ..args.live.options() };
     let real = SuiteOptions { runner: Runner::set(args.with, &live)?, ..sim.clone() };
-    let mut suite_paths = args.suite_args.suite_paths(&args.paths, own);
+    let (paths, places) = split_places(&args.paths);
+    let mut suite_paths = args.suite_args.suite_paths(&paths, own);
     suite_paths.backend = args.with;
-    let suite = Suite::load(&suite_paths);
+    let mut suite = Suite::load(&suite_paths);
+    if let Some(settings) = &sim.settings {
+        suite.set_flags(&settings.flags);
+    }
     if let Some(problem) = suite.problems().next() {
         return Err(format!("{problem}"));
     }
-    Ok(CompareRun { args, ledger, sim, real: Arc::new(real), suite, counts: Counts::default() })
+    Ok(CompareRun { args, ledger, sim, real: Arc::new(real), suite, places, counts: Counts::default() })
 }
 
 struct CompareRun<'a> {
@@ -112,6 +116,7 @@ struct CompareRun<'a> {
     sim: SuiteOptions,
     real: Arc<SuiteOptions>,
     suite: Suite,
+    places: Vec<Place>,
     counts: Counts,
 }
 
@@ -128,7 +133,7 @@ struct Counts {
 impl CompareRun<'_> {
     fn run(mut self) -> ExitCode {
         let suite = std::mem::take(&mut self.suite);
-        let chosen = match self.args.selection_args.of(&suite, &self.real) {
+        let chosen = match self.args.selection_args.of(&suite, &self.real, &self.places) {
             Ok(chosen) => chosen,
             Err(message) => return misuse(message),
         };

@@ -62,7 +62,7 @@ fn cluster(path: Option<PathBuf>) -> Result<Json, String> {
 }
 
 /// Splits `FLAG=VALUE`.
-fn setting(text: &str) -> Result<(String, String), String> {
+pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((flag, value)) if !flag.is_empty() => Ok((flag.into(), value.into())),
         _ => Err("FLAG=VALUE is needed, as node-monitor-grace-period=40s".into()),

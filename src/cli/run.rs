@@ -13,14 +13,14 @@ use std::time::Instant;
 use super::live::{LiveArgs, handle_signals, interrupted};
 #[cfg(feature = "live")]
 use super::read_only::{ReadOnlyArgs, ReadOnlyCommand};
-use super::selection_args::SelectionArgs;
+use super::selection_args::{SelectionArgs, split_places};
 use super::suite_args::SuiteArgs;
 use super::tally::Tally;
 use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
-    Backend, EntryPoint, Judged, Planned, PlannedRun, Runner, Seeds, Suite, SuiteOptions, Verdict, json_line,
-    keep_panics_quiet, run_all, write_report,
+    Backend, EntryPoint, Judged, Planned, PlannedRun, RunSettings, Runner, Seeds, Suite, SuiteOptions, Verdict,
+    json_line, keep_panics_quiet, run_all, write_report,
 };
 use crate::steps::Own;
 
@@ -31,6 +31,8 @@ Examples:
   nodeproof run                                   all features here, or else those built in
   nodeproof run features/health --tags '@core and not @slow'
   nodeproof run --only sim::health::unreachable::the_kubelet_is_killed --report out
+  nodeproof run features/health/unreachable.feature:10
+  nodeproof run --set node-monitor-grace-period=20s   what still holds with a flag of mine
   nodeproof run ../mine --accept                  a suite of your own; what it gives becomes its snapshots
   nodeproof run --seeds 1..1000                   each scenario under each seed, on all cores
   nodeproof run --read-only --context prod        what holds of the Nodes of a cluster as it is; nothing is written
@@ -46,7 +48,8 @@ Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a broken feature file (t
 snapshot, or nothing was run, since nothing is supported or no backend is there, 130 a run in real time was
 interrupted: what ran was ended and put back.")]
 pub struct RunArgs {
-    /// Feature files, or directories with all that is below them; default: features/, or else those built in
+    /// Feature files, or directories with all that is below them, or FILE:LINE for the scenario at a line; default:
+    /// features/, or else those built in
     paths: Vec<PathBuf>,
     /// What the scenarios run on; default: NODEPROOF_BACKEND, or else the simulator
     #[arg(long, value_enum)]
@@ -86,9 +89,13 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
         Err(message) => return misuse(message),
     };
     SuiteOptions::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
-    let mut suite_paths = args.suite_args.suite_paths(&args.paths, own);
+    let (paths, places) = split_places(&args.paths);
+    let mut suite_paths = args.suite_args.suite_paths(&paths, own);
     suite_paths.backend = options.runner.backend();
-    let suite = Suite::load(&suite_paths);
+    let mut suite = Suite::load(&suite_paths);
+    if let Some(settings) = &options.settings {
+        suite.set_flags(&settings.flags);
+    }
     #[cfg(feature = "live")]
     if args.read_only.read_only {
         return read_only(args, &options, &suite);
@@ -96,7 +103,7 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
     options.runner.announcement().iter().for_each(note);
     let problems = problems(args, &suite);
     problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
-    let chosen: Vec<&Planned> = match args.selection_args.of(&suite, &options) {
+    let chosen: Vec<&Planned> = match args.selection_args.of(&suite, &options, &places) {
         Ok(chosen) => chosen,
         Err(_) if suite.problems().next().is_some() => return ExitCode::from(MISUSE),
         Err(message) => return misuse(message),
@@ -184,6 +191,12 @@ fn options(args: &RunArgs) -> Result<SuiteOptions, String> {
     }
     if args.accept && options.seed != SuiteOptions::default().seed {
         return Err("snapshots are accepted at the default seed: leave --seed and NODEPROOF_SEED out".to_owned());
+    }
+    if args.accept && options.settings.is_some() {
+        return Err("snapshots are accepted with the settings of the scenarios: leave --set out".to_owned());
+    }
+    if options.runner.backend() == Backend::Kind && options.settings.as_ref().is_some_and(RunSettings::has_kubelets) {
+        return Err("the kubelets of a kind cluster keep their settings: say them in the scenario".to_owned());
     }
     Ok(options)
 }

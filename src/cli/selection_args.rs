@@ -1,16 +1,28 @@
-//! The options of `run` and `compare` that select scenarios, release and seed.
+//! The options of `run` and `compare` that select scenarios, release, settings and seed.
 
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
+use nodeproof_core::objects::Json;
 use nodeproof_core::profile::{DEFAULT_RELEASE, Release, list_releases};
+use nodeproof_core::sim::DEFAULT_START;
 
-use crate::harness::{Planned, Selection, Suite, SuiteOptions, parse_release, parse_seed};
+use super::control::setting;
+use crate::control::Setup;
+use crate::harness::{Planned, RunSettings, Selection, Suite, SuiteOptions, parse_release, parse_seed};
 
 /// Which scenarios, on what.
 #[derive(Debug, clap::Args)]
 pub(super) struct SelectionArgs {
     #[arg(long, value_name = "RELEASE", value_parser = parse_release, help = which_release())]
     k8s: Option<Release>,
+    /// A setting of the whole run, as kube-controller-manager.node-monitor-grace-period=20s or, of each kubelet,
+    /// kubelet.nodeStatusUpdateFrequency=5s; a scenario's own settings overrule it; can be repeated
+    #[arg(long, value_name = "[COMPONENT.]FLAG=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+    /// A file of such settings, YAML or JSON: `kube-controller-manager.node-monitor-grace-period: 20s`
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
     /// Only scenarios whose tags fulfil this, as in '@core and not @slow'; default: NODEPROOF_TAGS
     #[arg(long, value_name = "EXPRESSION", value_parser = Selection::parse)]
     tags: Option<Selection>,
@@ -35,16 +47,40 @@ impl SelectionArgs {
         options.release = self.k8s.unwrap_or(options.release);
         options.seed = self.seed.unwrap_or(options.seed);
         options.selection = self.tags.clone().unwrap_or(options.selection);
+        options.settings = self.run_settings(options.release)?;
         Ok(options)
+    }
+
+    fn run_settings(&self, release: Release) -> Result<Option<RunSettings>, String> {
+        let mut given = self.settings.as_deref().map_or_else(|| Ok(Vec::new()), settings_in)?;
+        given.extend(self.set.iter().cloned());
+        if given.is_empty() {
+            return Ok(None);
+        }
+        if given.iter().any(|(flag, _)| flag.rsplit('.').next() == Some("controllers")) {
+            return Err("controllers are no setting of a run: a scenario says `Given ttl-controller stops`".to_owned());
+        }
+        let setup = Setup::new(release, 1, DEFAULT_START, given.clone(), Json::object());
+        let setup = setup.map_err(|error| error.to_string())?;
+        let flags = setup.control_plane_flags();
+        Ok(Some(RunSettings { given, flags, settings: setup.options().settings }))
     }
 
     /// Returns the selected scenarios. Those that must run alone come last: otherwise the others would wait for them in
     /// turn.
     ///
     /// # Errors
-    /// There is none of the name, or none that the tags select.
-    pub(super) fn of<'a>(&self, suite: &'a Suite, options: &SuiteOptions) -> Result<Vec<&'a Planned>, String> {
+    /// There is none of the name, none at a place, or none that the tags select.
+    pub(super) fn of<'a>(
+        &self,
+        suite: &'a Suite,
+        options: &SuiteOptions,
+        places: &[Place],
+    ) -> Result<Vec<&'a Planned>, String> {
         let mut chosen: Vec<&Planned> = suite.planned.iter().collect();
+        if !places.is_empty() {
+            chosen = at_places(&chosen, places)?;
+        }
         if let Some(name) = &self.only {
             chosen = named(chosen, name)?;
         }
@@ -57,6 +93,70 @@ impl SelectionArgs {
         chosen.sort_by_cached_key(|planned| options.runner.runs_alone(planned, options));
         Ok(chosen)
     }
+}
+
+/// A path that was given, with the line behind it if there is one.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    file: PathBuf,
+    line: Option<usize>,
+}
+
+/// Splits `FILE:LINE`; returns the paths, and if one has a line, all as places.
+pub(super) fn split_places(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<Place>) {
+    let places: Vec<Place> = paths.iter().map(|path| place(path)).collect();
+    let files = places.iter().map(|place| place.file.clone()).collect();
+    (files, if places.iter().any(|place| place.line.is_some()) { places } else { Vec::new() })
+}
+
+fn place(path: &Path) -> Place {
+    let split = path.to_str().filter(|_| !path.exists()).and_then(|text| text.rsplit_once(':'));
+    match split.and_then(|(file, line)| Some((file, line.parse::<usize>().ok()?))) {
+        Some((file, line)) => Place { file: PathBuf::from(file), line: Some(line) },
+        None => Place { file: path.to_owned(), line: None },
+    }
+}
+
+/// Returns the scenarios at some places: at a line of an outline's row that row, at any other the scenario or outline
+/// to which the line belongs, above the first scenario all of the file; without a line all that is there.
+fn at_places<'a>(of: &[&'a Planned], places: &[Place]) -> Result<Vec<&'a Planned>, String> {
+    let mut chosen: Vec<&Planned> = Vec::new();
+    for Place { file, line } in places {
+        let here = || of.iter().filter(|planned| Path::new(&planned.path).starts_with(file)).copied();
+        let Some(line) = *line else {
+            chosen.extend(here());
+            continue;
+        };
+        if file.is_dir() {
+            return Err(format!("{}:{line}: a directory has no lines", file.display()));
+        }
+        let lines = std::fs::read_to_string(file).map_or(usize::MAX, |text| text.lines().count());
+        if line == 0 || line > lines {
+            return Err(format!("{}:{line}: the file has the lines 1 to {lines}", file.display()));
+        }
+        let is_row = |planned: &&Planned| planned.compiled.scenario.position.line as usize == line;
+        let heading = here().map(|planned| planned.compiled.heading).filter(|heading| *heading <= line).max();
+        match heading {
+            _ if here().any(|planned| is_row(&planned)) => chosen.extend(here().filter(is_row)),
+            Some(heading) => chosen.extend(here().filter(|planned| planned.compiled.heading == heading)),
+            None => chosen.extend(here()),
+        }
+    }
+    let mut names = std::collections::BTreeSet::new();
+    chosen.retain(|planned| names.insert(&planned.name));
+    Ok(chosen)
+}
+
+/// Reads a file of settings.
+fn settings_in(file: &Path) -> Result<Vec<(String, String)>, String> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let value: serde_json::Value = serde_yaml::from_str(&text).map_err(|error| format!("{shown}: {error}"))?;
+    let Some(fields) = value.as_object() else {
+        return Err(format!("{shown}: settings are FLAG: VALUE, a line each, as node-monitor-grace-period: 40s"));
+    };
+    let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    Ok(fields.iter().map(|(flag, value)| (flag.clone(), text(value))).collect())
 }
 
 /// Returns the scenario of exactly this name, given with or without its backend.

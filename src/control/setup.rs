@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 use nodeproof_core::components::api_server::plugins::Plugins;
-use nodeproof_core::components::host::{FLAGS, read_flag};
+use nodeproof_core::components::host::{FLAGS, check_field_names, read_flag};
 use nodeproof_core::components::kubelet::config::KubeletConfig;
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::components::node_ipam;
@@ -74,8 +74,15 @@ impl Setup {
                 controllers = enabled(value).map_err(|error| FieldError::new(field(), error))?;
                 controllers.push(SCHEDULER);
             } else if let Some(flag) = kubelet_flag(flag) {
-                let (flag, value) = read_flag(&Text::from(flag), &Json::from(value.as_str()), "settings.kubelet")?;
-                settings.set_kubelet_flag(flag, value);
+                if flag.contains(char::is_uppercase) {
+                    let mut config = Json::object();
+                    config.set(&[flag], Json::parse(value).unwrap_or_else(|_| Json::from(value.as_str())));
+                    check_field_names(&config, "settings.kubelet")?;
+                    settings.set_kubelet_field(Text::from(flag), config.get(flag).clone());
+                } else {
+                    let (flag, value) = read_flag(&Text::from(flag), &Json::from(value.as_str()), "settings.kubelet")?;
+                    settings.set_kubelet_flag(flag, value);
+                }
                 KubeletConfig::resolve(&any_machine, &KubeletSpec::default(), &settings)
                     .map_err(|error| FieldError::new(field(), error))?;
             } else {
@@ -128,6 +135,30 @@ impl Setup {
         let cluster = reader.any("cluster").cloned().unwrap_or_else(|| self.cluster.clone());
         reader.finish()?;
         Self::new(release, seed, start, flags, cluster)
+    }
+
+    /// Returns the flags of the control plane, `COMPONENT.FLAG`; feature gates without a component are those of each.
+    #[must_use]
+    pub fn control_plane_flags(&self) -> Vec<(Text, Text)> {
+        const COMPONENTS: [&str; 3] = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+        let mut flags = Vec::new();
+        for (flag, value) in self.flags.iter().filter(|(flag, _)| kubelet_flag(flag).is_none()) {
+            let value = Text::from(value.as_str());
+            if flag == "feature-gates" {
+                flags.extend(COMPONENTS.map(|own| (Text::from(format!("{own}.{flag}")), value.clone())));
+                continue;
+            }
+            let is_it = |row: &&Row| row.flag.split_once('.').is_some_and(|(_, short)| short == flag);
+            let full = ROWS.iter().find(is_it).map_or(flag.as_str(), |row| row.flag);
+            flags.push((Text::from(full), value));
+        }
+        flags
+    }
+
+    /// Returns the flags with their values, in the order in which they were given.
+    #[must_use]
+    pub fn flags(&self) -> &[(String, String)] {
+        &self.flags
     }
 
     /// Returns the options of the simulation.

@@ -21,7 +21,7 @@ mod yaml;
 
 pub use conformance::Tests;
 pub use embedded::built_in_features;
-pub use options::{EntryPoint, Seeds, Selection, SuiteOptions, parse_release, parse_seed};
+pub use options::{EntryPoint, RunSettings, Seeds, Selection, SuiteOptions, parse_release, parse_seed};
 pub use parallel::{PlannedRun, each_in_order, run_all};
 pub use planned::Planned;
 pub use report::{json_line, write_report};

@@ -4,7 +4,8 @@ use std::env;
 
 use cucumber::tag::Ext as _;
 use gherkin::tagexpr::TagOperation;
-use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Race, Release};
+use nodeproof_core::objects::Text;
+use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Race, Release, Settings};
 
 use super::runner::{Backend, LiveOptions, Runner};
 use crate::load::near::nearest;
@@ -27,6 +28,8 @@ const VARIABLES: [&str; 8] = [
 pub struct SuiteOptions {
     /// The release. Default 1.34.4.
     pub release: Release,
+    /// The settings of the run, which those of a scenario overrule. Default those of the release.
+    pub settings: Option<RunSettings>,
     /// The seed of all free choices. Default 1.
     pub seed: u64,
     /// Which scenarios are chosen. Default all.
@@ -39,10 +42,30 @@ pub struct SuiteOptions {
     pub runner: Runner,
 }
 
+/// Settings that a whole run has.
+#[derive(Debug, Clone)]
+pub struct RunSettings {
+    /// What was given, `[COMPONENT.]FLAG` with its value, in order.
+    pub given: Vec<(String, String)>,
+    /// Of it, the flags of the control plane, `COMPONENT.FLAG`, which real components are started with.
+    pub flags: Vec<(Text, Text)>,
+    /// What it comes to.
+    pub settings: Settings,
+}
+
+impl RunSettings {
+    /// Tells whether kubelets have a part in them.
+    #[must_use]
+    pub fn has_kubelets(&self) -> bool {
+        !self.settings.kubelet_flags().is_empty() || !self.settings.kubelet_fields().is_empty()
+    }
+}
+
 impl Default for SuiteOptions {
     fn default() -> Self {
         Self {
             release: DEFAULT_RELEASE,
+            settings: None,
             seed: 1,
             selection: Selection::default(),
             trace: false,
@@ -113,6 +136,12 @@ impl Selection {
 }
 
 impl SuiteOptions {
+    /// Returns the settings of the run on a release.
+    #[must_use]
+    pub fn settings(&self, release: Release) -> Settings {
+        self.settings.as_ref().map_or_else(|| Settings::of(release), |own| own.settings.at_release(release))
+    }
+
     /// Reads `NODEPROOF_TAGS`, `NODEPROOF_SEED` and `NODEPROOF_K8S`; the runner stays the simulator.
     ///
     /// # Errors

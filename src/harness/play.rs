@@ -5,7 +5,6 @@
 
 use std::cell::RefCell;
 
-use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::Outcome;
 use nodeproof_core::sim::{self, SetupCache};
 
@@ -71,7 +70,7 @@ impl Runner {
         if let Some(live) = &self.live {
             return live.play(planned, options);
         }
-        let settings = Settings::of(planned.release(options)).with_race(options.race);
+        let settings = options.settings(planned.release(options)).with_race(options.race);
         let options = sim::SimulationOptions {
             settings,
             seed: options.seed,
@@ -90,7 +89,7 @@ impl Runner {
 #[cfg(feature = "live")]
 impl Live {
     fn plan(&self, planned: &Planned, options: &SuiteOptions) -> Result<ScenarioPlan, String> {
-        let settings = Settings::of(planned.release(options));
+        let settings = options.settings(planned.release(options));
         ScenarioPlan::of(self.live_backend.as_ref(), &planned.compiled.scenario, &settings, options.seed)
     }
 

@@ -157,7 +157,10 @@ fn replay_line(planned: &Planned, options: &SuiteOptions, entry_point: EntryPoin
             let is_file = Path::new(&planned.path).exists();
             let path = if is_file { format!(" {}", quote(&planned.path)) } else { String::new() };
             let on = if is_sim { String::new() } else { format!(" --backend {}", backend.name()) };
-            format!("nodeproof run{path}{on} --k8s {release} --seed {} --only {}", options.seed, planned.name)
+            let given = options.settings.iter().flat_map(|settings| &settings.given);
+            let set: String =
+                given.map(|(flag, value)| format!(" --set {}", quote(&format!("{flag}={value}")))).collect();
+            format!("nodeproof run{path}{on} --k8s {release}{set} --seed {} --only {}", options.seed, planned.name)
         }
     }
 }
@@ -174,7 +177,7 @@ pub(super) fn test_target() -> String {
 
 /// Quotes a path if a shell would split it.
 fn quote(path: &str) -> String {
-    let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-=".contains(c));
     if plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 

@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use nodeproof_core::objects::Text;
+
 use super::embedded::{self, REQUIREMENTS};
 use super::planned::Planned;
 use super::runner::Backend;
@@ -173,6 +175,13 @@ impl Suite {
             path: file.path.clone(),
             compiled,
         }));
+    }
+
+    /// Gives flags of the control plane to all scenarios, whose own flags overrule them.
+    pub fn set_flags(&mut self, flags: &[(Text, Text)]) {
+        for planned in &mut self.planned {
+            planned.compiled.scenario.cluster.flags.splice(0..0, flags.iter().cloned());
+        }
     }
 
     /// Returns the stored snapshots that no scenario uses, each with its path; none unless all features were loaded.

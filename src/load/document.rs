@@ -22,8 +22,10 @@ pub struct Case {
     pub rule: Option<String>,
     /// The scenario's name, placeholders filled in.
     pub name: String,
-    /// The line of its heading.
+    /// The line of its heading; of an outline's row, the row's.
     pub line: usize,
+    /// The line of its heading; of an outline's row, the outline's.
+    pub heading: usize,
     /// The column of its heading.
     pub column: usize,
     /// The tags in force.
@@ -159,6 +161,7 @@ impl DocumentReader<'_> {
             rule: scope.rule.clone(),
             name: clean_name(&scenario.name),
             line: heading,
+            heading,
             column: indent(text.line(heading)) + 1,
             tags,
             steps,

@@ -24,6 +24,8 @@ pub struct Compiled {
     pub id: String,
     /// The tags in force.
     pub tags: Tags,
+    /// The line of its heading; of an outline's row, the outline's.
+    pub heading: usize,
     /// What to run.
     pub scenario: Scenario,
 }
@@ -51,7 +53,7 @@ pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<
                 problems.push(problem);
             }
         }
-        compiled.push(Compiled { id: case.id.clone(), tags: case.tags.clone(), scenario });
+        compiled.push(Compiled { id: case.id.clone(), tags: case.tags.clone(), heading: case.heading, scenario });
     }
     problems.sort();
     (compiled, problems)

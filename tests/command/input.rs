@@ -11,6 +11,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("input::outlines_and_languages", outlines_and_languages),
     ("input::names_that_nothing_has", names),
     ("input::options", options),
+    ("input::a_line_of_a_file_and_settings_of_a_run", selected_and_set),
     ("input::variables", variables),
     ("input::a_backend_on_which_nothing_is_run", nothing_is_run),
     ("input::places_that_cannot_be_read_or_written", places),
@@ -161,6 +162,18 @@ fn options() -> Result<(), String> {
         (&["run", "--tags", "@slow"], "@slow selects no scenario"),
         (&["run", "--only", "sim::a::good::it_is_kiled"], "did you mean sim::a::good::it_is_killed?"),
         (&["run", "--backend", "cloud"], "possible values: sim"),
+        (&["run", "features/a/good.feature:6"], "good.feature:6: the file has the lines 1 to 5"),
+        (&["run", "features/a/good.feature:0"], "the file has the lines 1 to 5"),
+        (&["run", "features/a:2"], "features/a:2: a directory has no lines"),
+        (&["run", "nowhere.feature:2"], "nowhere.feature: there is no such file"),
+        (&["run", "--set", "x"], "FLAG=VALUE is needed"),
+        (&["run", "--set", "node-monitor-grace-perod=9s"], "did you mean \"node-monitor-grace-period\"?"),
+        (&["run", "--set", "node-monitor-grace-period=9"], "cannot be \"9\""),
+        (&["run", "--set", "kubelet.nodeStatusUpdateFrequenc=5s"], "did you mean \"nodeStatusUpdateFrequency\"?"),
+        (&["run", "--set", "kubelet.maxPods=many"], "cannot unmarshal string"),
+        (&["run", "--set", "controllers=-ttl-controller"], "a scenario says `Given ttl-controller stops`"),
+        (&["run", "--set", "node-monitor-grace-period=20s", "--accept"], "leave --set out"),
+        (&["run", "--settings", "nowhere"], "cannot read nowhere"),
         (&["run", "nowhere"], "nowhere: there is no such file or directory"),
         (&["run", "--sed", "1"], "--seed"),
         (&["lint", "nowhere"], "nowhere: there is no such file or directory"),
@@ -178,6 +191,45 @@ fn options() -> Result<(), String> {
     for (arguments, words) in cases {
         world.call(arguments).ends(2)?.says(words)?;
     }
+    Ok(())
+}
+
+/// A place in a file selects what stands there; settings of a run hold for what says nothing of its own.
+fn selected_and_set() -> Result<(), String> {
+    const SEVERAL: &str = "\
+Feature: A kubelet stops
+  Scenario: It is killed
+    Given a ready Node \"worker-1\"
+    When the kubelet on \"worker-1\" is killed
+    Then Node \"worker-1\" keeps condition Ready=True for 39s
+
+  Scenario Outline: It is killed for <how> long
+    Given a ready Node \"worker-1\"
+    And kube-controller-manager runs with:
+      | node-monitor-grace-period | 60s |
+    When the kubelet on \"worker-1\" is killed
+    Then Node \"worker-1\" keeps condition Ready=True for <how>
+
+    Examples:
+      | how |
+      | 45s |
+      | 46s |
+";
+    let world = World::new();
+    world.write("features/a/several.feature", SEVERAL);
+    for (line, count) in [(1, 3), (2, 1), (5, 1), (7, 2), (10, 2), (16, 1), (17, 1)] {
+        let place = format!("features/a/several.feature:{line}");
+        world.call(&["run", &place]).ends(0)?.says(&format!("Finished {count} passed"))?;
+    }
+    let shorter = ["run", "--set", "kube-controller-manager.node-monitor-grace-period=20s"];
+    let failed = world.call(&shorter).ends(1)?.says("Finished 2 passed, 1 failed")?;
+    failed
+        .says("20s > grace period 20s")?
+        .says("--set kube-controller-manager.node-monitor-grace-period=20s --seed 1")?;
+    world.write("mine.yaml", "node-monitor-grace-period: 20s\nkubelet.nodeStatusUpdateFrequency: 5s\n");
+    world.call(&["run", "--settings", "mine.yaml"]).ends(1)?.says("Finished 2 passed, 1 failed")?;
+    world.write("mine.yaml", "- x\n");
+    world.call(&["run", "--settings", "mine.yaml"]).ends(2)?.says("settings are FLAG: VALUE")?;
     Ok(())
 }
 

@@ -46,6 +46,7 @@ pub struct Settings {
     texts: BTreeMap<&'static str, Text>,
     gates: BTreeMap<&'static str, bool>,
     kubelet_flags: BTreeMap<Text, Text>,
+    kubelet_fields: BTreeMap<Text, Json>,
     race: Option<Race>,
 }
 
@@ -95,6 +96,7 @@ impl Settings {
             texts: BTreeMap::new(),
             gates: BTreeMap::new(),
             kubelet_flags: BTreeMap::new(),
+            kubelet_fields: BTreeMap::new(),
             race: None,
         }
     }
@@ -190,6 +192,19 @@ impl Settings {
     /// Sets a flag that every kubelet of the cluster runs with. The kubelet checks flag and value at its start.
     pub fn set_kubelet_flag(&mut self, flag: Text, value: Text) {
         self.kubelet_flags.insert(flag, value);
+    }
+
+    /// Returns the fields of the KubeletConfiguration that every kubelet of the cluster runs with, unless its own say
+    /// otherwise.
+    #[must_use]
+    pub const fn kubelet_fields(&self) -> &BTreeMap<Text, Json> {
+        &self.kubelet_fields
+    }
+
+    /// Sets a field of the KubeletConfiguration that every kubelet of the cluster runs with. The kubelet checks it at
+    /// its start.
+    pub fn set_kubelet_field(&mut self, field: Text, value: Json) {
+        self.kubelet_fields.insert(field, value);
     }
 
     /// Sets a flag, `[COMPONENT.]FLAG`, from its text; the component may be left out where only one has the flag.

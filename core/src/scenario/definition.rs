@@ -58,7 +58,7 @@ impl ClusterSpec {
     /// # Errors
     /// A flag is unknown or its value does not fit.
     pub fn settings(&self, run: &Settings) -> Result<Settings, SettingsError> {
-        let mut settings = self.release.map_or_else(|| run.clone(), Settings::of);
+        let mut settings = self.release.map_or_else(|| run.clone(), |release| run.at_release(release));
         for (flag, value) in &self.flags {
             settings.set(flag, value)?;
         }

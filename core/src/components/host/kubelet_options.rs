@@ -235,7 +235,7 @@ pub fn read_flag(name: &Text, value: &Json, path: &str) -> Result<(Text, Text), 
 ///
 /// # Errors
 /// The first unknown field.
-pub(super) fn check_field_names(config: &Json, path: &str) -> Result<(), FieldError> {
+pub fn check_field_names(config: &Json, path: &str) -> Result<(), FieldError> {
     if !config.is_object() {
         return Err(FieldError::new(path, "an object is needed"));
     }

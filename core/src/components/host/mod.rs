@@ -22,7 +22,7 @@ use self::usage::Others;
 use crate::objects::{Json, Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
-pub use kubelet_options::{FLAGS, read_flag};
+pub use kubelet_options::{FLAGS, check_field_names, read_flag};
 pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
 pub use numa::{Assignment, Device, DevicePlugin, NumaNode, ToldHints, distance};

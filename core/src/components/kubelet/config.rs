@@ -206,13 +206,23 @@ pub fn settings_of(spec: &KubeletSpec, cluster: &Arc<Settings>) -> Arc<Settings>
     Arc::new(settings)
 }
 
-/// Adds the flags that every kubelet of the cluster runs with, unless its own say otherwise.
+/// Adds the flags and fields that every kubelet of the cluster runs with, unless its own say otherwise.
 fn with_flags_of_cluster(spec: &KubeletSpec, settings: &Settings) -> KubeletSpec {
     let mut spec = spec.clone();
     for (flag, value) in settings.kubelet_flags() {
         let field = FLAGS.iter().find(|(known, _)| *known == flag.as_str()).map_or("", |(_, field)| *field);
         if spec.config.get(field).is_null() && !spec.flags.iter().any(|(own, _)| own == flag) {
             spec.flags.push((flag.clone(), value.clone()));
+        }
+    }
+    for (field, value) in settings.kubelet_fields() {
+        let of_field =
+            |(flag, _): &(Text, Text)| FLAGS.iter().any(|(name, own)| *name == flag.as_str() && *own == field.as_str());
+        if spec.config.get(field).is_null() && !spec.flags.iter().any(of_field) {
+            if !spec.config.is_object() {
+                spec.config = Json::object();
+            }
+            spec.config.set(&[field.as_str()], value.clone());
         }
     }
     spec
