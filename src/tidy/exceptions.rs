@@ -20,7 +20,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/node_lifecycle/health_pass.rs", 592),
         ("core/src/components/node_lifecycle/mod.rs", 507),
         ("core/src/components/statefulset.rs", 567),
-        ("core/src/profile/rows.rs", 722),
+        ("core/src/profile/rows.rs", 585),
         ("src/replay/recorded.rs", 623),
         ("src/replay/writers.rs", 560),
     ],
@@ -29,7 +29,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/api_server/read.rs", "watch", 97),
         ("core/src/components/api_server/write.rs", "read_body", 93),
         ("core/src/components/kubelet/validation.rs", "configuration", 82),
-        ("core/src/components/machine/mod.rs", "handle_action", 89),
+        ("core/src/components/machine/mod.rs", "handle_action", 85),
         ("src/live/hollow/control_plane.rs", "commands", 86),
     ],
 };

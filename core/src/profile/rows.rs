@@ -241,12 +241,10 @@ pub static ROWS: &[Row] = &[
     off("errors-say-what-is-too-long", "`may not be more than 5 bytes`, not `must have at most 5 bytes`"),
     off("stateful-set-history-limit-may-change", "revisionHistoryLimit of a StatefulSet may be changed"),
     off("required-affinity-has-label-values", "values of a required node affinity are checked as those of labels"),
-    Row {
-        name: "lengths-in-bytes",
-        says: "messages about names speak of bytes and label keys, not of characters and qualified names",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "lengths-in-bytes",
+        "messages about names speak of bytes and label keys, not of characters and qualified names",
+    ),
     Row {
         name: "ambiguous-cidrs-warn",
         says: "a CIDR whose address is not its network's first is taken with a warning",
@@ -254,30 +252,13 @@ pub static ROWS: &[Row] = &[
         source: "k8s.io/apimachinery pkg/util/validation/ip.go (v1.34), GetWarningsForCIDR",
         flag: "",
     },
-    Row {
-        name: "strict-cidrs",
-        says: "a new object with a CIDR whose address is not its network's first is refused",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "eviction-tells-sync",
-        says: "a refused eviction tells why the budget allows none when its pods are healthy",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "shortened-grace-ends-now",
-        says: "a grace period that is made shorter than what is over of it ends now, not in the past",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "bad-delete-options-are-bad-requests",
-        says: "a DELETE whose body is no DeleteOptions gets code 400, not 500",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("strict-cidrs", "a new object with a CIDR whose address is not its network's first is refused"),
+    off("eviction-tells-sync", "a refused eviction tells why the budget allows none when its pods are healthy"),
+    off(
+        "shortened-grace-ends-now",
+        "a grace period that is made shorter than what is over of it ends now, not in the past",
+    ),
+    off("bad-delete-options-are-bad-requests", "a DELETE whose body is no DeleteOptions gets code 400, not 500"),
     Row {
         name: "scheme-name",
         says: "what messages about unknown kinds call the scheme: the place where it is made",
@@ -285,60 +266,26 @@ pub static ROWS: &[Row] = &[
         source: "k8s.io/apimachinery pkg/runtime/scheme.go (v1.34), NewScheme",
         flag: "",
     },
-    Row {
-        name: "errors-print-json",
-        says: "errors about a field print its value as JSON, not in Go's syntax",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "bad-list-versions-are-bad-requests",
-        says: "a list with a resourceVersion that is no number gets code 400, not 500",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("errors-print-json", "errors about a field print its value as JSON, not in Go's syntax"),
+    off("bad-list-versions-are-bad-requests", "a list with a resourceVersion that is no number gets code 400, not 500"),
     Row {
         name: "flow-control-v1beta3-is-served",
         says: "the API server has flowcontrol.apiserver.k8s.io/v1beta3",
         first: &[(OLDEST, Value::Bool(true))],
         ..PLAIN
     },
-    Row {
-        name: "version-tells-emulation",
-        says: "/version tells the emulated and the least compatible version",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "health-has-service-cidrs",
-        says: "/healthz?verbose shows the controller of ServiceCIDRs",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "health-has-storage-readiness",
-        says: "/healthz?verbose shows storage, peers and the certificate of the loopback client",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "pods-have-resize",
-        says: "pods have the subresource resize",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "volume-attachments-are-checked-once",
-        says: "an attacher that is missing is told once, not twice",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "cache-lists-the-past",
-        says: "a list of one revision is served from the watch cache, so that it waits for a revision still to come",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("version-tells-emulation", "/version tells the emulated and the least compatible version"),
+    off("health-has-service-cidrs", "/healthz?verbose shows the controller of ServiceCIDRs"),
+    off(
+        "health-has-storage-readiness",
+        "/healthz?verbose shows storage, peers and the certificate of the loopback client",
+    ),
+    off("pods-have-resize", "pods have the subresource resize"),
+    off("volume-attachments-are-checked-once", "an attacher that is missing is told once, not twice"),
+    off(
+        "cache-lists-the-past",
+        "a list of one revision is served from the watch cache, so that it waits for a revision still to come",
+    ),
     Row {
         name: "watch-list",
         says: "a watch can begin with the objects that there are and a bookmark after them",
@@ -346,36 +293,20 @@ pub static ROWS: &[Row] = &[
         source: "k8s.io/apiserver pkg/features/kube_features.go (v1.34), WatchList",
         flag: "",
     },
-    Row {
-        name: "namespace-deletes-pods-first",
-        says: "nothing else in a namespace that is being deleted goes before all of its pods are gone",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "pod-generation",
-        says: "the API server counts changes of a pod's specification in metadata.generation",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "pod-topology-labels",
-        says: "a pod gets the zone and region labels of the node to which it is bound",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "pod-conditions-observe-generation",
-        says: "a condition that a controller sets on a pod says which generation it is about",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "daemon-set-wakes-for-pods",
-        says: "a change of a node wakes a DaemonSet if its pod should run there or has to go, not if that has changed",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "namespace-deletes-pods-first",
+        "nothing else in a namespace that is being deleted goes before all of its pods are gone",
+    ),
+    off("pod-generation", "the API server counts changes of a pod's specification in metadata.generation"),
+    off("pod-topology-labels", "a pod gets the zone and region labels of the node to which it is bound"),
+    off(
+        "pod-conditions-observe-generation",
+        "a condition that a controller sets on a pod says which generation it is about",
+    ),
+    off(
+        "daemon-set-wakes-for-pods",
+        "a change of a node wakes a DaemonSet if its pod should run there or has to go, not if that has changed",
+    ),
     Row {
         name: "garbage-collection-checks-version",
         says: "the garbage collector deletes an object only if it is still as it was read, not only if it is still \
@@ -383,30 +314,21 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(false))],
         ..PLAIN
     },
-    Row {
-        name: "scaling-tells-from",
-        says: "the Event ScalingReplicaSet tells the number before first: from 0 to 3",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "stateful-set-events-capitalised",
-        says: "the Events of a StatefulSet begin with Create and Delete, not with create and delete",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("scaling-tells-from", "the Event ScalingReplicaSet tells the number before first: from 0 to 3"),
+    off(
+        "stateful-set-events-capitalised",
+        "the Events of a StatefulSet begin with Create and Delete, not with create and delete",
+    ),
     Row {
         name: "taint-eviction-leaves-tombstones",
         says: "a pod that was evicted once is not evicted again before its eviction is cancelled",
         first: &[(OLDEST, Value::Bool(true))],
         ..PLAIN
     },
-    Row {
-        name: "no-execute-from-current-condition",
-        says: "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "no-execute-from-current-condition",
+        "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
+    ),
     Row {
         name: "kubelet-registers-cordoned",
         says: "kubelets have the flag --register-schedulable, and register a cordoned node where it is false",
@@ -448,12 +370,10 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(false))],
         ..PLAIN
     },
-    Row {
-        name: "registration-goes-on-after-forbidden",
-        says: "a kubelet whose Node may not be created looks whether there is one, as after AlreadyExists",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "registration-goes-on-after-forbidden",
+        "a kubelet whose Node may not be created looks whether there is one, as after AlreadyExists",
+    ),
     Row {
         name: "kube-proxy-version-in-status",
         says: "nodeInfo.kubeProxyVersion is the kubelet's version, not empty",
@@ -461,12 +381,10 @@ pub static ROWS: &[Row] = &[
         source: "pkg/features/kube_features.go (v1.31.0, v1.31.1, v1.33), gate DisableNodeKubeProxyVersion",
         flag: "",
     },
-    Row {
-        name: "default-thresholds-merge",
-        says: "mergeDefaultEvictionSettings keeps the defaults of the thresholds that evictionHard does not name",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "default-thresholds-merge",
+        "mergeDefaultEvictionSettings keeps the defaults of the thresholds that evictionHard does not name",
+    ),
     Row {
         name: "compressible-reservations",
         says: "enforceNodeAllocatable knows the CPU alone of what is reserved, system-reserved-compressible and \
@@ -474,12 +392,7 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(false))],
         ..PLAIN
     },
-    Row {
-        name: "swap-capacity-in-status",
-        says: "nodeInfo.swap.capacity says how much swap space there is",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("swap-capacity-in-status", "nodeInfo.swap.capacity says how much swap space there is"),
     Row {
         name: "runtime-handlers-in-status",
         says: "status.runtimeHandlers lists what the container runtime offers",
@@ -487,30 +400,18 @@ pub static ROWS: &[Row] = &[
         source: "pkg/kubelet/nodestatus/setters.go (v1.30), RuntimeHandlers",
         flag: "",
     },
-    Row {
-        name: "node-features-in-status",
-        says: "status.features says whether the runtime knows supplementalGroupsPolicy",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "tcp-buffers-are-safe-sysctls",
-        says: "any pod may set net.ipv4.tcp_rmem and net.ipv4.tcp_wmem",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("node-features-in-status", "status.features says whether the runtime knows supplementalGroupsPolicy"),
+    off("tcp-buffers-are-safe-sysctls", "any pod may set net.ipv4.tcp_rmem and net.ipv4.tcp_wmem"),
     Row {
         name: "declared-features",
         says: "status.declaredFeatures, separated by commas",
         first: &[(OLDEST, Value::Text(""))],
         ..PLAIN
     },
-    Row {
-        name: "rebooted-once-per-process",
-        says: "a kubelet says Rebooted once, not at each status until the new boot id is stored",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "rebooted-once-per-process",
+        "a kubelet says Rebooted once, not at each status until the new boot id is stored",
+    ),
     Row {
         name: "node-events-name-api-version",
         says: "involvedObject of a kubelet's Events about its Node has apiVersion v1 and no uid, not the node's name \
@@ -518,12 +419,7 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(false))],
         ..PLAIN
     },
-    Row {
-        name: "fail-cgroup-v1",
-        says: "a kubelet refuses a machine with cgroup v1 unless failCgroupV1 is false",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("fail-cgroup-v1", "a kubelet refuses a machine with cgroup v1 unless failCgroupV1 is false"),
     Row {
         name: "cgroup-v1-refusal",
         says: "the second sentence with which a kubelet refuses cgroup v1",
@@ -537,12 +433,10 @@ pub static ROWS: &[Row] = &[
         source: "pkg/kubelet/cm/container_manager_linux.go (v1.31, v1.32, v1.35)",
         flag: "",
     },
-    Row {
-        name: "pod-observed-generation",
-        says: "status.observedGeneration of pods and of their conditions follows metadata.generation",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "pod-observed-generation",
+        "status.observedGeneration of pods and of their conditions follows metadata.generation",
+    ),
     Row {
         name: "pod-ready-to-start-containers",
         says: "pods have the condition PodReadyToStartContainers",
@@ -583,54 +477,26 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Text("Started container {}"))],
         ..PLAIN
     },
-    Row {
-        name: "container-resources-in-status",
-        says: "a running container's status has its resources",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "dynamic-resources-are-served",
-        says: "whether the group resource.k8s.io is served",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "impersonation-is-constrained",
-        says: "whether the right to act as somebody can be limited to a verb, which a refusal then names",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "kubelets-read-service-accounts",
-        says: "whether a kubelet may read the service accounts of its Pods",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "mirror-pods-name-no-api-object",
-        says: "whether the check of what a mirror Pod refers to knows all kinds of volumes",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "node-tokens-for-audiences-of-pods",
-        says: "whether a kubelet gets tokens for those audiences alone that its Pods name",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "nodes-authorised-with-selectors",
-        says: "whether a kubelet reads its own Node and Pods alone",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "nodes-keep-extended-resource-claims",
-        says: "whether a kubelet is kept from changing a Pod's claim for extended resources",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("container-resources-in-status", "a running container's status has its resources"),
+    off("dynamic-resources-are-served", "whether the group resource.k8s.io is served"),
+    off(
+        "impersonation-is-constrained",
+        "whether the right to act as somebody can be limited to a verb, which a refusal then names",
+    ),
+    off("kubelets-read-service-accounts", "whether a kubelet may read the service accounts of its Pods"),
+    off(
+        "mirror-pods-name-no-api-object",
+        "whether the check of what a mirror Pod refers to knows all kinds of volumes",
+    ),
+    off(
+        "node-tokens-for-audiences-of-pods",
+        "whether a kubelet gets tokens for those audiences alone that its Pods name",
+    ),
+    off("nodes-authorised-with-selectors", "whether a kubelet reads its own Node and Pods alone"),
+    off(
+        "nodes-keep-extended-resource-claims",
+        "whether a kubelet is kept from changing a Pod's claim for extended resources",
+    ),
     Row {
         name: "nodes-keep-their-owner-references",
         says: "whether a kubelet is kept from changing the owners of its Node",
@@ -652,24 +518,9 @@ pub static ROWS: &[Row] = &[
         source: "pkg/scheduler/backend/queue/scheduling_queue.go (v1.34), DefaultPodMaxInUnschedulablePodsDuration",
         flag: "kube-scheduler.pod-max-in-unschedulable-pods-duration",
     },
-    Row {
-        name: "pod-level-resources",
-        says: "spec.resources of a pod counts instead of what its containers ask for",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "scheduler-queueing-hints",
-        says: "a plugin of the scheduler says whether a change helps a pod that it rejected",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "scheduler-pops-from-backoff",
-        says: "a pod that pauses is tried when no other is to be tried",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("pod-level-resources", "spec.resources of a pod counts instead of what its containers ask for"),
+    off("scheduler-queueing-hints", "a plugin of the scheduler says whether a change helps a pod that it rejected"),
+    off("scheduler-pops-from-backoff", "a pod that pauses is tried when no other is to be tried"),
     off("scheduler-preempts-beside-attempts", "victims of a preemption are deleted beside further attempts"),
     Row {
         name: "scheduler-names-untolerated-taint",
@@ -677,12 +528,10 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(true))],
         ..PLAIN
     },
-    Row {
-        name: "scheduler-request-above-allocatable-is-unresolvable",
-        says: "preemption is not tried on a node that is too small for a pod",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "scheduler-request-above-allocatable-is-unresolvable",
+        "preemption is not tried on a node that is too small for a pod",
+    ),
     off("scheduler-looks-for-resource-claims", "the scheduler says that it found no resource claims to deallocate"),
     off("scheduler-counts-unnamed-nodes", "nodes that a pod leaves out by name are counted in the message"),
     Row {
@@ -691,12 +540,10 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(true))],
         ..PLAIN
     },
-    Row {
-        name: "toleration-comparisons-are-known",
-        says: "the API server names the operators Lt and Gt of tolerations where it refuses one",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "toleration-comparisons-are-known",
+        "the API server names the operators Lt and Gt of tolerations where it refuses one",
+    ),
     Row {
         name: "tolerations-compare-numbers",
         says: "the operators Lt and Gt of tolerations are accepted and compare the taint's value with their own",
@@ -732,12 +579,7 @@ pub static ROWS: &[Row] = &[
         source: "pkg/scheduler/eventhandlers.go (v1.34, v1.36), deletePodFromSchedulingQueue",
         flag: "",
     },
-    Row {
-        name: "shutdown-end-has-its-metric",
-        says: "the end of a graceful shutdown is the metric of its end, not of its start",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("shutdown-end-has-its-metric", "the end of a graceful shutdown is the metric of its end, not of its start"),
     Row {
         name: "swap-refusal",
         says: "what a kubelet says that fails on swap space",

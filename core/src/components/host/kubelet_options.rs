@@ -56,7 +56,8 @@ pub const FLAGS: &[(&str, &str)] = &[
 
 /// Further flags of a kubelet, which are accepted by name and change nothing.
 /// Source: cmd/kubelet/app/options (v1.34).
-const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit authentication-token-webhook \
+const NOT_MODELLED: &str = "address \
+    allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit authentication-token-webhook \
     authentication-token-webhook-cache-ttl authorization-mode authorization-webhook-cache-authorized-ttl \
     authorization-webhook-cache-unauthorized-ttl boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup- \
     root client-ca-file cluster-dns cluster-domain config config-dir container-hints container-log-max-files \

@@ -114,8 +114,8 @@ pub struct Hardware {
     pub container_runtime: Text,
     /// logind's `InhibitDelayMaxSec`. Default 5 s (logind.conf(5)).
     pub inhibit_max_delay: SignedDuration,
-    /// What fails: `machine-info`, `version-info`, `runtime-status`; `logind`, which is not there; `inhibit-delay`, which
-    /// no drop-in file of the kubelet changes, since another one wins over it.
+    /// What fails: `machine-info`, `version-info`, `runtime-status`; `logind`, which is not there; `inhibit-delay`,
+    /// which no drop-in file of the kubelet changes, since another one wins over it.
     pub failing: Vec<Text>,
     /// The kubeconfig files, with the credentials that each holds. Default: [`KUBECONFIG`] with the node's own.
     pub kubeconfigs: Vec<(Text, Credentials)>,

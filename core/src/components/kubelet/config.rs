@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::decoder::{Decoder, go_duration_error};
+use super::decoder::{Decoder, go_duration_error, parse_bool};
 use super::image_gc::ImageGcPolicy;
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
@@ -157,19 +157,31 @@ impl KubeletConfig {
             let path = flag("kubeconfig");
             config.identity = credentials(path.as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
         }
-        config.reservations = Reservations::read(&merged, hardware, settings.profile())?;
-        swap::check(&merged, hardware, settings)?;
-        config.topology = TopologySettings::read(&merged, hardware, &config.reservations)?;
-        config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
-        thresholds::check(&merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
-        config.eviction = EvictionConfig::read(&merged, settings.profile())?;
-        config.reservations.check(hardware)?;
+        config.read_resources(&merged, hardware, flag("node-ip").as_deref().unwrap_or_default(), settings)?;
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
         }
         config.node_labels = node_labels;
         config.not_modelled = not_modelled(&merged, hardware, settings);
         Ok(config)
+    }
+
+    /// Reads what the machine's resources are for, and checks them in the order in which the kubelet does.
+    fn read_resources(
+        &mut self,
+        merged: &Json,
+        hardware: &Hardware,
+        node_ip: &str,
+        settings: &Settings,
+    ) -> Result<(), String> {
+        self.reservations = Reservations::read(merged, hardware, settings.profile())?;
+        swap::check(merged, hardware, settings)?;
+        let kept = [self.reservations.cpu, self.reservations.memory];
+        self.topology = TopologySettings::read(merged, hardware, kept)?;
+        self.node_ips = node_ips(node_ip)?;
+        thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
+        self.eviction = EvictionConfig::read(merged, settings.profile())?;
+        self.reservations.check(hardware)
     }
 
     /// Returns how long a heartbeat waits for its answer.
@@ -291,15 +303,6 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
         merged.set(&[field], parsed);
     }
     Ok(merged)
-}
-
-/// Source: Go's strconv.ParseBool.
-pub(super) fn parse_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
-        _ => None,
-    }
 }
 
 fn parse_pairs(text: &str, between: char) -> Option<Json> {

@@ -125,3 +125,12 @@ pub(super) fn go_duration_error(text: &str) -> String {
     }
     format!("time: invalid duration \"{text}\"")
 }
+
+/// Source: Go's strconv.ParseBool.
+pub(super) fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}

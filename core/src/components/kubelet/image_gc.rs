@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::decoder::Decoder;
 use super::events::EventType;
-use super::pods::pod_status::full_name;
+use super::image_names::full_name;
 use super::upkeep::{Upkeep, next_of};
 use super::{Kubelet, KubeletContext};
 use crate::components::Because;
@@ -22,7 +22,8 @@ use crate::objects::{Json, Text};
 
 /// How often images are collected. Source: pkg/kubelet/kubelet.go (v1.34), `ImageGCPeriod`.
 const PERIOD: SignedDuration = SignedDuration::from_secs(5 * 60);
-/// How often the list of images is read for the status. Source: pkg/kubelet/images/image_gc_manager.go (v1.34), `Start`.
+/// How often the list of images is read for the status.
+/// Source: pkg/kubelet/images/image_gc_manager.go (v1.34), `Start`.
 const CACHE_PERIOD: SignedDuration = SignedDuration::from_secs(30);
 
 /// When unused images are deleted.

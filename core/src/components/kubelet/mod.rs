@@ -15,6 +15,7 @@ mod events;
 mod eviction;
 mod idle;
 mod image_gc;
+mod image_names;
 mod lease;
 mod not_modelled;
 mod pods;

@@ -8,7 +8,7 @@
 
 mod admitting;
 mod ending;
-pub(super) mod pod_status;
+mod pod_status;
 mod running;
 mod workers;
 mod writing;

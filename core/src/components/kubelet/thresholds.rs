@@ -17,7 +17,8 @@ use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
 use crate::profile::Profile;
 
-/// The signals of eviction, those of memory first, which is reclaimed before all else. Source: pkg/kubelet/eviction/helpers.go (v1.34), `signalToResource`.
+/// The signals of eviction, those of memory first, which is reclaimed before all else.
+/// Source: pkg/kubelet/eviction/helpers.go (v1.34), `signalToResource`.
 const SIGNALS: [&str; 9] = [
     "memory.available",
     "allocatableMemory.available",
@@ -134,20 +135,22 @@ impl EvictionConfig {
             let text = minimum.get(signal);
             if text.is_null() { None } else { amount(&self::text(text)) }
         };
-        let mut thresholds = Vec::new();
-        for (at, signal) in SIGNALS.iter().enumerate().filter(|(_, signal)| !signal.starts_with("containerfs.")) {
-            let found = hard(&hard_in_force(merged, profile))?.into_iter().find(|(own, _)| **own == **signal);
-            let Some((_, value)) = found else { continue };
-            let minimum_reclaim = minimum_of(signal);
-            thresholds.push(EvictionThreshold { signal: at, value, grace: SignedDuration::ZERO, minimum_reclaim });
-        }
-        for (at, signal) in SIGNALS.iter().enumerate().filter(|(_, signal)| !signal.starts_with("containerfs.")) {
-            let found = hard(merged.get("evictionSoft"))?.into_iter().find(|(own, _)| **own == **signal);
-            let Some((_, value)) = found else { continue };
+        let signals = || SIGNALS.iter().enumerate().filter(|(_, signal)| !signal.starts_with("containerfs."));
+        let value = |of: &[(Text, Threshold)], signal: &str| {
+            of.iter().find(|(own, _)| **own == *signal).map(|(_, value)| *value)
+        };
+        let (hard_ones, soft_ones) = (hard(&hard_in_force(merged, profile))?, hard(merged.get("evictionSoft"))?);
+        let of_hard = |(at, signal): (usize, &&str)| {
+            let (value, minimum_reclaim) = (value(&hard_ones, signal)?, minimum_of(signal));
+            Some(EvictionThreshold { signal: at, value, grace: SignedDuration::ZERO, minimum_reclaim })
+        };
+        let of_soft = |(at, signal): (usize, &&str)| {
+            let (value, minimum_reclaim) = (value(&soft_ones, signal)?, minimum_of(signal));
             let grace = parse_duration(&self::text(merged.at(&["evictionSoftGracePeriod", signal])));
-            let (grace, minimum_reclaim) = (grace.unwrap_or_default(), minimum_of(signal));
-            thresholds.push(EvictionThreshold { signal: at, value, grace, minimum_reclaim });
-        }
+            Some(EvictionThreshold { signal: at, value, grace: grace.unwrap_or_default(), minimum_reclaim })
+        };
+        let mut thresholds: Vec<EvictionThreshold> =
+            signals().filter_map(of_hard).chain(signals().filter_map(of_soft)).collect();
         let enforced = merged.get("enforceNodeAllocatable");
         if enforced.is_null() || enforced.items().iter().any(|own| own.as_str() == Some("pods")) {
             let is_memory = |own: &&EvictionThreshold| own.signal() == "memory.available" && own.is_hard();

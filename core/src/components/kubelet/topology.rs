@@ -1,8 +1,8 @@
 //! The topology manager: where on a machine the resources of a container come from, and whether they fit together.
 //!
-//! Mirrors pkg/kubelet/cm/topologymanager, with the providers of hints cpumanager (policy static), memorymanager (policy
-//! Static) and devicemanager (v1.34). Providers are asked in the order devices, CPUs, memory. What was given to a
-//! container stays its own until its pod has ended, also over a restart of the kubelet.
+//! Mirrors pkg/kubelet/cm/topologymanager, with the providers of hints cpumanager (policy static), memorymanager
+//! (policy Static) and devicemanager (v1.34). Providers are asked in the order devices, CPUs, memory. What was given to
+//! a container stays its own until its pod has ended, also over a restart of the kubelet.
 //! Inputs: the pod, the machine, the settings. Outputs: assignments on the machine, or reason and message of a refusal.
 //! Left out on purpose: init containers, which nothing here starts, and huge pages of single NUMA nodes.
 
@@ -16,7 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use self::merge::{Hint, Hints, Mask, Merger, Policy};
-use self::providers::Request;
+use self::providers::Demand;
 pub(super) use self::settings::{TopologySettings, reserved_memory_errors};
 use super::{Kubelet, KubeletContext};
 use crate::components::Because;
@@ -79,15 +79,15 @@ impl Kubelet {
     }
 
     /// Returns the merged hint of each container; none without a policy.
-    fn affinities(&self, requests: &[Request], context: &mut KubeletContext<'_>) -> Result<Vec<Option<Hint>>, Refusal> {
+    fn affinities(&self, requests: &[Demand], context: &mut KubeletContext<'_>) -> Result<Vec<Option<Hint>>, Refusal> {
         let settings = &self.config.topology;
         if settings.policy == Policy::None {
             return Ok(requests.iter().map(|_| None).collect());
         }
         let mut found = Vec::new();
         let mut assigned = Vec::new();
-        let whole = [Request::whole(requests)];
-        let asked: &[Request] = if settings.is_by_pod { &whole } else { requests };
+        let whole = [Demand::whole(requests)];
+        let asked: &[Demand] = if settings.is_by_pod { &whole } else { requests };
         for request in asked {
             // Containers are placed one after the other, each with what those before it have left.
             let mut host = context.host.clone();
@@ -124,7 +124,7 @@ impl Kubelet {
 
 impl Place<'_> {
     /// Returns what the providers say of each resource, by name.
-    fn hints(&self, request: &Request) -> Vec<(Text, Hints)> {
+    fn hints(&self, request: &Demand) -> Vec<(Text, Hints)> {
         let mut all = self.device_hints(request);
         all.extend(self.cpu_hints(request).map(|hints| (Text::of("cpu"), hints)));
         all.extend(self.memory_hints(request).map(|hints| (Text::of("memory"), hints)));
@@ -141,7 +141,7 @@ impl Place<'_> {
         all
     }
 
-    fn merged(&self, request: &Request) -> (Hint, bool) {
+    fn merged(&self, request: &Demand) -> (Hint, bool) {
         let hints: Vec<Hints> = self.hints(request).into_iter().map(|(_, hints)| hints).collect();
         let settings = self.settings;
         let merger = Merger { nodes: &self.nodes, policy: settings.policy, prefers_closest: settings.prefers_closest };
@@ -149,7 +149,7 @@ impl Place<'_> {
     }
 
     /// Says where each resource could come from.
-    fn facts(&self, request: &Request) -> Vec<Because> {
+    fn facts(&self, request: &Demand) -> Vec<Because> {
         let say = |(resource, hints): &(Text, Hints)| {
             let text = match hints {
                 Hints::Any => String::from("anywhere"),

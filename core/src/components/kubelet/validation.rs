@@ -179,14 +179,12 @@ pub(super) fn configuration(
             refuse(true, format!("invalid configuration: {field} ({flag}) \"{value}\" must be one of: {list}"));
         }
     }
-    config.image_gc.errors().for_each(|why| refuse(true, why));
     shutdown_errors(merged, settings, &mut refuse);
     if let Some(message) = swap::wrong_words(merged, settings) {
         refuse(true, message);
     }
     enforcement_errors(merged, settings, &mut refuse);
-    reserved_cpu_errors(merged, &mut refuse);
-    reserved_memory_errors(merged).into_iter().for_each(|why| refuse(true, why));
+    reservation_errors(merged, config, &mut refuse);
     let profile = settings.profile();
     let fail_cgroup_v1 = merged.get("failCgroupV1").as_bool().unwrap_or(profile.is("fail-cgroup-v1"));
     if hardware.cgroup_version == 1 && fail_cgroup_v1 {
@@ -254,7 +252,9 @@ fn shutdown_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(b
     }
 }
 
-fn reserved_cpu_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
+fn reservation_errors(merged: &Json, config: &KubeletConfig, refuse: &mut impl FnMut(bool, String)) {
+    let of_resources = config.image_gc.errors().chain(reserved_memory_errors(merged));
+    of_resources.for_each(|why| refuse(true, why));
     let text = |field| merged.get(field).as_str().unwrap_or_default();
     let listed = text("reservedSystemCPUs");
     refuse(

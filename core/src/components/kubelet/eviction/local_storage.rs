@@ -1,8 +1,8 @@
 //! Limits of local storage: pods that write more than they may are evicted, whatever the node has left.
 //!
-//! Mirrors `localStorageEviction` of pkg/kubelet/eviction/eviction_manager.go (v1.34): the limits of volumes first, then
-//! that of the pod, which is the sum of its containers' limits, then those of single containers. Volumes are measured
-//! once a minute, see [`Volumes`]. Pure, but for that. Inputs: the pod with its figures. Output: the message of the
+//! Mirrors `localStorageEviction` of pkg/kubelet/eviction/eviction_manager.go (v1.34): the limits of volumes first,
+//! then that of the pod, which is the sum of its containers' limits, then those of single containers. Volumes are
+//! measured once a minute, see [`Volumes`]. Pure, but for that. Inputs: the pod with its figures. Output: the message of the
 //! first limit that is exceeded.
 
 use alloc::collections::BTreeMap;

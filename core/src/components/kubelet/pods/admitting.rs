@@ -1,7 +1,7 @@
 //! Whether a pod that is seen for the first time runs here: all handlers of admission, in their order.
 //!
-//! Mirrors `canAdmitPod` of pkg/kubelet/allocation/allocation_manager.go (v1.34). Inputs: the pod, the others, the state
-//! of the node. Outputs: the verdict, and what the pod got for itself.
+//! Mirrors `canAdmitPod` of pkg/kubelet/allocation/allocation_manager.go (v1.34). Inputs: the pod, the others, the
+//! state of the node. Outputs: the verdict, and what the pod got for itself.
 
 use super::*;
 use crate::components::kubelet::admission::{AdmissionContext, early_refusal, verdict};

@@ -11,8 +11,9 @@ use jiff::Timestamp;
 
 use super::super::validation::go_duration;
 use super::{ContainerPlan, Worker};
+use crate::components::host::Host;
 use crate::components::host::runtime::{Container, ContainerState};
-use crate::components::host::{Host, uuid};
+use crate::components::kubelet::image_names::{full_name, image_id};
 use crate::json;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};
@@ -257,41 +258,6 @@ fn foreign(status: &Json) -> Vec<Json> {
     status.get("conditions").items().iter().filter(is_foreign).cloned().collect()
 }
 
-/// Returns the name under which a runtime knows an image; the status shows it once there is a container.
-///
-/// Source: github.com/distribution/reference normalize.go (v0.6), `ParseDockerRef`; `docker.io/nodeproof/busybox:1` was
-/// recorded for a container of `nodeproof/busybox:1` (v1.34.4).
-pub(in crate::components::kubelet) fn full_name(image: &str) -> String {
-    let (first, rest) = image.split_once('/').unwrap_or(("", image));
-    let is_host = first.contains(['.', ':']) || first == "localhost";
-    let mut name = match (first, is_host) {
-        (_, true) => String::from(image),
-        ("", false) => format!("docker.io/library/{rest}"),
-        (_, false) => format!("docker.io/{image}"),
-    };
-    if repository(&name) == name {
-        name.push_str(":latest");
-    }
-    name
-}
-
-/// Returns the name of an image without its tag or digest.
-fn repository(name: &str) -> &str {
-    let name = name.split_once('@').map_or(name, |(name, _)| name);
-    let path = name.rfind('/').map_or(0, |slash| slash + 1);
-    name[path..].find(':').map_or(name, |colon| &name[..path + colon])
-}
-
-/// Returns the digest by which a runtime knows an image: the same on all nodes, for all containers of it.
-fn image_id(name: &str) -> String {
-    if name.contains("@sha256:") {
-        let digest = name.split_once('@').map_or("", |(_, digest)| digest);
-        return format!("{}@{digest}", repository(name));
-    }
-    let digest = format!("{}{}", uuid(name), uuid(&format!("digest of {name}"))).replace('-', "");
-    format!("{}@sha256:{digest}", repository(name))
-}
-
 fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &StatusContext<'_>) -> Json {
     let spec =
         pod.at(&["spec", "containers"]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
@@ -302,27 +268,8 @@ fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &St
         "restartCount": plan.restarts, "imageID": "", "started": false});
     status.set(&["image"], image.clone());
     let is_lost = container.is_some() && worker.has_lost_containers();
-    if is_lost {
-        // Source: pkg/kubelet/kubelet_pods.go (v1.34), `convertToAPIContainerStatuses`: its last known state was running.
-        status.set(&["restartCount"], i64::from(plan.restarts) + 1);
-        status.set(
-            &["lastState", "terminated"],
-            json!({"exitCode": 137, "reason": "ContainerStatusUnknown",
-            "startedAt": null, "finishedAt": null, "message": "The container could not be located when the pod was \
-                deleted.  The container used to be Running"}),
-        );
-    }
     let Some(container) = container.filter(|_| !is_lost) else {
-        // What of a lost container is not known is told with the next sync.
-        let state = if worker.is_over() && !(is_lost && worker.delete_at.is_some()) {
-            // Source: pkg/kubelet/kubelet_pods.go (v1.34): a container of which nothing is known when its pod ends.
-            json!({"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null,
-                "finishedAt": null,
-                "message": "The container could not be located when the pod was terminated"}})
-        } else {
-            json!({"waiting": {"reason": "ContainerCreating"}})
-        };
-        status.set(&["state"], state);
+        set_unknown(&mut status, worker, plan, is_lost);
         return status;
     };
     let image = full_name(image.as_str().unwrap_or_default());
@@ -364,34 +311,32 @@ fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &St
     status
 }
 
+/// Writes the state of a container of which nothing is known, or that was removed before anybody asked how it ended.
+///
+/// Source: pkg/kubelet/kubelet_pods.go (v1.34), `convertToAPIContainerStatuses`.
+fn set_unknown(status: &mut Json, worker: &Worker, plan: &ContainerPlan, is_lost: bool) {
+    let unknown = |message: &str| {
+        json!({"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null, "finishedAt": null,
+            "message": message})
+    };
+    if is_lost {
+        let message = "The container could not be located when the pod was deleted.  The container used to be Running";
+        status.set(&["restartCount"], i64::from(plan.restarts) + 1);
+        status.set(&["lastState", "terminated"], unknown(message));
+    }
+    // What of a lost container is not known is told with the next sync.
+    if worker.is_over() && !(is_lost && worker.delete_at.is_some()) {
+        let message = "The container could not be located when the pod was terminated";
+        status.set(&["state", "terminated"], unknown(message));
+    } else {
+        status.set(&["state", "waiting", "reason"], "ContainerCreating");
+    }
+}
+
 fn terminated(container: &Container, view: &StatusContext<'_>) -> Json {
     let ContainerState::Exited { finished_at, exit_code, reason } = container.state else { return Json::Null };
     json!({
         "containerID": format!("containerd://{}", container.id), "exitCode": exit_code, "reason": reason,
         "startedAt": view.time(container.started_at), "finishedAt": view.time(finished_at),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{full_name, image_id, repository};
-
-    #[test]
-    fn an_image_is_known_by_its_full_name_and_one_digest() {
-        let cases = [
-            ("pause", "docker.io/library/pause:latest", "docker.io/library/pause"),
-            ("nodeproof/busybox:1", "docker.io/nodeproof/busybox:1", "docker.io/nodeproof/busybox"),
-            ("registry.k8s.io/pause:3.10", "registry.k8s.io/pause:3.10", "registry.k8s.io/pause"),
-            ("localhost:5000/a/b", "localhost:5000/a/b:latest", "localhost:5000/a/b"),
-            ("localhost/a@sha256:ab", "localhost/a@sha256:ab", "localhost/a"),
-        ];
-        for (image, name, bare) in cases {
-            assert_eq!((full_name(image).as_str(), repository(&full_name(image))), (name, bare));
-        }
-        assert_eq!(image_id(&full_name("localhost/a:1@sha256:ab")), "localhost/a@sha256:ab");
-        let id = image_id(&full_name("pause"));
-        let digest = id.strip_prefix("docker.io/library/pause@sha256:").unwrap();
-        assert!(digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
-        assert_ne!(image_id("a:1"), image_id("a:2"));
-    }
 }

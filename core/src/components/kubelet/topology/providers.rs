@@ -1,7 +1,8 @@
 //! The providers of hints: CPUs and memory for a container alone, and devices.
 //!
 //! Mirrors `GetTopologyHints` and `Allocate` of pkg/kubelet/cm/cpumanager/policy_static.go,
-//! pkg/kubelet/cm/memorymanager/policy_static.go and pkg/kubelet/cm/devicemanager/topology_hints.go, manager.go (v1.34).
+//! pkg/kubelet/cm/memorymanager/policy_static.go and topology_hints.go, manager.go of pkg/kubelet/cm/devicemanager
+//! (v1.34).
 //! A hint is preferred if it needs no more NUMA nodes than it would on an empty machine. Inputs: what a container asks
 //! for, what others have. Outputs: hints, and what the container gets.
 
@@ -18,7 +19,7 @@ use crate::objects::{Object, Text};
 
 /// What a container asks for that may come from some place or other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct Demand {
     /// The UID of the pod.
     pub(super) uid: Text,
     /// Namespace and name of the pod.
@@ -33,7 +34,7 @@ pub(super) struct Request {
     devices: Vec<(Text, usize)>,
 }
 
-impl Request {
+impl Demand {
     /// Adds the requests of all containers of a pod up.
     pub(super) fn whole(requests: &[Self]) -> Self {
         let mut sum = requests.first().cloned().unwrap_or_default();
@@ -53,7 +54,7 @@ impl Request {
 }
 
 /// Returns what each container of a pod asks for.
-pub(super) fn requests_of(pod: &Object, host: &Host) -> Vec<Request> {
+pub(super) fn requests_of(pod: &Object, host: &Host) -> Vec<Demand> {
     let is_alone = is_guaranteed(pod) && !has_pod_level_resources(pod.stable());
     let key = pod.key();
     let containers = pod.stable().at(&["spec", "containers"]).items().iter();
@@ -66,7 +67,7 @@ pub(super) fn requests_of(pod: &Object, host: &Host) -> Vec<Request> {
             let wanted = count(amount("limits", &plugin.resource)?);
             (wanted > 0).then(|| (plugin.resource.clone(), wanted))
         };
-        Request {
+        Demand {
             uid: Text::from(pod.uid()),
             pod: (key.namespace.clone(), key.name.clone()),
             container: container.get("name").as_text().cloned().unwrap_or_default(),
@@ -94,7 +95,7 @@ impl Place<'_> {
     }
 
     /// Returns what a container, or all of a pod, has got already.
-    fn own<'a>(&'a self, request: &'a Request) -> impl Iterator<Item = &'a Assignment> {
+    fn own<'a>(&'a self, request: &'a Demand) -> impl Iterator<Item = &'a Assignment> {
         let is_meant = move |own: &&Assignment| request.container.is_empty() || own.container == request.container;
         self.given().filter(|own| own.uid == request.uid).filter(is_meant)
     }
@@ -111,7 +112,7 @@ impl Place<'_> {
     }
 
     /// Returns the hints for CPUs; `None` if none is for the container alone.
-    pub(super) fn cpu_hints(&self, request: &Request) -> Option<Hints> {
+    pub(super) fn cpu_hints(&self, request: &Demand) -> Option<Hints> {
         let reserved = self.settings.reserved_cpus.as_ref().filter(|_| request.cpus > 0)?;
         let own: CpuSet = self.own(request).flat_map(|own| own.cpus.iter().copied()).collect();
         let free = if own.len() == request.cpus { own } else { self.free_cpus(reserved) };
@@ -122,7 +123,7 @@ impl Place<'_> {
 
     /// Returns the hints for memory; `None` if none is for the container alone. If there is not enough anywhere, there
     /// is no preference either, and the allocation fails.
-    pub(super) fn memory_hints(&self, request: &Request) -> Option<Hints> {
+    pub(super) fn memory_hints(&self, request: &Demand) -> Option<Hints> {
         self.settings.reserved_memory.as_ref().filter(|_| request.memory > 0)?;
         if let Some((bytes, numa)) = self.own(request).find_map(|own| own.memory.as_ref())
             && *bytes == request.memory
@@ -186,7 +187,7 @@ impl Place<'_> {
     }
 
     /// Returns the hints for each kind of device.
-    pub(super) fn device_hints(&self, request: &Request) -> Vec<(Text, Hints)> {
+    pub(super) fn device_hints(&self, request: &Demand) -> Vec<(Text, Hints)> {
         let mut all = Vec::new();
         for (resource, wanted) in &request.devices {
             let plugins = &self.host.spec.hardware.device_plugins;
@@ -201,7 +202,7 @@ impl Place<'_> {
         all
     }
 
-    fn hints_of_devices(&self, plugin: &DevicePlugin, wanted: usize, request: &Request) -> Hints {
+    fn hints_of_devices(&self, plugin: &DevicePlugin, wanted: usize, request: &Demand) -> Hints {
         let own: Vec<&Text> = self
             .own(request)
             .flat_map(|own| &own.devices)
@@ -229,7 +230,7 @@ impl Place<'_> {
     ///
     /// # Errors
     /// What the manager says that cannot.
-    pub(super) fn assign(&self, request: &Request, hint: Hint, given: &mut Assignment) -> Result<(), String> {
+    pub(super) fn assign(&self, request: &Demand, hint: Hint, given: &mut Assignment) -> Result<(), String> {
         for (resource, wanted) in &request.devices {
             let plugins = &self.host.spec.hardware.device_plugins;
             let Some(plugin) = plugins.iter().find(|plugin| plugin.resource == *resource) else { continue };

@@ -9,8 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::decoder::Decoder;
-use super::super::reservation::Reservations;
+use super::super::decoder::{Decoder, parse_bool};
 use super::super::thresholds::text;
 use super::merge::Policy;
 use super::take;
@@ -19,9 +18,18 @@ use crate::objects::cpu_set::{CpuSet, parse_cpu_set, print_cpu_set};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
-/// More NUMA nodes than this are too many by default. Source: pkg/kubelet/cm/topologymanager/topology_manager.go (v1.34),
-/// `defaultMaxAllowableNUMANodes`.
+/// More NUMA nodes than this are too many by default.
+/// Source: pkg/kubelet/cm/topologymanager/topology_manager.go (v1.34), `defaultMaxAllowableNUMANodes`.
 const NUMA_NODES_MAX: i64 = 8;
+/// The fields; without any of them everything is as by default.
+const FIELDS: [&str; 6] = [
+    "cpuManagerPolicy",
+    "cpuManagerPolicyOptions",
+    "memoryManagerPolicy",
+    "topologyManagerPolicy",
+    "topologyManagerPolicyOptions",
+    "topologyManagerScope",
+];
 /// The options of the CPU manager. Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34).
 const CPU_OPTIONS: [&str; 6] = [
     "align-by-socket",
@@ -57,8 +65,8 @@ impl TopologySettings {
 
     /// Returns what a kubelet says whose CPU manager or memory manager finds the file of another policy.
     ///
-    /// Source: pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and pkg/kubelet/cm/memorymanager/state/state_checkpoint.go
-    /// (v1.34), `NewCheckpointState`; pkg/kubelet/cm/container_manager_linux.go, `Start`.
+    /// Source: state/state_checkpoint.go of pkg/kubelet/cm/cpumanager and pkg/kubelet/cm/memorymanager (v1.34),
+    /// `NewCheckpointState`; pkg/kubelet/cm/container_manager_linux.go, `Start`.
     #[must_use]
     pub fn changed_policy(&self, before: [&str; 2]) -> Option<String> {
         let now = self.state_policies();
@@ -68,20 +76,23 @@ impl TopologySettings {
         let ((manager, name, mark, file), (before, now)) = all.find(|(_, (before, now))| before != now)?;
         Some(format!(
             "Failed to start ContainerManager: start {manager} manager error: could not restore state from checkpoint: \
-             {mark}configured policy {now:?} differs from state checkpoint policy {before:?}, please drain this node and \
-             delete the {name} manager checkpoint file \"/var/lib/kubelet/{file}\" before restarting Kubelet"
+             {mark}configured policy {now:?} differs from state checkpoint policy {before:?}, please drain this node \
+             and delete the {name} manager checkpoint file \"/var/lib/kubelet/{file}\" before restarting Kubelet"
         ))
     }
 
-    /// Reads the settings.
+    /// Reads the settings; of CPU and memory so much is reserved.
     ///
     /// # Errors
     /// The kubelet's message.
     pub(in crate::components::kubelet) fn read(
         merged: &Json,
         hardware: &Hardware,
-        kept: &Reservations,
+        [kept_cpu, kept_memory]: [Quantity; 2],
     ) -> Result<Self, String> {
+        if FIELDS.iter().all(|field| merged.get(field).is_null()) {
+            return Ok(Self::default());
+        }
         let nodes = hardware.numa_nodes();
         let fatal = |why: String| format!("failed to run Kubelet: {why}");
         let read = Decoder(merged);
@@ -98,9 +109,9 @@ impl TopologySettings {
         }
         let cpu = read.text("cpuManagerPolicy")?.unwrap_or_default();
         let cpu_options = merged.get("cpuManagerPolicyOptions");
-        own.reserved_cpus = reserved_cpus(&cpu, cpu_options, merged, kept, &nodes).map_err(fatal)?;
+        own.reserved_cpus = reserved_cpus(&cpu, cpu_options, merged, kept_cpu, &nodes).map_err(fatal)?;
         let memory = read.text("memoryManagerPolicy")?.unwrap_or_default();
-        own.reserved_memory = reserved_memory(&memory, merged, kept, &nodes).map_err(fatal)?;
+        own.reserved_memory = reserved_memory(&memory, merged, kept_memory, &nodes).map_err(fatal)?;
         Ok(own)
     }
 
@@ -111,7 +122,7 @@ impl TopologySettings {
             let value = text(value);
             match name.as_str() {
                 "prefer-closest-numa-nodes" => {
-                    self.prefers_closest = super::super::config::parse_bool(&value).ok_or_else(|| {
+                    self.prefers_closest = parse_bool(&value).ok_or_else(|| {
                         format!("bad value for option {name:?}: strconv.ParseBool: parsing {value:?}: invalid syntax")
                     })?;
                 }
@@ -141,7 +152,7 @@ fn reserved_cpus(
     policy: &Text,
     options: &Json,
     merged: &Json,
-    kept: &Reservations,
+    kept: Quantity,
     nodes: &[NumaNode],
 ) -> Result<Option<CpuSet>, String> {
     match policy.as_str() {
@@ -156,7 +167,7 @@ fn reserved_cpus(
         "static" => {}
         unknown => return Err(format!("unknown policy: {unknown:?}")),
     }
-    if kept.cpu.is_zero() {
+    if kept.is_zero() {
         return Err(
             "[cpumanager] the static policy requires systemreserved.cpu + kubereserved.cpu to be greater than \
             zero"
@@ -167,7 +178,7 @@ fn reserved_cpus(
         let unknown = unknown.as_str();
         return Err(format!("new static policy error: unknown CPU Manager Policy option: {unknown:?}"));
     }
-    let count = usize::try_from((kept.cpu.milli_value() + 999) / 1000).unwrap_or(usize::MAX);
+    let count = usize::try_from((kept.milli_value() + 999) / 1000).unwrap_or(usize::MAX);
     let listed = parse_cpu_set(merged.get("reservedSystemCPUs").as_str().unwrap_or_default()).unwrap_or_default();
     let all: CpuSet = nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
     let reserved = if listed.is_empty() { take::cpus(&all, count, nodes).unwrap_or_default() } else { listed };
@@ -186,7 +197,7 @@ fn reserved_cpus(
 fn reserved_memory(
     policy: &Text,
     merged: &Json,
-    kept: &Reservations,
+    kept: Quantity,
     nodes: &[NumaNode],
 ) -> Result<Option<Vec<(u32, i64)>>, String> {
     match policy.as_str() {
@@ -215,7 +226,7 @@ fn reserved_memory(
     for (kind, sum) in &totals {
         // Nothing else can be reserved but memory.
         let zero = Quantity::whole(0, Format::DecimalSi);
-        let wanted = if **kind == *"memory" { zero + kept.memory } else { zero };
+        let wanted = if **kind == *"memory" { zero + kept } else { zero };
         if *sum != wanted {
             let (sum, wanted, kind) = (sum.to_string(), wanted.to_string(), kind.as_str());
             return Err(format!(
@@ -249,8 +260,8 @@ pub(in crate::components::kubelet) fn reserved_memory_errors(merged: &Json) -> V
             seen.push(place);
             if **kind != *"memory" && !kind.starts_with("hugepages-") {
                 wrong.push(format!(
-                    "invalid configuration: the limit type \"{kind}\" for NUMA node {id} is not supported, only [memory \
-                     hugepages-<HugePageSize>] is accepted"
+                    "invalid configuration: the limit type \"{kind}\" for NUMA node {id} is not supported, only \
+                     [memory hugepages-<HugePageSize>] is accepted"
                 ));
             }
             if Quantity::from_json(value).is_none_or(|amount| amount.is_zero()) {

@@ -1,8 +1,8 @@
 //! Which CPUs are taken when some are needed.
 //!
 //! Mirrors `takeByTopologyNUMAPacked` of pkg/kubelet/cm/cpumanager/cpu_assignment.go (v1.34) on a machine with one
-//! thread for each core and one NUMA node for each socket. Pure. Inputs: free CPUs, a count, the NUMA nodes. Output: the
-//! CPUs.
+//! thread for each core and one NUMA node for each socket. Pure. Inputs: free CPUs, a count, the NUMA nodes. Output:
+//! the CPUs.
 
 use alloc::format;
 use alloc::string::String;
