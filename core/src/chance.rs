@@ -79,6 +79,18 @@ impl Jitter {
     pub fn of(base: SignedDuration, factor: f64) -> Self {
         Self { base, choices: choices_up_to(base.mul_f64(factor)) }
     }
+
+    /// Returns the shortest pause.
+    #[must_use]
+    pub const fn least(self) -> SignedDuration {
+        self.base
+    }
+
+    /// Returns the longest pause.
+    #[must_use]
+    pub fn most(self) -> SignedDuration {
+        self.base + SignedDuration::from_micros(i64::try_from(self.choices.saturating_sub(1)).unwrap_or(0))
+    }
 }
 
 fn choices_up_to(max: SignedDuration) -> u64 {

@@ -9,7 +9,7 @@ use nodeproof_core::profile::Release;
 
 use super::misuse;
 use super::terminal::{line, text};
-use crate::replay::{self, Ledger, exchanges};
+use crate::replay::{self, Ledger, exchanges, kubelets};
 
 /// Options of `nodeproof replay`.
 #[derive(Debug, clap::Args)]
@@ -17,15 +17,18 @@ use crate::replay::{self, Ledger, exchanges};
 Examples:
   nodeproof replay fixtures/recorded/1.34.4/zones-all-down
   nodeproof replay recordings/api-1.34.4 --topic nodes-crud
+  nodeproof replay fixtures/recorded/kubelet-1.34.4/network-cut
   nodeproof replay fixtures/recorded/*/* --json | jq -r '\"\\(.recording) \\(.unexplained)\"'
 
 Each modelled controller is given what it really saw, and its next writes are compared with the recorded ones:
-object, field, writer and time. A difference is unexplained unless the ledger has an entry with a reason.
+object, field, writer and time. A recording of kubelets (with machine.yaml) drives the machine with what happened to it
+and compares what its kubelet writes. A difference is unexplained unless the ledger has an entry with a reason.
 
 Exit code: 0 nothing unexplained, 1 something is, 2 misuse or no recording.")]
 pub struct ReplayArgs {
     /// The directories of the recordings, each with about.yaml, watch.jsonl, writes.jsonl and actions.jsonl (or .gz);
-    /// or with exchanges of an API server, one TOPIC.jsonl a topic
+    /// or with exchanges of an API server, one TOPIC.jsonl a topic; or of kubelets, with machine.yaml, verbs.jsonl and
+    /// requests.jsonl
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
 
@@ -58,6 +61,10 @@ pub fn run(args: ReplayArgs) -> ExitCode {
     for dir in &args.dirs {
         let outcome = if exchanges::is_here(dir) {
             exchanges::replay(dir, args.k8s, args.topic.as_deref(), &ledger)
+                .map(|report| (report.json().to_string(), report.text(), report.passed()))
+                .map_err(|error| error.to_string())
+        } else if kubelets::is_here(dir) {
+            kubelets::replay(dir, args.k8s, &ledger)
                 .map(|report| (report.json().to_string(), report.text(), report.passed()))
                 .map_err(|error| error.to_string())
         } else {

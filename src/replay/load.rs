@@ -344,7 +344,7 @@ fn open(dir: &Path, name: &str, missing: &'static str) -> Result<(PathBuf, Box<d
     }
 }
 
-fn load_lines<T>(
+pub(super) fn load_lines<T>(
     dir: &Path,
     name: &str,
     missing: &'static str,
@@ -400,7 +400,7 @@ fn explain(error: &serde_json::Error) -> String {
 /// How far from its start a recorded instant may be: 30 years, so that sums of instants do not overflow.
 const FARTHEST: Micros = 1_000_000_000_000_000;
 
-fn seconds(json: &Json, field: &str) -> Result<Micros, String> {
+pub(super) fn seconds(json: &Json, field: &str) -> Result<Micros, String> {
     let found = match json.get(field) {
         Json::Int(seconds) => Some(seconds.saturating_mul(1_000_000)),
         Json::Float(seconds) => Some(micros(*seconds)),

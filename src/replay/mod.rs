@@ -11,6 +11,7 @@ pub mod admission;
 pub mod drive;
 pub mod exchanges;
 pub mod inferred;
+pub mod kubelets;
 pub mod ledger;
 pub mod load;
 pub mod order;

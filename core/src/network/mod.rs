@@ -22,7 +22,8 @@ pub use kinds::{
 };
 pub use message::*;
 pub use resource::{
-    CSI_NODES, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb,
+    CERTIFICATE_REQUESTS, CSI_NODES, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS,
+    Resource, Verb,
 };
 pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
 pub use rule_json::CODES;

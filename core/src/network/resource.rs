@@ -127,5 +127,7 @@ pub const LEASES: Resource = Resource::of("coordination.k8s.io", "v1", "leases")
 pub const ENDPOINT_SLICES: Resource = Resource::of("discovery.k8s.io", "v1", "endpointslices");
 /// `csinodes`.
 pub const CSI_NODES: Resource = Resource::of("storage.k8s.io", "v1", "csinodes");
+/// `certificatesigningrequests`.
+pub const CERTIFICATE_REQUESTS: Resource = Resource::of("certificates.k8s.io", "v1", "certificatesigningrequests");
 /// The namespace of the nodes' Leases (k8s.io/api core/v1 types.go, `NamespaceNodeLease`).
 pub const NODE_LEASES: &str = "kube-node-lease";

@@ -110,10 +110,10 @@ impl Network {
         let link = self.link_mut(client);
         link.watches.clear();
         link.last_received = None;
-        let rules = core::mem::take(link.faults()).rules;
-        let state = self.state_without_connection(&rules);
+        let ConnectionFaults { rules, unplugged, .. } = core::mem::take(link.faults());
+        let state = if unplugged { ConnectionState::Refused } else { self.state_without_connection(&rules) };
         let link = self.link_mut(client);
-        *link.faults() = ConnectionFaults { state, rules, ..ConnectionFaults::default() };
+        *link.faults() = ConnectionFaults { state, rules, unplugged, ..ConnectionFaults::default() };
         link.drop_idle_faults();
         self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
@@ -237,7 +237,9 @@ impl Network {
                     self.arrive(client, ToClient::Response { id, result: Ok(answer) }, now);
                 }
                 DueEvent::Broken(client) => {
-                    self.link_mut(client).faults().state = ConnectionState::Stalled { dialing: true };
+                    let faults = self.link_mut(client).faults();
+                    let dials = ConnectionState::Stalled { dialing: true };
+                    faults.state = if faults.unplugged { ConnectionState::Refused } else { dials };
                     self.give_up(client, true);
                 }
                 DueEvent::RuleEnds(id) => {

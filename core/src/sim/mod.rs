@@ -324,8 +324,12 @@ impl Simulation {
         let client = self.event_loop.find(&format!("machine/{name}")).ok_or_else(missing)?;
         self.settle();
         let Actor::Machine(machine, _) = self.event_loop.get_mut(client) else { return Err(missing()) };
+        let plugs = action.plugs();
         let outcome = machine.handle_action(action, self.now);
         self.event_loop.pump(client, self.now);
+        if let Some(plugged) = plugs.filter(|_| outcome.is_ok()) {
+            self.event_loop.network.set_plugged(client, plugged, self.now);
+        }
         self.settle();
         Ok(outcome?)
     }

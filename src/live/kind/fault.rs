@@ -96,6 +96,15 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         MachineAction::CancelShutdown => heal(NodeFault::ShutdownAnnounced),
         MachineAction::Fill(_) => Err("a container shares disk, memory and process ids with its host".to_owned()),
         MachineAction::NotModelled(what) => Err(format!("{what}: not possible on a container")),
+        MachineAction::ManifestWrite { .. } | MachineAction::ManifestRemove { .. } => {
+            Err("what a scenario leaves in the folder of static Pods cannot be healed for certain".to_owned())
+        }
+        MachineAction::RuntimeFreeze | MachineAction::RuntimeThaw => {
+            Err("what hangs in a container cannot be healed for certain".to_owned())
+        }
+        MachineAction::NetworkDisconnect | MachineAction::NetworkConnect(_) => {
+            Err("a container without its network cannot be reached to heal it".to_owned())
+        }
         MachineAction::Change(_) => Err("a container has the parts and the clock of its host".to_owned()),
         MachineAction::Behave { .. } | MachineAction::TellHints(_) => Err(BEHAVIOUR.to_owned()),
     }

@@ -157,9 +157,13 @@ impl Engine {
     pub(super) fn perform(&mut self, name: &str, action: MachineAction, now: Timestamp) -> Result<(), HollowError> {
         let client = self.client(name)?;
         self.handle_timeout(now);
+        let plugs = action.plugs();
         let machine = self.event_loop.get_mut(client).0.as_mut();
         let outcome = machine.ok_or_else(|| HollowError::NoMachine(Text::from(name)))?.handle_action(action, now);
         self.event_loop.pump(client, now);
+        if let Some(plugged) = plugs.filter(|_| outcome.is_ok()) {
+            self.event_loop.network.set_plugged(client, plugged, now);
+        }
         self.settle(now);
         Ok(outcome?)
     }

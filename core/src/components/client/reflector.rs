@@ -84,6 +84,8 @@ impl IntoIterator for Changes {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReflectorState {
+    /// It was not started yet.
+    Paused,
     Listing(RequestId),
     Watching(RequestId),
     Waiting(Timestamp, ResumeWith),
@@ -117,6 +119,8 @@ pub struct Reflector {
     backoff: SignedDuration,
     last_failure: Option<Timestamp>,
     chance: Chance,
+    /// When a recording shows that lists succeeded; empty outside of replays.
+    wanted: Vec<Timestamp>,
     changes: Changes,
 }
 
@@ -146,8 +150,38 @@ impl Reflector {
             backoff: BACKOFF_FIRST,
             last_failure: None,
             chance,
+            wanted: Vec::new(),
             changes: Changes::None,
         }
+    }
+
+    /// Makes a cache that lists nothing until it is replaced: its process has not started yet.
+    #[must_use]
+    pub fn paused(identity: Arc<Identity>, resource: Resource, chance: Chance) -> Self {
+        let mut nowhere = Outbox::default();
+        let paused = Self::new(identity, resource, "", Vec::new(), chance, &mut nowhere);
+        Self { state: ReflectorState::Paused, ..paused }
+    }
+
+    /// Lets pauses lead to the instants at which a recording shows that lists succeeded.
+    pub fn lead(&mut self, wanted: &[Timestamp]) {
+        self.wanted = wanted.to_vec();
+    }
+
+    /// Returns the pause that leads to the next wanted instant, if there is one: that instant itself, or a pause after
+    /// which a later one can still lead there.
+    fn led_pause(&self, now: Timestamp) -> Option<SignedDuration> {
+        let (least, most) = (self.backoff, self.backoff * 2);
+        let left = self.wanted.iter().map(|at| at.duration_since(now)).find(|left| left.is_positive())?;
+        if left <= most {
+            return Some(left.max(least));
+        }
+        Some((left - most.min(BACKOFF_MAX)).clamp(least, most))
+    }
+
+    /// Sends further requests as somebody else.
+    pub fn act_as(&mut self, identity: &Arc<Identity>) {
+        self.identity = identity.of_informers();
     }
 
     /// Tells whether the first list has arrived.
@@ -177,6 +211,11 @@ impl Reflector {
     #[must_use]
     pub const fn resource_version(&self) -> u64 {
         self.resource_version
+    }
+
+    /// Drops an object that its reader knows to be gone.
+    pub(crate) fn forget(&mut self, key: &ObjectKey) {
+        let _ = self.cache.remove(key);
     }
 
     /// Tells whether a message belongs to this cache.
@@ -231,7 +270,7 @@ impl Reflector {
         match self.state {
             ReflectorState::Waiting(at, ResumeWith::List) => Some(Deadline { at, reason: "list again" }),
             ReflectorState::Waiting(at, ResumeWith::Watch) => Some(Deadline { at, reason: "watch again" }),
-            ReflectorState::Listing(_) | ReflectorState::Watching(_) => None,
+            ReflectorState::Paused | ReflectorState::Listing(_) | ReflectorState::Watching(_) => None,
         }
     }
 
@@ -315,7 +354,8 @@ impl Reflector {
             self.backoff = BACKOFF_FIRST;
         }
         self.last_failure = Some(now);
-        self.state = ReflectorState::Waiting(now + self.chance.jitter(self.backoff, 1.0), again);
+        let random = self.chance.jitter(self.backoff, 1.0);
+        self.state = ReflectorState::Waiting(now + self.led_pause(now).unwrap_or(random), again);
         self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
     }
 }

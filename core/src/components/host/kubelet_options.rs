@@ -33,6 +33,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("kube-reserved-cgroup", "kubeReservedCgroup"),
     ("kubeconfig", ""),
     ("local-storage-capacity-isolation", "localStorageCapacityIsolation"),
+    ("logging-format", ""),
     ("max-pods", "maxPods"),
     ("memory-manager-policy", "memoryManagerPolicy"),
     ("minimum-image-ttl-duration", "imageMinimumGCAge"),
@@ -52,29 +53,33 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("topology-manager-policy", "topologyManagerPolicy"),
     ("topology-manager-policy-options", "topologyManagerPolicyOptions"),
     ("topology-manager-scope", "topologyManagerScope"),
+    ("v", ""),
+    ("vmodule", ""),
 ];
 
 /// Further flags of a kubelet, which are accepted by name and change nothing.
 /// Source: cmd/kubelet/app/options (v1.34).
-const NOT_MODELLED: &str = "address \
-    allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit authentication-token-webhook \
-    authentication-token-webhook-cache-ttl authorization-mode authorization-webhook-cache-authorized-ttl \
-    authorization-webhook-cache-unauthorized-ttl boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup- \
-    root client-ca-file cluster-dns cluster-domain config config-dir container-hints container-log-max-files \
-    container-log-max-size container-runtime-endpoint contention-profiling cpu-cfs-quota cpu-cfs-quota-period cpu- \
-    manager-policy-options cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader enable-server \
-    event-burst event-qps event-storage-age-limit event-storage-event-limit exit-on-lock-contention experimental- \
-    allocatable-ignore-eviction experimental-mounter-path feature-gates file-check-frequency global-housekeeping- \
-    interval hairpin-mode healthz-bind-address healthz-port http-check-frequency image-credential-provider-bin-dir \
-    image-credential-provider-config image-service-endpoint kernel-memcg-notification kube-api-burst kube-api- \
-    content-type kube-api-qps kubelet-cgroups lock-file log-cadvisor-usage logging-format machine-id-file make- \
-    iptables-util-chains manifest-url manifest-url-header max-open-files maximum-dead-containers maximum-dead- \
-    containers-per-container minimum-container-ttl-duration oom-score-adj pod-cidr pod-infra-container-image pod- \
-    manifest-path pod-max-pids protect-kernel-defaults qos-reserved read-only-port registry-burst registry-qps \
-    reserved-memory resolv-conf root-dir rotate-certificates rotate-server-certificates runonce runtime-cgroups \
-    runtime-request-timeout seccomp-default serialize-image-pulls show-hidden-metrics-for-version streaming- \
-    connection-idle-timeout sync-frequency system-cgroups tls-cert-file tls-cipher-suites tls-min-version tls- \
-    private-key-file v version vmodule volume-plugin-dir volume-stats-agg-period";
+const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit \
+    authentication-token-webhook authentication-token-webhook-cache-ttl authorization-mode \
+    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl boot-id-file \
+    bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cluster-dns cluster-domain \
+    config config-dir container-hints container-log-max-files container-log-max-size \
+    container-runtime-endpoint contention-profiling cpu-cfs-quota cpu-cfs-quota-period \
+    cpu-manager-policy-options cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader \
+    enable-server event-burst event-qps event-storage-age-limit event-storage-event-limit \
+    exit-on-lock-contention experimental-allocatable-ignore-eviction experimental-mounter-path \
+    feature-gates file-check-frequency global-housekeeping-interval hairpin-mode healthz-bind-address \
+    healthz-port http-check-frequency image-credential-provider-bin-dir image-credential-provider-config \
+    image-service-endpoint kernel-memcg-notification kube-api-burst kube-api-content-type kube-api-qps \
+    kubelet-cgroups lock-file log-cadvisor-usage machine-id-file make-iptables-util-chains manifest-url \
+    manifest-url-header max-open-files maximum-dead-containers maximum-dead-containers-per-container \
+    minimum-container-ttl-duration oom-score-adj pod-cidr pod-infra-container-image pod-manifest-path \
+    pod-max-pids protect-kernel-defaults qos-reserved read-only-port registry-burst registry-qps \
+    reserved-memory resolv-conf root-dir rotate-certificates rotate-server-certificates runonce \
+    runtime-cgroups runtime-request-timeout seccomp-default serialize-image-pulls \
+    show-hidden-metrics-for-version streaming-connection-idle-timeout sync-frequency system-cgroups \
+    tls-cert-file tls-cipher-suites tls-min-version tls-private-key-file version volume-plugin-dir \
+    volume-stats-agg-period";
 
 /// The fields of `KubeletConfiguration`. Source: k8s.io/kubelet config/v1beta1 types.go (v1.34 and v1.36).
 const CONFIG_FIELDS: &[&str] = &[

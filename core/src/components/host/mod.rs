@@ -4,11 +4,14 @@
 //! not given are made from the machine's name, so that they are the same in every run.
 
 mod behaviour;
+mod joining;
 mod kubelet_options;
 mod limits;
 mod logind;
+mod manifests;
 mod numa;
 pub mod runtime;
+mod script;
 mod spec;
 mod usage;
 
@@ -22,9 +25,11 @@ use self::usage::Others;
 use crate::objects::{Json, Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
+pub use joining::CniSource;
 pub use kubelet_options::{FLAGS, check_field_names, read_flag};
 pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
+pub use manifests::{Manifest, Manifests};
 pub use numa::{Assignment, Device, DevicePlugin, NumaNode, ToldHints, distance};
 pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 pub use usage::{Free, Level, Resource, USES, Uses};
@@ -40,8 +45,16 @@ pub struct Host {
     pub boots: u32,
     /// Whether the container runtime runs.
     pub is_runtime_up: bool,
+    /// Whether the container runtime is stopped, so that calls of it hang.
+    pub is_runtime_frozen: bool,
+    /// Whether the machine has a network interface.
+    pub is_connected: bool,
     /// Whether the container network is configured.
     pub is_cni_installed: bool,
+    /// Whether its kubelet has got a client certificate by its bootstrap token.
+    pub has_certificate: bool,
+    /// Whether its kubelet has got a signed certificate for its server.
+    pub has_serving_certificate: bool,
     /// Whether a kubelet has served device plugins here: their folder is not empty then, and stays so.
     pub has_served_plugins: bool,
     /// The images, each with `names` and `sizeBytes`.
@@ -56,6 +69,8 @@ pub struct Host {
     others: Others,
     /// Counts the changes of the fields above, so that an unchanged machine is recognised by one comparison.
     pub generation: u64,
+    /// The folder of static Pods.
+    pub manifests: Manifests,
     /// The containers.
     pub runtime: Runtime,
     /// What is known of shutdowns.
@@ -70,7 +85,11 @@ impl Host {
             boot_id: Text::default(),
             boots: 0,
             is_runtime_up: true,
-            is_cni_installed: true,
+            is_runtime_frozen: false,
+            is_connected: true,
+            is_cni_installed: spec.cni == CniSource::Installed,
+            has_certificate: false,
+            has_serving_certificate: false,
             has_served_plugins: false,
             images: spec.hardware.images.clone(),
             assignments: Vec::new(),
@@ -78,6 +97,7 @@ impl Host {
             told_hints: Vec::new(),
             others: Others::default(),
             generation: 0,
+            manifests: Manifests::default(),
             runtime: Runtime::default(),
             logind: Logind::default(),
             spec,
@@ -91,7 +111,7 @@ impl Host {
         self.boots += 1;
         let first = if self.boots == 1 { self.spec.boot_id.clone() } else { None };
         self.boot_id = boot_id.or(first).unwrap_or_else(|| uuid(&format!("boot/{}/{}", self.spec.name, self.boots)));
-        self.is_runtime_up = true;
+        (self.is_runtime_up, self.is_runtime_frozen) = (true, false);
         self.others = self.others.after_boot();
         self.generation += 1;
     }
@@ -111,7 +131,7 @@ impl Host {
     /// Tells whether the container runtime answers when it is asked for its status.
     #[must_use]
     pub fn is_runtime_answering(&self) -> bool {
-        self.is_runtime_up && !self.fails("runtime-status")
+        self.is_runtime_up && !self.is_runtime_frozen && !self.fails("runtime-status")
     }
 
     /// Returns `/etc/machine-id`.

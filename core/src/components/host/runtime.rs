@@ -6,6 +6,7 @@
 
 mod uses;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,6 +14,8 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
+use super::script::reason_of;
+pub use super::script::{ContainerEnd, ContainerRun, RuntimeScript};
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use uses::tells_uses;
@@ -65,11 +68,39 @@ pub struct Container {
     /// The image, as the pod names it.
     pub image: Text,
     /// Whether its writable layer is on the disk: until somebody removes the ended container.
-    has_layer: bool,
-    ends: Option<(Timestamp, i64)>,
+    pub(super) has_layer: bool,
+    /// The run before, if there was one.
+    pub before: Option<Box<Container>>,
+    pub(super) ends: Option<(Timestamp, i64)>,
+    /// How a recording says that it ends.
+    pub(super) scripted: Option<ContainerEnd>,
 }
 
 impl Container {
+    /// Makes a container whose process has just started.
+    pub(super) fn running(name: Text, id: Text, restarts: u32, started_at: Timestamp) -> Self {
+        Self {
+            name,
+            id,
+            restarts,
+            started_at,
+            state: ContainerState::Running,
+            signals: Vec::new(),
+            limits: None,
+            image: Text::default(),
+            has_layer: true,
+            before: None,
+            ends: None,
+            scripted: None,
+        }
+    }
+
+    /// Lets it end as a recording says.
+    pub(super) fn end_as(&mut self, end: Option<ContainerEnd>) {
+        self.ends = end.as_ref().map(|end| (end.at, end.exit_code));
+        self.scripted = end;
+    }
+
     /// Tells whether the process runs.
     #[must_use]
     pub fn is_running(&self) -> bool {
@@ -87,7 +118,11 @@ impl Container {
 
     fn end(&mut self, at: Timestamp, exit_code: i64, reason: &'static str) {
         self.ends = None;
-        self.state = ContainerState::Exited { finished_at: at, exit_code, reason };
+        let (finished_at, reason) = match self.scripted.take() {
+            Some(end) => (end.finished_at, reason_of(&end.reason)),
+            None => (at, reason),
+        };
+        self.state = ContainerState::Exited { finished_at, exit_code, reason };
     }
 }
 
@@ -136,6 +171,10 @@ pub struct Runtime {
     last_address: u32,
     /// Whether some container was ever told to use something.
     is_told_uses: bool,
+    /// What a recording decided for the containers.
+    pub(super) script: Option<Box<RuntimeScript>>,
+    /// What probes found, by UID of the pod and name of the container.
+    pub(super) readiness: BTreeMap<(Text, Text), bool>,
 }
 
 impl Runtime {
@@ -195,25 +234,32 @@ impl Runtime {
             }
             self.sandboxes.insert(uid.clone(), sandbox);
         }
-        let Some(sandbox) = self.sandboxes.get_mut(&uid) else { return };
+        let key = (uid, Text::from(container));
+        let run = self.script.as_mut().and_then(|script| script.runs.get_mut(&key)?.pop_front());
+        let id = self.recorded_id(&key.0, &key.1, restarts);
+        let id = id.unwrap_or_else(|| container_id(&key.0, container, restarts));
+        let Some(sandbox) = self.sandboxes.get_mut(&key.0) else { return };
         let spec = pod.stable().get("spec");
         let own = spec.get("containers").items().iter().find(|own| own.get("name").as_str() == Some(container));
         let image = own.and_then(|own| own.get("image").as_text()).cloned().unwrap_or_default();
-        let id = container_id(&uid, container, restarts);
-        let ends = behaviour.crashes_after.map(|after| (now + after, behaviour.exit_code.unwrap_or(1)));
-        sandbox.containers.retain(|own| *own.name != *container);
-        sandbox.containers.push(Container {
-            name: Text::from(container),
-            id,
-            restarts,
-            started_at: now,
-            state: ContainerState::Running,
-            signals: Vec::new(),
-            limits: None,
-            image,
-            has_layer: true,
-            ends,
-        });
+        let at = sandbox.containers.iter().position(|own| *own.name == *container);
+        let before = at.map(|at| sandbox.containers.remove(at));
+        let mut started = Container::running(key.1.clone(), id, restarts, now);
+        started.image = image;
+        started.ends = behaviour.crashes_after.map(|after| (now + after, behaviour.exit_code.unwrap_or(1)));
+        // The runtime keeps one dead container beside the present one.
+        started.before = before.map(|own| Container { before: None, ..own }.into());
+        if let Some(run) = run {
+            started.started_at = run.started_at;
+            started.end_as(run.end);
+        }
+        sandbox.containers.push(started);
+        if self.script.is_some() {
+            self.readiness.remove(&key);
+            if has_readiness_probe(pod, container) {
+                self.readiness.insert(key, false);
+            }
+        }
     }
 
     /// Sets what the cgroup of a container limits.
@@ -224,13 +270,34 @@ impl Runtime {
         }
     }
 
-    fn new_sandbox(&mut self, pod: &Object, pod_cidr: Option<&str>) -> Sandbox {
+    /// Notes what a readiness probe found.
+    pub fn note_probe(&mut self, uid: &Text, container: &Text, is_ready: bool) {
+        self.readiness.insert((uid.clone(), container.clone()), is_ready);
+    }
+
+    /// Returns what the probe of a container found; `None` if none did.
+    #[must_use]
+    pub fn probed(&self, uid: &Text, container: &Text) -> Option<bool> {
+        if self.readiness.is_empty() {
+            return None;
+        }
+        self.readiness.get(&(uid.clone(), container.clone())).copied()
+    }
+
+    pub(super) fn insert(&mut self, uid: Text, sandbox: Sandbox) {
+        self.sandboxes.insert(uid, sandbox);
+    }
+
+    pub(super) fn new_sandbox(&mut self, pod: &Object, pod_cidr: Option<&str>) -> Sandbox {
         let annotations = pod.stable().at(&["metadata", "annotations"]).clone();
         self.is_told_uses |= tells_uses(&annotations);
         let spec = pod.stable().get("spec");
         let is_host_network = spec.get("hostNetwork").as_bool() == Some(true);
+        let recorded = self.script.as_ref().and_then(|script| script.addresses.get(pod.uid()));
         let ip = if is_host_network {
             Text::default()
+        } else if let Some(address) = recorded {
+            address.clone()
         } else {
             self.last_address += 1;
             // The first addresses of the range are the network's own and the bridge's.
@@ -264,7 +331,9 @@ impl Runtime {
             }
             container.signals.push((now, "SIGTERM"));
             stopped.push(container.name.clone());
-            if let StopsAfter::Delay(delay) = behaviour.stop() {
+            if let StopsAfter::Delay(delay) = behaviour.stop()
+                && self.script.is_none()
+            {
                 container.ends = Some((now + delay, behaviour.exit_code.unwrap_or(0)));
             }
         }
@@ -303,15 +372,18 @@ impl Runtime {
     /// Ends the processes whose time has come, and returns the pods that they belong to.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Text> {
         let mut changed = Vec::new();
+        let is_scripted = self.script.is_some();
         for (uid, sandbox) in &mut self.sandboxes {
             let kill_at = sandbox.kill_at;
             let mut is_changed = false;
             for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
-                let own = container.ends.filter(|(at, _)| *at <= now && kill_at.is_none_or(|kill| *at <= kill));
+                let own = container
+                    .ends
+                    .filter(|(at, _)| *at <= now && (is_scripted || kill_at.is_none_or(|kill| *at <= kill)));
                 if let Some((at, exit_code)) = own {
                     container.end(at, exit_code, if exit_code == 0 { "Completed" } else { "Error" });
                     is_changed = true;
-                } else if let Some(at) = kill_at.filter(|at| *at <= now) {
+                } else if let Some(at) = kill_at.filter(|at| *at <= now && !is_scripted) {
                     container.signals.push((at, "SIGKILL"));
                     container.end(at, KILLED, "Error");
                     is_changed = true;
@@ -335,7 +407,7 @@ impl Runtime {
         }
         let ends = |sandbox: &Sandbox| {
             let own = sandbox.containers.iter().filter(|own| own.is_running()).filter_map(|own| own.ends);
-            own.map(|(at, _)| at).chain(sandbox.kill_at).min()
+            own.map(|(at, _)| at).chain(sandbox.kill_at.filter(|_| self.script.is_none())).min()
         };
         self.sandboxes.values().filter_map(ends).min()
     }
@@ -391,6 +463,12 @@ impl Runtime {
     pub fn sandbox_id(&self, uid: &str) -> Text {
         container_id(uid, "", 0)
     }
+}
+
+fn has_readiness_probe(pod: &Object, container: &str) -> bool {
+    let containers = pod.stable().at(&["spec", "containers"]).items();
+    let own = containers.iter().find(|item| item.get("name").as_str() == Some(container));
+    own.is_some_and(|item| !item.get("readinessProbe").is_null())
 }
 
 /// Tells whether containers that were removed at an instant are still listed.

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
+use super::joining::{CniSource, read_credentials};
 use super::kubelet_options::{check_field_names, read_flag};
 use super::numa::{DevicePlugin, NumaNode, only_node, read_device_plugins, read_numa, totals};
 use crate::json;
@@ -41,6 +42,10 @@ pub struct MachineSpec {
     pub clock_skew: SignedDuration,
     /// Whether the machine is powered on at once. Default true.
     pub powered: bool,
+    /// Where the configuration of its container network comes from. Default: it is there.
+    pub cni: CniSource,
+    /// The user of the bootstrap token with which its kubelet asks for a certificate. Default: it has one.
+    pub bootstrap: Option<Arc<Identity>>,
     /// Its hardware.
     pub hardware: Arc<Hardware>,
     /// What its kubelet is started with.
@@ -59,6 +64,8 @@ impl Default for MachineSpec {
             boot_id: None,
             clock_skew: SignedDuration::ZERO,
             powered: true,
+            cni: CniSource::default(),
+            bootstrap: None,
             hardware: Arc::default(),
             kubelet: Arc::default(),
         }
@@ -247,6 +254,8 @@ impl MachineSpec {
         spec.boot_id = reader.text("bootId")?.cloned();
         spec.clock_skew = reader.signed_duration("clockSkew")?.unwrap_or_default();
         spec.powered = reader.boolean("powered")?.unwrap_or(true);
+        spec.cni = CniSource::read(&mut reader)?;
+        spec.bootstrap = read_credentials(&mut reader)?;
         let mut hardware = Hardware::default();
         hardware.read(&mut reader)?;
         spec.hardware = Arc::new(hardware);

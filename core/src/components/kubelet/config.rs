@@ -86,6 +86,14 @@ pub struct KubeletConfig {
     pub image_gc: ImageGcPolicy,
     /// Where resources for containers alone come from.
     pub topology: TopologySettings,
+    /// `rotateCertificates`: the kubelet does not wait for its first certificate. Default false.
+    pub rotates_certificates: bool,
+    /// `serverTLSBootstrap`: its server's certificate is asked for. Default false.
+    pub serves_with_signed_certificate: bool,
+    /// Whether `staticPodPath` names a folder.
+    pub has_static_pods: bool,
+    /// Why the process ends once its container manager starts.
+    pub late_failure: Option<String>,
     /// What it was told that is accepted and whose effect is not modelled.
     pub not_modelled: Vec<String>,
 }
@@ -147,6 +155,10 @@ impl KubeletConfig {
             eviction: EvictionConfig::default(),
             image_gc: ImageGcPolicy::read(&read)?,
             topology: TopologySettings::default(),
+            rotates_certificates: read.bool("rotateCertificates")?.unwrap_or(false),
+            serves_with_signed_certificate: read.bool("serverTLSBootstrap")?.unwrap_or(false),
+            has_static_pods: read.text("staticPodPath")?.is_some_and(|path| !path.is_empty()),
+            late_failure: None,
             not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;

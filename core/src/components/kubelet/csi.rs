@@ -8,10 +8,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
-use crate::chance::Chance;
+use crate::chance::{Chance, Jitter};
 use crate::components::Because;
 use crate::json;
 use crate::network::{CSI_NODES, Call, Verb};
@@ -140,10 +140,16 @@ impl Kubelet {
         context.outbox.decide(self.about_node(), "storage is ready: CSINode is there", Vec::from([because]));
     }
 
+    fn csi_pause(&mut self, pause: SignedDuration, now: Timestamp) -> SignedDuration {
+        let jitter = Jitter::of(pause, PAUSE_JITTER);
+        let led = self.led_csi(now, jitter);
+        led.unwrap_or_else(|| self.csi.chance.pause(jitter))
+    }
+
     fn fail_csi(&mut self, why: String, context: &mut KubeletContext<'_>) {
         if let Some(pause) = ATTEMPT_PAUSES.get(self.csi.attempts) {
             self.csi.attempts += 1;
-            let pause = self.csi.chance.jitter(*pause, PAUSE_JITTER);
+            let pause = self.csi_pause(*pause, context.now);
             self.set(Timer::Csi, context.now + pause);
             return;
         }
@@ -158,7 +164,7 @@ impl Kubelet {
         match TRY_PAUSES.get(self.csi.tries) {
             Some(pause) => {
                 self.csi.tries += 1;
-                let pause = self.csi.chance.jitter(*pause, PAUSE_JITTER);
+                let pause = self.csi_pause(*pause, context.now);
                 self.set(Timer::Csi, context.now + pause);
             }
             None => {

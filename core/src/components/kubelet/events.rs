@@ -15,7 +15,7 @@ use crate::components::{Deadline, DecisionId};
 use crate::json;
 use crate::network::Ask;
 use crate::objects::time::to_time;
-use crate::objects::{Json, Object};
+use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// How serious an Event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +94,22 @@ impl Kubelet {
         context: &mut KubeletContext<'_>,
     ) {
         self.emit(about_pod(pod), said, annotations, None, context);
+    }
+
+    /// Emits an Event about a container that is stopped, of a pod that the API server does not know any more.
+    pub(super) fn orphan_event(
+        &mut self,
+        key: Option<&ObjectKey>,
+        uid: &Text,
+        container: &str,
+        context: &mut KubeletContext<'_>,
+    ) {
+        let Some(key) = key else { return };
+        let mut about = json!({"kind": "Pod", "apiVersion": "v1", "namespace": key.namespace.as_str(),
+            "name": key.name.as_str(), "uid": uid.as_str()});
+        about.set(&["fieldPath"], format!("spec.containers{{{container}}}"));
+        let said = (EventType::Normal, "Killing", format!("Stopping container {container}"));
+        self.emit(about, said, &Json::Null, None, context);
     }
 
     fn emit(

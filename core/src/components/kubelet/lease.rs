@@ -305,7 +305,7 @@ impl Kubelet {
 
     fn finish_lease(&mut self, context: &mut KubeletContext<'_>) {
         self.lease.base = None;
-        let next = context.now + self.chance.pause(self.pauses.lease);
+        let next = context.now + self.renewal_pause(context.now);
         self.set(Timer::LeaseSync, next);
     }
 }

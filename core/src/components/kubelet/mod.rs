@@ -4,9 +4,10 @@
 //! ends. Registration, status, lease, pods and events are modules of their own.
 //! Inputs: answers, watch events, time, changes of the machine. Outputs: requests to the API server, and decisions.
 //! Invariants: a process never creates its Node again after a deletion; a status tick without changes builds no JSON.
-//! Left out on purpose: TLS bootstrap, static pods.
 
 mod admission;
+mod certificates;
+mod choices;
 mod conditions;
 pub mod config;
 mod csi;
@@ -25,6 +26,7 @@ mod reservation;
 mod runtime_state;
 mod setters;
 mod shutdown;
+mod static_pods;
 mod status;
 mod swap;
 mod thresholds;
@@ -39,6 +41,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::certificates::{CertificateUse, Certificates, anonymous};
+pub use self::choices::RecordedChoices;
 use self::config::KubeletConfig;
 use self::csi::Csi;
 use self::events::{EventType, Events};
@@ -50,6 +54,7 @@ use self::lease::Lease;
 use self::pods::PodManager;
 use self::runtime_state::RuntimeState;
 use self::shutdown::ShutdownManager;
+use self::static_pods::StaticPods;
 use self::status::StatusLoop;
 pub use self::swap::swaps_volumes;
 use self::upkeep::UpkeepTimers;
@@ -82,9 +87,17 @@ enum Timer {
     Csi,
     PodSource,
     Upkeep,
+    Begin,
+    Certificate,
+    Serving,
+    Resume,
+    ContainerGc,
+    RuntimeCall,
+    Mirrors,
+    StaticStart,
 }
 
-const TIMERS: [(Timer, &str); 10] = [
+const TIMERS: [(Timer, &str); 18] = [
     (Timer::LeaseSync, "lease renewal"),
     (Timer::LeaseRetry, "lease back-off"),
     (Timer::Modules, "start of the modules"),
@@ -95,6 +108,14 @@ const TIMERS: [(Timer, &str); 10] = [
     (Timer::Csi, "CSINode"),
     (Timer::PodSource, "wait for the node's cache"),
     (Timer::Upkeep, "upkeep of the node's resources"),
+    (Timer::Begin, "start-up"),
+    (Timer::Certificate, "client certificate"),
+    (Timer::Serving, "server certificate"),
+    (Timer::Resume, "pods after the runtime"),
+    (Timer::ContainerGc, "collection of containers"),
+    (Timer::RuntimeCall, "time-out of the runtime"),
+    (Timer::Mirrors, "mirror pods"),
+    (Timer::StaticStart, "static pods"),
 ];
 
 /// What an answer is for.
@@ -106,6 +127,8 @@ enum Purpose {
     Csi(csi::CsiPurpose),
     Event,
     Pod(Text, pods::PodPurpose),
+    Certificate(CertificateUse),
+    Mirror(static_pods::MirrorPurpose, Text),
 }
 
 /// What a kubelet may use during one call of its machine.
@@ -154,6 +177,8 @@ pub struct Kubelet {
     eviction: EvictionManager,
     images: Images,
     upkeep: UpkeepTimers,
+    certificates: Certificates,
+    static_pods: StaticPods,
     was_unschedulable: bool,
     has_said_rebooted: bool,
     /// Counts the changes of kubelet state that the status depends on.
@@ -162,6 +187,8 @@ pub struct Kubelet {
     resources: Option<setters::Resources>,
     last_log: String,
     fatal: Option<Fatal>,
+    /// What a recording shows of its free choices; `None` outside of replays.
+    choices: Option<Box<RecordedChoices>>,
 }
 
 impl Kubelet {
@@ -173,13 +200,11 @@ impl Kubelet {
         config: Arc<KubeletConfig>,
         settings: Arc<Settings>,
         chance: Chance,
+        choices: Option<&RecordedChoices>,
         context: &mut KubeletContext<'_>,
     ) -> Self {
-        let identity = config.identity.clone();
-        let selector = (Text::of("fieldSelector"), Text::from(alloc::format!("metadata.name={}", config.node_name)));
-        let mut nowhere = Outbox::default();
-        let outbox = if config.is_standalone { &mut nowhere } else { &mut *context.outbox };
-        let nodes = Reflector::new(identity.clone(), NODES, "", Vec::from([selector]), chance.fork("nodes"), outbox);
+        let is_bootstrapping = context.host.spec.bootstrap.is_some() && !context.host.has_certificate;
+        let identity = if is_bootstrapping { anonymous() } else { config.identity.clone() };
         let mut kubelet = Self {
             events: Events::new(chance.fork("events")),
             status: StatusLoop::default(),
@@ -192,6 +217,8 @@ impl Kubelet {
             eviction: EvictionManager::new(context.now + registration::BACKOFF_FIRST, chance.fork("volume-measures")),
             images: Images::new(context.host),
             upkeep: UpkeepTimers::default(),
+            certificates: Certificates::new(chance.fork("certificates")),
+            static_pods: StaticPods::default(),
             started: context.now,
             timers: [None; TIMERS.len()],
             pending: Vec::new(),
@@ -201,36 +228,65 @@ impl Kubelet {
             resources: None,
             last_log: String::new(),
             fatal: None,
+            choices: None,
+            nodes: Reflector::paused(identity.clone(), NODES, chance.fork("nodes")),
             config,
             settings,
             identity,
             chance,
-            nodes,
         };
         kubelet.note_usage(context);
+        if let Some(choices) = choices {
+            kubelet.prefer(choices);
+        }
         if kubelet.config.is_standalone {
             kubelet.log(String::from("Standalone mode, no API client"), context);
             kubelet.poll_runtime(context);
             return kubelet;
         }
+        if is_bootstrapping {
+            // Source: cmd/kubelet/app/server.go (v1.34), `buildKubeletClientConfig`: without rotation it waits.
+            kubelet.certificates.holds_up = !kubelet.config.rotates_certificates;
+            kubelet.request_client_certificate(context);
+        }
+        match choices.and_then(|choices| choices.next_up(context.now)) {
+            Some(up) => kubelet.set(Timer::Begin, up),
+            None if kubelet.certificates.holds_up => {}
+            None => kubelet.begin(context),
+        }
+        kubelet
+    }
+
+    /// Begins the work of the process, after its set-up.
+    fn begin(&mut self, context: &mut KubeletContext<'_>) {
+        self.started = context.now;
+        let selector =
+            (Text::of("fieldSelector"), Text::from(alloc::format!("metadata.name={}", self.config.node_name)));
+        let chance = self.chance.fork("nodes");
+        let selectors = Vec::from([selector]);
+        self.nodes = Reflector::new(self.identity.clone(), NODES, "", selectors, chance, context.outbox);
+        if let Some(choices) = &self.choices {
+            self.nodes.lead(&choices.node_lists);
+        }
         if swap::swaps_volumes(&context.host.spec.hardware) {
             let (reason, message) = swap::VOLUMES_ON_DISK;
-            kubelet.node_event(EventType::Warning, reason, message.into(), None, context);
+            self.node_event(EventType::Warning, reason, message.into(), None, context);
         }
-        kubelet.node_event(EventType::Normal, "Starting", "Starting kubelet.".into(), None, context);
+        self.node_event(EventType::Normal, "Starting", "Starting kubelet.".into(), None, context);
         if context.host.spec.hardware.cgroup_version == 1 {
-            let message = kubelet.settings.profile().text("cgroup-v1-warning");
+            let message = self.settings.profile().text("cgroup-v1-warning");
             if !message.is_empty() {
-                kubelet.node_event(EventType::Warning, "CgroupV1", message.into(), None, context);
+                self.node_event(EventType::Warning, "CgroupV1", message.into(), None, context);
             }
         }
-        kubelet.start_csi(context);
-        kubelet.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
-        kubelet.poll_runtime(context);
-        kubelet.start_status(context);
-        kubelet.sync_lease(context);
-        kubelet.set(Timer::Modules, context.now + registration::BACKOFF_FIRST);
-        kubelet
+        self.start_csi(context);
+        self.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
+        self.poll_runtime(context);
+        self.start_status(context);
+        self.sync_lease(context);
+        self.set(Timer::Modules, context.now + registration::BACKOFF_FIRST);
+        self.start_serving(context);
+        self.read_manifests(context);
     }
 
     /// Starts the modules that need the Node. If the cache has none, a new Node is built for each of them, and the
@@ -240,7 +296,12 @@ impl Kubelet {
     /// getNodeAnyWay.
     fn start_modules(&mut self, context: &mut KubeletContext<'_>) {
         const ASKING: usize = 2;
-        for _ in 0..if self.cached_node().is_some() { 0 } else { ASKING } {
+        if let Some(why) = &self.config.late_failure {
+            self.fatal = Some(why.clone());
+            return;
+        }
+        let asking = if self.cached_node().is_some() { 0 } else { ASKING };
+        for _ in 0..self.led_modules().unwrap_or(asking) {
             let mut said = Vec::new();
             self.initial_node(context.host, context.now, &mut said);
             self.emit_said(said, None, context);
@@ -292,6 +353,10 @@ impl Kubelet {
             self.go_on_with_shutdown(context);
             return;
         }
+        if self.certificates.owns(id) {
+            self.handle_certificate_watch(message, context);
+            return;
+        }
         let ToClient::Response { result, .. } = message else { return };
         let Some(at) = self.pending.iter().position(|(own, _)| *own == id) else { return };
         let (_, purpose) = self.pending.swap_remove(at);
@@ -301,6 +366,8 @@ impl Kubelet {
             Purpose::Lease(step) => self.handle_lease(step, result, context),
             Purpose::Csi(step) => self.handle_csi(step, result, context),
             Purpose::Event => self.handle_event_answer(&result, context),
+            Purpose::Mirror(step, name) => self.handle_mirror(&step, &name, &result, context),
+            Purpose::Certificate(purpose) => self.handle_signing_request(purpose, result, context),
             Purpose::Pod(uid, step) => self.handle_pod_answer(&uid, step, result, context),
         }
     }
@@ -324,9 +391,19 @@ impl Kubelet {
                 Timer::Csi => self.continue_csi(context),
                 Timer::PodSource => self.start_pod_source(context),
                 Timer::Upkeep => self.run_upkeep(context),
+                Timer::Begin if self.certificates.holds_up => {}
+                Timer::Begin => self.begin(context),
+                Timer::Certificate => self.request_client_certificate(context),
+                Timer::Serving => self.request_serving_certificate(context),
+                Timer::Resume => self.resume_after_runtime(context),
+                Timer::ContainerGc => self.fail_to_collect(context),
+                Timer::RuntimeCall => self.runtime_call_failed(context),
+                Timer::Mirrors => self.reconcile_static(context),
+                Timer::StaticStart => self.start_waiting(context),
             }
         }
         self.nodes.handle_timeout(context.outbox, context.now);
+        self.handle_certificate_timeout(context);
         self.handle_pod_timeout(context);
         self.handle_shutdown_timeout(context);
         self.flush_events(context);
@@ -343,8 +420,14 @@ impl Kubelet {
                 first = Some(Deadline { at, reason });
             }
         }
-        let shutdown = self.shutdown.next_deadline();
-        earliest([first, self.nodes.next_deadline(), self.pods.next_deadline(), self.events.next_deadline(), shutdown])
+        earliest([
+            first,
+            self.nodes.next_deadline(),
+            self.pods.next_deadline(),
+            self.events.next_deadline(),
+            self.certificates.next_deadline(),
+            self.shutdown.next_deadline(),
+        ])
     }
 
     fn set(&mut self, timer: Timer, at: Timestamp) {
@@ -413,7 +496,11 @@ impl Kubelet {
         let selector = alloc::format!("spec.nodeName={}", self.config.node_name);
         let selectors = Vec::from([(Text::of("fieldSelector"), Text::from(selector))]);
         let chance = self.chance.fork("pods");
-        self.pods.source = Some(Reflector::new(self.identity.clone(), PODS, "", selectors, chance, context.outbox));
+        let mut source = Reflector::new(self.identity.clone(), PODS, "", selectors, chance, context.outbox);
+        if let Some(choices) = &self.choices {
+            source.lead(&choices.pod_lists);
+        }
+        self.pods.source = Some(source);
     }
 }
 

@@ -13,15 +13,13 @@ use crate::profile::Settings;
 
 /// Fields of which no effect is modelled, with their defaults.
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
-const FIELDS: [(&str, Default); 8] = [
+const FIELDS: [(&str, Default); 6] = [
     ("cpuManagerPolicyOptions", Default::Nothing),
     ("crashLoopBackOff", Default::Nothing),
     ("imageMaximumGCAge", Default::Text("0s")),
     ("localStorageCapacityIsolation", Default::Bool(true)),
     ("podCIDR", Default::Text("")),
     ("runOnce", Default::Bool(false)),
-    ("serverTLSBootstrap", Default::Bool(false)),
-    ("staticPodPath", Default::Text("")),
 ];
 
 /// The default of a field.

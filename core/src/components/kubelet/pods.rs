@@ -26,6 +26,7 @@ use self::pod_status::{StatusContext, build, has_stale_readiness};
 use super::admission::AdmissionResult;
 use super::events::EventType;
 use super::runtime_state::RELIST_PERIOD;
+use super::static_pods::{hash_of, is_mirror, is_static};
 use super::{ApiResult, Kubelet, KubeletContext, Purpose};
 use crate::chance::Chance;
 use crate::components::client::Reflector;
@@ -51,6 +52,10 @@ const FAILED_SYNC_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 const NETWORK_PAUSE: SignedDuration = SignedDuration::from_secs(1);
 /// Source: pkg/kubelet/pod_workers.go (v1.34), `workerBackOffPeriodJitterFactor`.
 const PAUSE_JITTER: f64 = 0.5;
+/// How often a pod is synced without any other reason, plus up to half of it.
+/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `syncFrequency`; pkg/kubelet/pod_workers.go,
+/// `workerResyncIntervalJitterFactor`.
+const RESYNC_PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// How often the kubelet checks which pods are due. Source: pkg/kubelet/kubelet.go (v1.34), `syncTicker` of `syncLoop`.
 const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 
@@ -91,12 +96,12 @@ pub(super) struct ContainerPlan {
     pub(super) restarts: u32,
     /// The pause after its next crash; `None` before the first.
     pub(super) backoff: Option<SignedDuration>,
+    /// The pause for which it was held back last.
+    pub(super) held_back: SignedDuration,
     /// Whether it has ended, and is to run again after its pause.
     pub(super) is_waiting: bool,
     /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
     pub(super) is_crash_looping: bool,
-    /// How its last run ended.
-    pub(super) last_end: Option<Container>,
 }
 
 /// The worker of one pod.
@@ -116,6 +121,16 @@ pub(super) struct Worker {
     pub(super) phase_held_until: Option<Timestamp>,
     /// Why the kubelet itself ends it.
     pub(super) ending: Option<Ending>,
+    /// The UID of the mirror of a static pod; empty before it was seen.
+    mirror: Text,
+    /// Whether it is a static pod whose manifest is gone.
+    is_removed: bool,
+    /// The node's address as of the last sync.
+    pub(super) host_ip: Text,
+    /// When it is synced because its time has come; set only while that would change something.
+    resync_at: Option<Timestamp>,
+    /// The conditions as this process has written them last; `Null` before the first time.
+    pub(super) conditions: Json,
     /// The pods that have to end before it starts.
     victims: Vec<Text>,
     stage: WorkerStage,
@@ -127,6 +142,8 @@ pub(super) struct Worker {
     retry_at: Option<Timestamp>,
     /// Whether the removal of its sandbox has failed.
     has_failed_to_end: bool,
+    /// Whether it ended before this process started, and its sandbox did not outlive a boot.
+    has_lost_address: bool,
 }
 
 impl Worker {
@@ -172,7 +189,7 @@ impl Worker {
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
         let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
         let retry = self.retry_at.filter(|_| self.stage != WorkerStage::Over);
-        starts.chain(readies).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
+        starts.chain(readies).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
 }
 
@@ -213,6 +230,18 @@ impl PodManager {
         }
     }
 
+    /// Returns the UID under which a pod of a name runs, the first that did.
+    pub(super) fn named(&self, key: &ObjectKey) -> Option<Text> {
+        self.workers.named(key)
+    }
+
+    /// Forgets a pod of the watch before the watch says that it is gone.
+    pub(super) fn forget(&mut self, key: &ObjectKey) {
+        if let Some(source) = &mut self.source {
+            source.forget(key);
+        }
+    }
+
     /// Returns a pod as it was seen last.
     pub(super) fn object(&self, uid: &Text) -> Option<&Object> {
         self.workers.get(uid).map(|worker| &worker.object)
@@ -240,6 +269,42 @@ impl PodManager {
 }
 
 impl Kubelet {
+    /// Notes when the next pod is due, after changes from elsewhere.
+    pub(super) fn settle_pods(&mut self, context: &KubeletContext<'_>) {
+        self.pods.recompute_deadline(context.now);
+    }
+
+    /// Stops a static pod whose manifest is gone.
+    pub(super) fn end_static(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.is_removed = true;
+        if worker.is_over() {
+            self.remove_static(uid, context);
+        } else {
+            self.stop_pod(uid, context);
+            self.sync_pod(uid, context);
+        }
+    }
+
+    /// Forgets a static pod that has ended.
+    pub(super) fn remove_static(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let pod = self.pods.workers.get(uid).map(|worker| worker.object.clone());
+        self.pods.workers.remove(uid);
+        context.host.runtime.remove(uid, context.now);
+        if let Some(pod) = pod {
+            self.static_ended(&pod, context);
+        }
+    }
+
+    /// Notes that the mirror of a static pod is there: its status is written with the next period.
+    pub(super) fn mirror_is_there(&mut self, uid: &Text, mirror: &Object, context: &KubeletContext<'_>) {
+        let is_new = self.pods.workers.get(uid).is_some_and(|worker| worker.mirror != *mirror.uid());
+        if let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| is_new) {
+            worker.mirror = Text::from(mirror.uid());
+            self.sync_with_next_period(uid, context);
+        }
+    }
+
     /// Takes a message of the watch of pods.
     pub(super) fn handle_pod_source(&mut self, message: ToClient, context: &mut KubeletContext<'_>) {
         let Some(source) = &mut self.pods.source else { return };
@@ -277,7 +342,11 @@ impl Kubelet {
             created(one).cmp(&created(other))
         });
         for pod in pods {
-            self.pod_seen(pod, context);
+            if is_mirror(&pod) {
+                self.mirror_seen(&pod, context);
+            } else {
+                self.pod_seen(pod, context);
+            }
         }
     }
 
@@ -292,7 +361,11 @@ impl Kubelet {
             .collect();
         for (uid, grace) in orphans {
             let grace = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
-            context.host.runtime.stop(&uid, None, grace, context.now);
+            let stopped = context.host.runtime.stop(&uid, None, grace, context.now);
+            let key = context.host.runtime.sandbox(&uid).map(|sandbox| sandbox.key.clone());
+            for name in stopped {
+                self.orphan_event(key.as_ref(), &uid, &name, context);
+            }
         }
     }
 
@@ -320,7 +393,8 @@ impl Kubelet {
         self.adopt(uid, pod, context);
     }
 
-    fn adopt(&mut self, uid: Text, pod: Object, context: &mut KubeletContext<'_>) {
+    /// Makes the worker of a pod.
+    pub(super) fn adopt(&mut self, uid: Text, pod: Object, context: &mut KubeletContext<'_>) {
         let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
         let has_sandbox = context.host.runtime.sandbox(&uid).is_some();
         let containers = pod.stable().at(&["spec", "containers"]);
@@ -345,6 +419,10 @@ impl Kubelet {
             None if is_terminal => WorkerStage::Over,
             None => WorkerStage::Blocked,
         };
+        let is_down = context.host.runtime.sandbox(&uid).is_some_and(|sandbox| !sandbox.is_ready);
+        let has_address = !pod.stable().at(&["status", "podIP"]).is_null();
+        let in_own_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true);
+        let has_lost_address = is_terminal && is_down && has_address && in_own_network;
         let worker = Worker {
             uid: uid.clone(),
             seen_at: context.now,
@@ -352,19 +430,33 @@ impl Kubelet {
             rejection: rejection.clone(),
             plans,
             is_gone: false,
-            is_dirty: victims.is_empty()
-                && (!is_terminal || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()),
+            is_dirty: has_lost_address
+                || victims.is_empty()
+                    && (!is_terminal || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()),
             is_syncing: false,
             sync_at: None,
             delete_at: None,
             retry_at: None,
             has_failed_to_end: false,
+            has_lost_address,
             phase_held_until: None,
             ending: None,
+            mirror: Text::default(),
+            is_removed: false,
+            host_ip: self.host_ip(context.host),
+            resync_at: None,
+            conditions: Json::Null,
             victims: victims.clone(),
             object: pod.clone(),
         };
         let is_deleted = worker.is_deleted();
+        let mut worker = worker;
+        for plan in &mut worker.plans {
+            let container = context.host.runtime.sandbox(&uid).and_then(|sandbox| sandbox.container(&plan.name));
+            let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
+            let running = container.filter(|own| own.is_running());
+            plan.ready_at = running.map(|own| own.started_at + behaviour.ready_after.unwrap_or_default());
+        }
         self.pods.workers.insert(uid.clone(), worker);
         self.preempt(&victims, &pod, context);
         if let Some((reason, message)) = rejection {
@@ -439,9 +531,14 @@ impl Kubelet {
             let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
             let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
             match container {
-                None => plan.start_at = Some(context.now + behaviour.start_delay()),
+                None => {
+                    plan.start_at = Some(context.host.runtime.next_run(&worker.object, &plan.name, context.now));
+                }
                 Some(own) if own.is_running() => {
-                    plan.ready_at = Some(own.started_at + behaviour.ready_after.unwrap_or_default());
+                    let ready_at = own.started_at + behaviour.ready_after.unwrap_or_default();
+                    // One of a recording may have started after the beginning of what is driven here.
+                    let is_scripted = context.host.runtime.is_scripted();
+                    plan.ready_at = Some(if is_scripted { ready_at.min(context.now) } else { ready_at });
                 }
                 Some(_) => {}
             }
@@ -450,6 +547,12 @@ impl Kubelet {
 
     /// Syncs a pod again after a pause, at the next tick of the loop.
     fn retry_pod(&mut self, uid: &Text, pause: SignedDuration, now: Timestamp) {
+        if let Some(at) = self.led_retry(uid, now, pause) {
+            if let Some(worker) = self.pods.workers.get_mut(uid) {
+                worker.retry_at = Some(at);
+            }
+            return;
+        }
         let at = now + self.pods.chance.jitter(pause, PAUSE_JITTER);
         let age = at.duration_since(self.started).as_nanos();
         let late = (-age).rem_euclid(SYNC_PERIOD.as_nanos());

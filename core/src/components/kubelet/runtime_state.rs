@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::events::EventType;
 use super::shutdown::NOT_READY;
 use super::validation::go_duration;
 use super::{Kubelet, KubeletContext, Timer};
@@ -25,6 +26,13 @@ const DOWN_AFTER: SignedDuration = SignedDuration::from_secs(30);
 pub(super) const RELIST_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 /// Age of the last list from which it counts as unhealthy. Source: as above, `genericPlegRelistThreshold`.
 const RELIST_MAX: SignedDuration = SignedDuration::from_secs(180);
+/// The first pause of the loop over pods after it found the runtime down, doubled each time.
+/// Source: pkg/kubelet/kubelet.go (v1.34), `syncLoop`: `base = 100 * time.Millisecond`.
+const LOOK_FIRST: SignedDuration = SignedDuration::from_millis(100);
+/// The longest such pause. Source: as above, `max = 5 * time.Second`.
+const LOOK_MAX: SignedDuration = SignedDuration::from_secs(5);
+/// How often dead containers are collected. Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`.
+const GC_PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// The network error of containerd without a network configuration. Source: containerd/containerd
 /// internal/cri/server/status.go.
 const NO_CNI: &str = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady \
@@ -45,6 +53,8 @@ pub(super) struct RuntimeState {
     last_good: Option<Timestamp>,
     is_going_on: bool,
     network: Network,
+    /// When the loop over pods looks again, after the runtime was down.
+    resumes_at: Option<Timestamp>,
 }
 
 impl RuntimeState {
@@ -72,16 +82,56 @@ impl Kubelet {
         if !context.host.is_runtime_answering() {
             self.runtime.last_good = self.runtime.last_good(context.now, POLL_PERIOD);
             self.runtime.is_going_on = false;
+            self.await_collection(context);
             return;
         }
         // The first good answer starts the container manager, and with it the server of device plugins.
         context.host.has_served_plugins = true;
         let network = if context.host.is_cni_installed { Network::Ready } else { Network::NotConfigured };
         let was_away = !self.runtime.is_going_on;
-        self.runtime = RuntimeState { last_good: Some(context.now), is_going_on: true, network };
-        if was_away {
-            self.resume_pods(context);
+        let resumes_at = self.next_look(context.now);
+        self.clear(Timer::ContainerGc);
+        self.runtime = RuntimeState { last_good: Some(context.now), is_going_on: true, network, resumes_at };
+        match resumes_at {
+            Some(at) => self.set(Timer::Resume, at),
+            None if was_away => self.resume_pods(context),
+            None => {}
         }
+    }
+
+    /// Continues the work on pods.
+    pub(super) fn resume_after_runtime(&mut self, context: &mut KubeletContext<'_>) {
+        self.runtime.resumes_at = None;
+        self.resume_pods(context);
+    }
+
+    /// Returns when the loop over pods looks at the runtime again, if it has found it down: after pauses that double.
+    /// It looks each second until it finds an error.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `syncLoop`.
+    fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
+        let down = self.runtime.last_good? + DOWN_AFTER;
+        if self.runtime.is_going_on || now < down {
+            return None;
+        }
+        let late = down.duration_since(self.started).as_nanos().rem_euclid(RELIST_PERIOD.as_nanos());
+        let mut look = down + RELIST_PERIOD - SignedDuration::from_nanos(i64::try_from(late).unwrap_or(0));
+        let mut pause = LOOK_FIRST;
+        while look <= now {
+            look += pause;
+            pause = (pause * 2).min(LOOK_MAX);
+        }
+        Some(look)
+    }
+
+    /// Reports that dead containers cannot be collected: the runtime does not answer.
+    pub(super) fn fail_to_collect(&mut self, context: &mut KubeletContext<'_>) {
+        let message = String::from(
+            "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial \
+             unix /run/containerd/containerd.sock: connect: no such file or directory\"",
+        );
+        self.node_event(EventType::Warning, "ContainerGCFailed", message, None, context);
+        self.set(Timer::ContainerGc, context.now + GC_PERIOD);
     }
 
     /// Notes that the machine changed: the next poll will see it.
@@ -99,6 +149,21 @@ impl Kubelet {
         if self.timers[Timer::RuntimePoll as usize].is_none() {
             self.set(Timer::RuntimePoll, next);
         }
+        if context.host.is_connected {
+            self.note_address(context);
+        }
+        if !context.host.is_runtime_frozen {
+            self.runtime_answers(context);
+        }
+    }
+
+    /// Schedules the next collection of dead containers, which fails without a runtime.
+    fn await_collection(&mut self, context: &KubeletContext<'_>) {
+        if self.timers[Timer::ContainerGc as usize].is_none() && !context.host.is_runtime_up {
+            let age = context.now.duration_since(self.started).as_nanos();
+            let rest = GC_PERIOD.as_nanos() - age.rem_euclid(GC_PERIOD.as_nanos());
+            self.set(Timer::ContainerGc, context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0)));
+        }
     }
 
     /// Notes that the kubelet is frozen: its polls stop too.
@@ -111,7 +176,8 @@ impl Kubelet {
     /// Tells whether pods can be synced: none without a runtime, and without a network only those in the host's
     /// network.
     pub(super) fn pod_work_is_possible(&self, _host: &Host, now: Timestamp, needs_network: bool) -> bool {
-        self.runtime_errors(now).is_empty() && !(needs_network && self.runtime.network != Network::Ready)
+        let looks = self.runtime.resumes_at.is_none();
+        looks && self.runtime_errors(now).is_empty() && !(needs_network && self.runtime.network != Network::Ready)
     }
 
     fn runtime_errors(&self, now: Timestamp) -> Vec<String> {

@@ -117,7 +117,7 @@ impl Kubelet {
         let config = &self.config;
         let is_any = |ip: &Text| matches!(ip.as_str(), "0.0.0.0" | "::");
         let specific: Vec<&Text> = config.node_ips.iter().filter(|ip| !is_any(ip)).collect();
-        if !specific.iter().all(|ip| is_of_node(ip)) {
+        if !specific.iter().all(|ip| is_of_node(ip)) || !host.is_connected {
             // The setter fails; the Node keeps its addresses.
             return;
         }
@@ -212,7 +212,7 @@ impl Kubelet {
 
     fn set_version_info(&self, node: &mut Json, host: &Host) {
         let hardware = &host.spec.hardware;
-        let runtime = if host.is_runtime_up && !host.fails("version-info") {
+        let runtime = if host.is_runtime_up && !host.is_runtime_frozen && !host.fails("version-info") {
             hardware.container_runtime.clone()
         } else {
             let kind = hardware.container_runtime.split_once("://").map_or("containerd", |(kind, _)| kind);

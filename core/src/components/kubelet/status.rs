@@ -17,7 +17,7 @@ use super::conditions::differ;
 use super::registration::BACKOFF_FIRST;
 use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, StatusEvents};
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
-use crate::components::host::Host;
+use crate::components::host::{CniSource, Host};
 use crate::components::{Because, DecisionId};
 use crate::network::{Ask, Call, NODES};
 use crate::objects::patch::two_way;
@@ -30,6 +30,10 @@ const TRIES_MAX: u8 = 5;
 pub(super) const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
 /// How long the fast loop runs at most. Source: pkg/kubelet/kubelet.go (v1.34), `nodeReadyGracePeriod`.
 const FAST_FOR: SignedDuration = SignedDuration::from_secs(120);
+
+/// How long a call of the runtime may take. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
+/// `runtimeRequestTimeout`.
+const RUNTIME_TIMEOUT: SignedDuration = SignedDuration::from_mins(2);
 
 /// How long after its volume plug-ins, which look for the CSINode, a kubelet starts its status loop. Without this pause
 /// a restarted kubelet would report NotReady for a moment. If the Node has to be registered first, the pause before the
@@ -61,6 +65,8 @@ pub(super) struct StatusLoop {
     /// Whether the sync under way, or one after it, is beside the ticks, which it does not move.
     is_extra: bool,
     extra_waits: bool,
+    /// Whether the runtime did not answer this tick's calls.
+    has_timed_out: bool,
     tries: u8,
     last_report: Option<Timestamp>,
     delay: SignedDuration,
@@ -80,6 +86,7 @@ impl Default for StatusLoop {
             tick_waits: false,
             is_extra: false,
             extra_waits: false,
+            has_timed_out: false,
             tries: 0,
             last_report: None,
             delay: SignedDuration::ZERO,
@@ -90,6 +97,16 @@ impl Default for StatusLoop {
 }
 
 impl StatusLoop {
+    /// Tells whether the addresses of the Node are known: a tick has computed them.
+    pub(super) const fn has_addresses(&self) -> bool {
+        self.last_report.is_some() || self.is_registered
+    }
+
+    /// Takes over when a process before posted the status, for a kubelet whose start is not part of a recording.
+    pub(super) fn prefer_report(&mut self, at: Option<Timestamp>) {
+        self.last_report = self.last_report.or(at);
+    }
+
     /// Returns when the status was last posted.
     pub(super) const fn last_report(&self) -> Option<Timestamp> {
         self.last_report
@@ -125,7 +142,10 @@ impl Kubelet {
     /// Starts both loops.
     pub(super) fn start_status(&mut self, context: &mut KubeletContext<'_>) {
         self.set(Timer::FastStatus, context.now + FAST_PERIOD);
-        if self.config.register_node {
+        if self.is_fast_first() {
+            self.set(Timer::FastStatus, context.now + FAST_PERIOD / 2);
+            self.set(Timer::StatusTick, context.now + FIRST_TICK_PAUSE);
+        } else if self.config.register_node {
             self.begin_tick(context);
         } else {
             self.set(Timer::StatusTick, context.now + FIRST_TICK_PAUSE);
@@ -150,20 +170,39 @@ impl Kubelet {
     pub(super) fn begin_tries(&mut self, context: &mut KubeletContext<'_>) {
         self.status.is_busy = true;
         self.status.tries = 0;
+        if context.host.is_runtime_frozen && !self.status.has_timed_out {
+            self.set(Timer::RuntimeCall, context.now + RUNTIME_TIMEOUT);
+            return;
+        }
         match self.cached_node().cloned() {
             Some(base) => self.try_with(&base, context),
             None => self.try_failed(&format!("node {:?} not found", self.config.node_name), context),
         }
     }
 
+    /// Goes on with a tick whose call of the runtime was answered at last.
+    pub(super) fn runtime_answers(&mut self, context: &mut KubeletContext<'_>) {
+        if self.timers[Timer::RuntimeCall as usize].is_some() {
+            self.clear(Timer::RuntimeCall);
+            self.begin_tries(context);
+        }
+    }
+
+    /// Goes on with a tick whose call of the runtime got no answer in time.
+    pub(super) fn runtime_call_failed(&mut self, context: &mut KubeletContext<'_>) {
+        self.status.has_timed_out = true;
+        self.begin_tries(context);
+    }
+
     fn finish_tick(&mut self, context: &mut KubeletContext<'_>) {
+        self.status.has_timed_out = false;
         self.status.is_busy = false;
         if core::mem::take(&mut self.status.is_extra) {
             self.begin_what_waits(context);
             return;
         }
         self.status.tick_waits = false;
-        let next = context.now + self.chance.pause(self.pauses.tick);
+        let next = context.now + self.tick_pause(context.now);
         self.set(Timer::StatusTick, next);
         self.begin_what_waits(context);
     }
@@ -246,7 +285,7 @@ impl Kubelet {
             return;
         }
         let is_random = computed.is_changed || self.status.last_report.is_none();
-        self.status.delay = if is_random { self.report_delay() } else { SignedDuration::ZERO };
+        self.status.delay = if is_random { self.report_delay(context.now) } else { SignedDuration::ZERO };
         if !computed.is_changed && self.only_times_change(base, context.wall()) {
             self.heartbeat(context);
             return;
@@ -270,9 +309,10 @@ impl Kubelet {
     }
 
     /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `calculateDelay`: plus or minus half the frequency.
-    fn report_delay(&mut self) -> SignedDuration {
+    fn report_delay(&mut self, now: Timestamp) -> SignedDuration {
         if self.settings.profile().is("node-status-report-delay") {
-            self.config.status_report.mul_f64(self.chance.unit() - 0.5)
+            let random = self.config.status_report.mul_f64(self.chance.unit() - 0.5);
+            self.preferred_delay(now, self.config.status_report / 2).unwrap_or(random)
         } else {
             SignedDuration::ZERO
         }
@@ -281,11 +321,7 @@ impl Kubelet {
     fn compute(&mut self, base: &Json, context: &mut KubeletContext<'_>) -> Computed {
         let mut node = base.clone();
         let mut is_changed = false;
-        let cidrs = base.at(&["spec", "podCIDRs"]);
-        if !cidrs.is_empty() && self.status.pod_cidr.as_ref() != Some(cidrs) {
-            self.status.pod_cidr = Some(cidrs.clone());
-            is_changed = true;
-        }
+        is_changed |= self.take_pod_cidr(base, context);
         for (key, value) in OS_LABELS {
             if node.at(&["metadata", "labels", key]).as_str() != Some(value) {
                 node.set(&["metadata", "labels", key], value);
@@ -296,6 +332,21 @@ impl Kubelet {
         self.set_status(&mut node, context.host, context.now, &mut said);
         is_changed = is_changed || status_differs(base, &node) || base.get("metadata") != node.get("metadata");
         Computed { node, is_changed, said }
+    }
+
+    /// Tells the runtime the blocks of addresses of the Node, if they are new. A runtime that waits for them writes the
+    /// configuration of its network then.
+    fn take_pod_cidr(&mut self, base: &Json, context: &mut KubeletContext<'_>) -> bool {
+        let cidrs = base.at(&["spec", "podCIDRs"]);
+        if cidrs.is_empty() || self.status.pod_cidr.as_ref() == Some(cidrs) {
+            return false;
+        }
+        self.status.pod_cidr = Some(cidrs.clone());
+        if context.host.spec.cni == CniSource::WithPodCidr && context.host.is_runtime_up {
+            context.host.is_cni_installed = true;
+            self.note_host_change(context);
+        }
+        true
     }
 
     fn decide_status(&self, base: &Json, computed: &Computed, context: &mut KubeletContext<'_>) -> Option<DecisionId> {
@@ -406,11 +457,13 @@ impl Kubelet {
         if self.timers[Timer::RuntimePoll as usize].is_some() {
             self.poll_runtime(context);
         }
-        if !self.ready_errors(context.host, context.now).is_empty() {
+        let has_ready = |item: &Json| item.get("type").as_str() == Some("Ready");
+        if !base.stable().at(&["status", "conditions"]).items().iter().any(has_ready) {
             return;
         }
         let tree = base.json();
-        if !tree.at(&["status", "conditions"]).items().iter().any(|item| item.get("type").as_str() == Some("Ready")) {
+        self.take_pod_cidr(&tree, context);
+        if !self.ready_errors(context.host, context.now).is_empty() {
             return;
         }
         let computed = self.compute(&tree, context);

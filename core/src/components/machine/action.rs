@@ -54,10 +54,30 @@ pub enum MachineAction {
     RuntimeStop,
     /// The container runtime is started.
     RuntimeStart,
+    /// The container runtime is stopped, as by SIGSTOP: calls of it hang.
+    RuntimeFreeze,
+    /// The container runtime continues.
+    RuntimeThaw,
+    /// The machine loses its network interface and its default route.
+    NetworkDisconnect,
+    /// The machine has a network interface again, with other addresses if given.
+    NetworkConnect(Option<Json>),
     /// The configuration of the container network is removed.
     CniRemove,
     /// The configuration of the container network is put in place.
     CniInstall,
+    /// A file is written into the folder of static Pods; without an object, the one that was removed is put back.
+    ManifestWrite {
+        /// The name of the file.
+        name: Text,
+        /// The Pod.
+        object: Option<Json>,
+    },
+    /// A file is removed from the folder of static Pods.
+    ManifestRemove {
+        /// The name of the file.
+        name: Text,
+    },
     /// Other processes use all of the machine's CPUs. The kubelet still gets its share and is not delayed.
     Load,
     /// These processes end.
@@ -100,6 +120,12 @@ pub const MACHINE_ACTIONS: &[&str] = &[
     "cancel-shutdown",
     "runtime-stop",
     "runtime-start",
+    "runtime-freeze",
+    "runtime-thaw",
+    "manifest-write",
+    "manifest-remove",
+    "network-disconnect",
+    "network-connect",
     "fill-disk",
     "fill-memory",
     "use-pids",
@@ -128,6 +154,16 @@ impl MachineAction {
             "kubelet-restart" | "kubelet-start" => {
                 kubelet = reader.any("kubelet").map(|body| KubeletSpec::from_json(body, "kubelet")).transpose()?;
             }
+            "manifest-write" | "manifest-remove" => return Self::manifest(reader, name),
+            "network-connect" => {
+                let addresses = reader.any("addresses").cloned();
+                let change = addresses.map(|addresses| crate::json!({"addresses": addresses}));
+                if let Some(change) = &change {
+                    MachineSpec::default().changed(change)?;
+                }
+                reader.finish()?;
+                return Ok(Self::NetworkConnect(change));
+            }
             "power-on" | "reboot" => boot_id = reader.text("bootId")?.cloned(),
             "shutdown" => delay = reader.duration("delay")?,
             "fill-disk" | "fill-memory" | "use-pids" => fills = read_fills(name, &mut reader)?,
@@ -151,6 +187,9 @@ impl MachineAction {
             "reboot" => Self::Reboot { boot_id },
             "runtime-stop" => Self::RuntimeStop,
             "runtime-start" => Self::RuntimeStart,
+            "runtime-freeze" => Self::RuntimeFreeze,
+            "runtime-thaw" => Self::RuntimeThaw,
+            "network-disconnect" => Self::NetworkDisconnect,
             "cni-remove" => Self::CniRemove,
             "cni-install" => Self::CniInstall,
             "fill-disk" | "fill-memory" | "use-pids" => Self::Fill(fills),
@@ -178,6 +217,35 @@ fn read_fills(action: &str, reader: &mut FieldReader<'_>) -> Result<Vec<(Resourc
     })
 }
 
+impl MachineAction {
+    fn manifest(mut reader: FieldReader<'_>, action: &str) -> Result<Self, FieldError> {
+        let name = reader.needed_text("name")?.clone();
+        if name.is_empty() || name.contains('/') {
+            return Err(reader.error("name", "the name of a file is needed, as \"web.yaml\""));
+        }
+        if action == "manifest-remove" {
+            reader.finish()?;
+            return Ok(Self::ManifestRemove { name });
+        }
+        let object = reader.any("object").cloned();
+        if object.as_ref().is_some_and(|object| !object.is_object()) {
+            return Err(reader.error("object", "an object is needed: the Pod"));
+        }
+        reader.finish()?;
+        Ok(Self::ManifestWrite { name, object })
+    }
+
+    /// Tells whether the machine's connection is there after the action; `None` if the action does not change that.
+    #[must_use]
+    pub const fn plugs(&self) -> Option<bool> {
+        match self {
+            Self::NetworkDisconnect => Some(false),
+            Self::NetworkConnect(_) => Some(true),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{MACHINE_ACTIONS, MachineAction};
@@ -186,7 +254,11 @@ mod tests {
     #[test]
     fn each_name_of_the_list_is_an_action() {
         for name in MACHINE_ACTIONS {
-            MachineAction::from_json(&json!({"action": name})).unwrap();
+            let mut body = json!({"action": name});
+            if name.starts_with("manifest-") {
+                body.set(&["name"], "web.yaml");
+            }
+            MachineAction::from_json(&body).unwrap();
         }
     }
 

@@ -60,6 +60,12 @@ impl Machine {
             // What is not a pod's is not the kubelet's to limit.
             shown.set(&["cgroups", "system.slice", "memory.swap.max"], "max");
         }
+        if !host.is_connected {
+            shown.set(&["network"], "disconnected");
+        }
+        if host.is_runtime_frozen {
+            shown.set(&["processes", "containerRuntime", "frozen"], true);
+        }
         for (field, value) in [("zone", &host.spec.zone), ("region", &host.spec.region)] {
             if let Some(value) = value {
                 shown.set(&[field], value);

@@ -19,14 +19,17 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::controller::Context;
-use super::host::Host;
+use super::host::{CniSource, Host};
+pub use super::host::{Manifest, Manifests};
+pub use super::kubelet::RecordedChoices;
 use super::kubelet::config::{KubeletConfig, settings_of};
 use super::kubelet::{IdleLoops, Kubelet, KubeletContext};
 use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::network::{Identity, RequestId, ToClient};
-use crate::objects::{Object, ObjectKey, Text};
+use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
+pub use super::host::runtime::{ContainerEnd, ContainerRun, RuntimeScript};
 pub use super::host::{
     Address, BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
     PodBehaviour, StopsAfter, ToldHints,
@@ -75,6 +78,8 @@ pub struct Machine {
     frozen: Option<FrozenState>,
     /// The last log line of the last kubelet that ended.
     last_log: String,
+    /// What a recording shows of its kubelets' free choices.
+    choices: Option<RecordedChoices>,
 }
 
 /// What is frozen, and the inputs that wait.
@@ -105,9 +110,50 @@ impl Machine {
     /// # Errors
     /// The kubelet refuses to start.
     pub fn new(spec: MachineSpec, context: Context, now: Timestamp) -> Result<Self, MachineError> {
+        let mut machine = Self::off(spec, context);
+        if machine.is_powered {
+            machine.start_kubelet(now)?;
+        }
+        Ok(machine)
+    }
+
+    /// Makes a machine of a recording: its kubelet makes the choices that the recording shows, its containers do what
+    /// the recording says, and those of the given pods run already.
+    ///
+    /// # Errors
+    /// The kubelet refuses to start.
+    pub fn recorded(
+        spec: MachineSpec,
+        context: Context,
+        (choices, script): (RecordedChoices, RuntimeScript),
+        (pods, manifests): (&[(Text, Object)], Vec<(Text, Manifest)>),
+        now: Timestamp,
+    ) -> Result<Self, MachineError> {
+        let mut machine = Self::off(spec, context);
+        machine.host.runtime.follow(script);
+        for (uid, pod) in pods {
+            machine.host.runtime.take_over(uid, pod);
+        }
+        for (file, manifest) in manifests {
+            machine.host.manifests.restore(file, manifest);
+        }
+        machine.host.manifests.recorded = choices.static_hashes.clone();
+        let has_network = machine.host.runtime.sandboxes().any(|(_, sandbox)| !sandbox.ip.is_empty());
+        machine.host.is_cni_installed |= has_network && machine.host.spec.cni == CniSource::WithPodCidr;
+        machine.host.has_served_plugins = choices.last_post.is_some();
+        machine.choices = Some(choices);
+        machine.start_kubelet(now)?;
+        if let Some(choices) = &mut machine.choices {
+            choices.last_post = None;
+        }
+        Ok(machine)
+    }
+
+    /// Makes a machine whose kubelet does not run yet.
+    fn off(spec: MachineSpec, context: Context) -> Self {
         let kubelet_spec = spec.kubelet.clone();
         let is_powered = spec.powered;
-        let mut machine = Self {
+        Self {
             settings: settings_of(&kubelet_spec, &context.settings),
             host: Host::new(spec),
             context,
@@ -120,12 +166,9 @@ impl Machine {
             is_powered,
             frozen: None,
             last_log: String::new(),
+            choices: None,
             outbox: Outbox::default(),
-        };
-        if is_powered {
-            machine.start_kubelet(now)?;
         }
-        Ok(machine)
     }
 
     /// Returns the machine's name.
@@ -140,6 +183,15 @@ impl Machine {
         match &self.kubelet {
             Some(kubelet) => kubelet.config().node_name.clone(),
             None => self.host.spec.node_name.clone().unwrap_or_else(|| self.host.spec.name.clone()),
+        }
+    }
+
+    /// Notes what a readiness probe of a container found.
+    pub fn handle_probe(&mut self, uid: &Text, container: &Text, is_ready: bool, now: Timestamp) {
+        self.host.runtime.note_probe(uid, container, is_ready);
+        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
+            let mut turn = KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now };
+            kubelet.handle_probe(uid, &mut turn);
         }
     }
 
@@ -232,8 +284,44 @@ impl Machine {
                 self.power_off(now)?;
                 self.power_on(boot_id, now)
             }
-            MachineAction::RuntimeStop => self.change_host(now, |host| host.is_runtime_up = false),
+            MachineAction::RuntimeStop => self.change_host(now, |host| {
+                (host.is_runtime_up, host.is_runtime_frozen) = (false, false);
+            }),
             MachineAction::RuntimeStart => self.change_host(now, |host| host.is_runtime_up = true),
+            MachineAction::ManifestWrite { name, object } => {
+                if !self.host.manifests.write(&name, object) {
+                    return misuse(&format!("there was no file {name:?} to put back: an object is needed"));
+                }
+                self.read_manifests(now);
+                Ok(())
+            }
+            MachineAction::ManifestRemove { name } => {
+                if !self.host.manifests.remove(&name) {
+                    return misuse(&format!("there is no file {name:?} in the folder of static Pods"));
+                }
+                self.read_manifests(now);
+                Ok(())
+            }
+            MachineAction::RuntimeFreeze if !self.host.is_runtime_up || self.host.is_runtime_frozen => {
+                misuse(&format!("the container runtime of machine {} does not run", self.name()))
+            }
+            MachineAction::RuntimeThaw if !self.host.is_runtime_frozen => {
+                misuse(&format!("the container runtime of machine {} is not frozen", self.name()))
+            }
+            MachineAction::RuntimeFreeze => self.change_host(now, |host| host.is_runtime_frozen = true),
+            MachineAction::RuntimeThaw => self.change_host(now, |host| host.is_runtime_frozen = false),
+            MachineAction::NetworkDisconnect if !self.host.is_connected => {
+                misuse(&format!("machine {} has no network already", self.name()))
+            }
+            MachineAction::NetworkConnect(_) if self.host.is_connected => {
+                misuse(&format!("machine {} is in the network already", self.name()))
+            }
+            MachineAction::NetworkDisconnect => self.change_host(now, |host| host.is_connected = false),
+            MachineAction::NetworkConnect(change) => {
+                let changed = self.host.spec.changed(&change.unwrap_or_else(Json::object));
+                let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
+                self.change_host(now, |host| (host.spec, host.is_connected) = (spec, true))
+            }
             MachineAction::CniRemove => self.change_host(now, |host| host.is_cni_installed = false),
             MachineAction::CniInstall => self.change_host(now, |host| host.is_cni_installed = true),
             MachineAction::Change(body) => self.change(&body, now),
@@ -272,6 +360,13 @@ impl Machine {
             && self.kubelet.as_mut().is_some_and(|kubelet| kubelet.handle_bookmark(id, resource_version))
     }
 
+    /// Lets the kubelet read the folder of static Pods; a frozen one reads it when it continues.
+    fn read_manifests(&mut self, now: Timestamp) {
+        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
+            kubelet.read_manifests(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
+        }
+    }
+
     fn change_host(&mut self, now: Timestamp, change: impl FnOnce(&mut Host)) -> Result<(), MachineError> {
         change(&mut self.host);
         self.host.generation += 1;
@@ -295,6 +390,10 @@ impl Machine {
             return Err(MachineError::KubeletRefuses(message));
         }
         self.host.manager_policies = Some(config.topology.state_policies());
+        if let Some(message) = config.late_failure.clone().filter(|_| self.choices.is_none()) {
+            self.last_log.clone_from(&message);
+            return Err(MachineError::KubeletRefuses(message));
+        }
         // A kubelet under another node name keeps its old certificate: a request for a certificate of another name is
         // not approved.
         // Source: pkg/controller/certificates/approver/sarapprove.go (v1.34), `isSelfNodeClientCert`.
@@ -305,7 +404,8 @@ impl Machine {
         self.starts += 1;
         let chance = self.context.chance.fork(&format!("start/{}", self.starts));
         let mut turn = KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now };
-        self.kubelet = Some(Kubelet::new(Arc::new(config), self.settings.clone(), chance, &mut turn));
+        let choices = self.choices.as_ref();
+        self.kubelet = Some(Kubelet::new(Arc::new(config), self.settings.clone(), chance, choices, &mut turn));
         Ok(())
     }
 
@@ -358,6 +458,7 @@ impl Machine {
             );
         }
         self.note_usage(now);
+        self.read_manifests(now);
         self.handle_timeout(now);
         self.hand_over_signals(&frozen.signals, now);
         for message in frozen.messages {
@@ -404,7 +505,8 @@ impl Machine {
         self.outbox.push(Output::Log(words.clone()));
         self.outbox.push(Output::Exit);
         self.last_log = words;
-        self.restart_at = Some(now + RESTART_PAUSE);
+        // A recording says itself when a process was started again.
+        self.restart_at = Some(now + RESTART_PAUSE).filter(|_| self.choices.is_none());
     }
 }
 

@@ -71,6 +71,9 @@ pub(super) struct ConnectionFaults {
     /// The latest instant for which something is on its way, by direction: what follows may not overtake it.
     pub(super) upward_busy: Option<Timestamp>,
     pub(super) downward_busy: Option<Timestamp>,
+    /// Whether the machine has no interface: what is under way stalls, and once the connection is given up each new
+    /// attempt fails at once.
+    pub(super) unplugged: bool,
 }
 
 impl ConnectionFaults {
@@ -81,6 +84,7 @@ impl ConnectionFaults {
             && self.waiting.is_empty()
             && self.abandoned.is_empty()
             && self.downward_busy.is_none()
+            && !self.unplugged
     }
 
     /// Tells whether requests arrive at once, and their answers too.

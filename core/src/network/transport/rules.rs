@@ -60,6 +60,27 @@ impl Network {
         Some(rule)
     }
 
+    /// Takes the interface of a client's machine away, or gives it back.
+    ///
+    /// What is under way stalls, as nobody answers; once the connection is given up, each new attempt fails at once,
+    /// since there is no route. Source: seen with kubelet 1.34.4.
+    pub fn set_plugged(&mut self, client: ClientId, plugged: bool, now: Timestamp) {
+        let is_open = self.link(client).state() == ConnectionState::Open;
+        self.link_mut(client).faults().unplugged = !plugged;
+        if plugged {
+            self.restall(client, now);
+            self.link_mut(client).drop_idle_faults();
+        } else if is_open {
+            self.stall(client, now);
+        }
+    }
+
+    fn stall(&mut self, client: ClientId, now: Timestamp) {
+        let ping = (self.link(client).last_received.unwrap_or(now) + READ_IDLE).max(now);
+        self.link_mut(client).faults().state = ConnectionState::Stalled { dialing: false };
+        self.hold(ping + PING_TIMEOUT, DueEvent::Broken(client));
+    }
+
     /// Returns the rules in force, in the order in which they are applied.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.rules.values()
@@ -119,8 +140,9 @@ impl Network {
                 return self.wait_for(client, id, patience, error, now);
             }
             ConnectionState::Refused => {
+                let error = if link.unplugged { TransportError::Unreachable } else { TransportError::Refused };
                 self.link_mut(client).watches.retain(|watch| *watch != id);
-                return self.answer_with(client, id, TransportError::Refused);
+                return self.answer_with(client, id, error);
             }
         }
         let busy = link.upward_busy.filter(|busy| *busy > now).unwrap_or(now);
@@ -173,15 +195,15 @@ impl Network {
     /// Starts or ends the stall or the refusal of a link, as its rules now say.
     pub(super) fn restall(&mut self, client: ClientId, now: Timestamp) {
         let link = self.link(client);
+        if link.faults.as_ref().is_some_and(|faults| faults.unplugged) {
+            return;
+        }
         match (link.state(), self.state_without_connection(link.rules())) {
             (ConnectionState::Stalled { .. }, ConnectionState::Stalled { .. })
             | (ConnectionState::Refused, ConnectionState::Refused)
             | (ConnectionState::Open, ConnectionState::Open) => {}
             (ConnectionState::Open, ConnectionState::Stalled { .. }) => {
-                let last = link.last_received.unwrap_or(now);
-                let ping = (last + READ_IDLE).max(now);
-                self.link_mut(client).faults().state = ConnectionState::Stalled { dialing: false };
-                self.hold(ping + PING_TIMEOUT, DueEvent::Broken(client));
+                self.stall(client, now);
             }
             (_, ConnectionState::Refused) => self.reset(client),
             (ConnectionState::Refused, state) => {

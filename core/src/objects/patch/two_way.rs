@@ -24,6 +24,8 @@ pub fn two_way(old: &Json, new: &Json) -> Json {
             let mut list = value.items().to_vec();
             list.push(json!({"$patch": "replace"}));
             patch.set(&["addresses"], list);
+        } else if matches!(name.as_str(), "hostIPs" | "podIPs") && !before.items().is_empty() {
+            addresses_by_ip(name, before, value, &mut patch);
         } else if before.is_object() && value.is_object() {
             let inner = two_way(before, value);
             if !inner.is_empty() {
@@ -45,6 +47,19 @@ pub fn two_way(old: &Json, new: &Json) -> Json {
 #[must_use]
 pub fn status_patch(old: &Json, new: &Json) -> Json {
     json!({"status": two_way(old.get("status"), new.get("status"))})
+}
+
+/// Lists of addresses merge by `ip`.
+fn addresses_by_ip(name: &Text, old: &Json, new: &Json, patch: &mut Json) {
+    let has = |list: &Json, ip: &Json| list.items().iter().any(|item| item.get("ip") == ip);
+    let mut changed: Vec<Json> = new.items().iter().filter(|item| !has(old, item.get("ip"))).cloned().collect();
+    for gone in old.items().iter().filter(|item| !has(new, item.get("ip"))) {
+        let mut delete = json!({"$patch": "delete"});
+        delete.set(&["ip"], gone.get("ip").clone());
+        changed.push(delete);
+    }
+    patch.set(&[&alloc::format!("$setElementOrder/{name}")], new.clone());
+    patch.set(&[name], changed);
 }
 
 fn conditions(old: &Json, new: &Json, patch: &mut Json) {

@@ -11,16 +11,20 @@ use jiff::Timestamp;
 
 use super::super::validation::go_duration;
 use super::{ContainerPlan, Worker};
+use crate::components::MIRROR;
 use crate::components::host::Host;
 use crate::components::host::runtime::{Container, ContainerState};
 use crate::components::kubelet::image_names::{full_name, image_id};
 use crate::json;
 use crate::objects::time::to_time;
-use crate::objects::{Json, Object};
+use crate::objects::{Json, Object, Text};
 use crate::profile::Settings;
 
 /// The conditions of a pod that a kubelet owns, in the order in which it writes them.
 const OWNED: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+
+/// How often dead containers are collected. Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`.
+const GC_PERIOD_SECONDS: i64 = 60;
 
 /// What a status is made from.
 pub(super) struct StatusContext<'a> {
@@ -32,9 +36,20 @@ pub(super) struct StatusContext<'a> {
     pub(super) host_ip: &'a str,
     /// The present instant.
     pub(super) now: Timestamp,
+    /// When the kubelet's process started.
+    pub(super) started: Timestamp,
 }
 
 impl StatusContext<'_> {
+    /// Tells whether the run before a dead container has been collected: of each container one dead run is kept.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`; `MaxPerPodContainerCount` is 1.
+    fn is_collected(&self, container: &Container) -> bool {
+        let ContainerState::Exited { finished_at, .. } = container.state else { return false };
+        let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD_SECONDS);
+        finished_at < self.started || passes(self.now) > passes(finished_at)
+    }
+
     fn time(&self, at: Timestamp) -> String {
         to_time(self.host.wall(at))
     }
@@ -65,6 +80,12 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
         status = Json::object();
     }
     let was_started = view.host.runtime.sandbox(&worker.uid).is_some();
+    if worker.has_lost_address {
+        // A pod that ended before this process started: of its sandbox only the address is missing.
+        status.remove(&["podIP"]);
+        status.remove(&["podIPs"]);
+        return status;
+    }
     if let Some((reason, message)) = worker.rejection.as_ref().filter(|_| !was_started || !worker.is_over()) {
         // While containers may still run the phase stays, and the reason is not written yet.
         let mut rejected = if was_started {
@@ -85,7 +106,8 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
         return rejected;
     }
     let generation = observed_generation(&stored, view);
-    let phase = phase(worker, view.host);
+    // Of a static pod whose manifest is gone nothing but the mirror is left, and that goes too: its phase stays.
+    let phase = if worker.is_removed { "Running" } else { phase(worker, view.host) };
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     if !is_held || status.get("phase").is_null() {
         status.set(&["phase"], phase);
@@ -104,17 +126,22 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     let hosts: Json = [json!({"ip": view.host_ip})].into_iter().collect();
     status.set(&["hostIP"], view.host_ip);
     status.set(&["hostIPs"], hosts);
-    if status.get("startTime").is_null() {
+    if status.get("startTime").is_null() || super::is_static(&worker.object) {
         status.set(&["startTime"], view.time(worker.seen_at));
     }
     let sandbox = view.host.runtime.sandbox(&worker.uid);
-    if sandbox.is_some_and(|sandbox| !sandbox.is_ready) {
+    if !worker.needs_network() && !status.get("podIP").is_null() {
+        // One that has an address keeps it, even if the node gets another one.
+    } else if !worker.needs_network() {
+        // Pods in the host's network have its address, whether they run or not.
+        status.set(&["podIP"], view.host_ip);
+        status.set(&["podIPs"], [json!({"ip": view.host_ip})].into_iter().collect::<Json>());
+    } else if sandbox.is_some_and(|sandbox| !sandbox.is_ready) {
         status.remove(&["podIP"]);
         status.remove(&["podIPs"]);
     } else if let Some(sandbox) = sandbox {
-        let ip = if sandbox.ip.is_empty() { view.host_ip } else { &sandbox.ip };
-        status.set(&["podIP"], ip);
-        status.set(&["podIPs"], [json!({"ip": ip})].into_iter().collect::<Json>());
+        status.set(&["podIP"], &sandbox.ip);
+        status.set(&["podIPs"], [json!({"ip": sandbox.ip.as_str()})].into_iter().collect::<Json>());
     }
     let statuses: Vec<Json> = worker.plans.iter().map(|plan| container_status(worker, plan, &stored, view)).collect();
     let unready: Vec<&str> =
@@ -125,7 +152,9 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
 }
 
 fn observed_generation(pod: &Json, view: &StatusContext<'_>) -> Option<i64> {
-    let is_tracked = view.settings.profile().is("pod-observed-generation");
+    // A static pod has no generation; its mirror has one, and the kubelet does not look at it.
+    let is_own = pod.at(&["metadata", "annotations", MIRROR]).is_null();
+    let is_tracked = view.settings.profile().is("pod-observed-generation") && is_own;
     pod.at(&["metadata", "generation"]).as_i64().filter(|_| is_tracked)
 }
 
@@ -133,7 +162,9 @@ impl ContainerPlan {
     fn is_ready(&self, worker: &Worker, view: &StatusContext<'_>) -> bool {
         let sandbox = view.host.runtime.sandbox(&worker.uid);
         let container = sandbox.and_then(|sandbox| sandbox.container(&self.name));
-        container.is_some_and(|own| own.is_running()) && self.ready_at.is_some_and(|at| at <= view.now)
+        let is_up = self.ready_at.is_some_and(|at| at <= view.now);
+        let is_ready = view.host.runtime.probed(&worker.uid, &self.name).unwrap_or(is_up);
+        container.is_some_and(Container::is_running) && is_ready
     }
 }
 
@@ -146,10 +177,18 @@ fn conditions(
     view: &StatusContext<'_>,
 ) {
     let before = status.get("conditions").clone();
+    let known = match &worker.conditions {
+        // The file of a static pod has no status.
+        Json::Null if super::is_static(&worker.object) => &Json::Null,
+        Json::Null => &before,
+        own => own,
+    };
     let is_over = matches!(phase, "Succeeded" | "Failed");
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
-    let has_sandbox =
-        view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready) && (!is_over || is_held);
+    let has_sandbox = view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready)
+        && (!is_over || is_held)
+        && !worker.has_failed_to_end
+        && !(worker.is_removed && worker.is_over());
     let mut written: Vec<Json> = Vec::new();
     let is_disturbed = before.items().iter().any(|item| item.get("type").as_str() == Some("DisruptionTarget"));
     let disruption = worker.ending.as_ref().and_then(|ending| ending.disruption.as_ref());
@@ -173,9 +212,11 @@ fn conditions(
             _ => state_of(kind, unready, phase),
         };
         let value = if is_true { "True" } else { "False" };
-        let old = before.items().iter().find(|item| item.get("type").as_str() == Some(kind));
-        let since =
-            old.filter(|old| old.get("status").as_str() == Some(value)).map(|old| old.get("lastTransitionTime"));
+        let of_kind = |item: &&Json| item.get("type").as_str() == Some(kind);
+        let old = before.items().iter().find(of_kind);
+        // What the kubelet itself said last counts, and not what somebody else has written since.
+        let since = known.items().iter().find(of_kind).filter(|known| known.get("status").as_str() == Some(value));
+        let since = since.map(|known| known.get("lastTransitionTime"));
         let mut condition = json!({"type": kind, "status": value, "lastProbeTime": null});
         match since.filter(|since| !since.is_null()) {
             Some(since) => condition.set(&["lastTransitionTime"], since.clone()),
@@ -273,10 +314,11 @@ fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &St
         return status;
     };
     let image = full_name(image.as_str().unwrap_or_default());
-    status.set(&["imageID"], image_id(&image));
+    let digest = view.host.runtime.recorded_digest(&image);
+    status.set(&["imageID"], digest.map_or_else(|| Text::from(image_id(&image)), Text::clone));
     status.set(&["image"], image);
     status.set(&["containerID"], format!("containerd://{}", container.id));
-    if let Some(before) = &plan.last_end {
+    if let Some(before) = container.before.as_ref().filter(|_| !view.is_collected(container)) {
         status.set(&["lastState", "terminated"], terminated(before, view));
     }
     match container.state {
@@ -288,7 +330,7 @@ fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &St
             status.set(&["lastState", "terminated"], terminated(container, view));
             let text = format!(
                 "back-off {} restarting failed container={} pod={}_{}({})",
-                go_duration(plan.backoff.unwrap_or_default()),
+                go_duration(plan.held_back),
                 plan.name,
                 worker.object.key().name,
                 worker.object.key().namespace,

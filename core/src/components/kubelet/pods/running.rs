@@ -30,6 +30,12 @@ impl Kubelet {
         }
         let uids = self.pods.workers.active_uids();
         for uid in uids {
+            if self.pods.workers.get(&uid).is_some_and(|worker| worker.resync_at.is_some_and(|at| at <= context.now)) {
+                self.take_host_ip(&uid, context.host);
+                if let Some(worker) = self.pods.workers.get_mut(&uid) {
+                    worker.is_dirty = true;
+                }
+            }
             self.retry_due(&uid, context);
             self.start_due(&uid, context);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
@@ -98,11 +104,9 @@ impl Kubelet {
         for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= context.now)) {
             plan.start_at = None;
             let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
-            let before = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name)).cloned();
-            if before.is_some() {
-                plan.restarts += 1;
-                plan.last_end = before;
-            }
+            let before =
+                context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.container(&plan.name).is_some());
+            plan.restarts += u32::from(before);
             (plan.is_waiting, plan.is_crash_looping) = (false, false);
             context.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), context.now);
             let limits = limits(&worker.object, &plan.name, config.swap, &context.host.spec.hardware, settings);
@@ -188,11 +192,12 @@ impl Kubelet {
         let asked = of_deletion.into_iter().chain(of_ending).min();
         let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
         worker.stage = WorkerStage::Stopping;
-        worker.retry_at = None;
+        worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end);
         for plan in &mut worker.plans {
             plan.start_at = None;
         }
         let pod = worker.object.clone();
+        self.take_host_ip(uid, context.host);
         let span = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
         let stopped = context.host.runtime.stop(uid, Some(&pod), span, context.now);
         if !stopped.is_empty() {
@@ -227,6 +232,15 @@ impl Kubelet {
         self.stop_pod(uid, context);
     }
 
+    /// Notes that a probe of one of a pod's containers found something else than before.
+    pub fn handle_probe(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.is_dirty = !worker.is_gone && !worker.is_over();
+            self.sync_pod(uid, context);
+            self.pods.recompute_deadline(context.now);
+        }
+    }
+
     /// Takes the ends of processes of these pods.
     pub fn handle_ended(&mut self, uids: &[Text], context: &mut KubeletContext<'_>) {
         // Without a runtime the kubelet notices it only when the runtime is back.
@@ -234,6 +248,7 @@ impl Kubelet {
             return;
         }
         for uid in uids {
+            self.take_host_ip(uid, context.host);
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.is_dirty = !worker.is_gone;
             } else if self.pods.is_filled {
@@ -266,7 +281,11 @@ impl Kubelet {
             worker.stage = WorkerStage::Over;
             worker.is_dirty = !worker.is_gone;
             context.host.runtime.clean_up(uid, worker.ending.is_some());
-            worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
+            worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| !worker.is_gone && !worker.is_removed);
+            if worker.is_removed && worker.mirror.is_empty() {
+                self.remove_static(uid, context);
+                return;
+            }
             if worker.is_gone {
                 self.pods.workers.remove(uid);
                 context.host.runtime.remove(uid, context.now);
@@ -286,8 +305,8 @@ impl Kubelet {
                 && plan.start_at.is_none()
                 && runs_again
             {
-                let delay = context.host.runtime.behaviour(&worker.object, &plan.name).start_delay();
-                if plan.restart(own, delay, context.now) {
+                let next = context.host.runtime.next_run(&worker.object, &plan.name, context.now);
+                if plan.restart(own, next, context.now) {
                     is_starting = true;
                 } else {
                     held_back.push(plan.name.clone());
@@ -326,17 +345,18 @@ impl ContainerPlan {
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `doBackOff`, and k8s.io/client-go
     /// util/flowcontrol/backoff.go: the pause counts from the container's end, doubles with each restart, and is reset
     /// after twice the longest pause.
-    fn restart(&mut self, ended: &Container, delay: SignedDuration, now: Timestamp) -> bool {
+    fn restart(&mut self, ended: &Container, next: Timestamp, now: Timestamp) -> bool {
         let ContainerState::Exited { finished_at, .. } = ended.state else { return false };
         let is_expired = finished_at.duration_since(ended.started_at) > CRASH_PAUSE_MAX * 2;
         let before = self.backoff.filter(|_| !is_expired);
         self.is_waiting = before.is_some_and(|pause| now.duration_since(finished_at) < pause);
         self.ready_at = None;
-        if self.is_waiting {
+        if let Some(pause) = before.filter(|_| self.is_waiting) {
+            self.held_back = pause;
             return false;
         }
         self.backoff = Some(before.map_or(CRASH_PAUSE_FIRST, |pause| (pause * 2).min(CRASH_PAUSE_MAX)));
-        self.start_at = Some(now + delay);
+        self.start_at = Some(next);
         true
     }
 }
@@ -353,9 +373,9 @@ pub(super) fn plan_of(name: &Text, pod: &Object, host: &Host) -> ContainerPlan {
         ready_at: None,
         restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
         backoff: None,
+        held_back: SignedDuration::ZERO,
         is_waiting: false,
         is_crash_looping: false,
-        last_end: None,
     }
 }
 

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::Worker;
-use crate::objects::Text;
+use crate::objects::{ObjectKey, Text};
 
 /// Workers by the UIDs of their pods.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +46,12 @@ impl Workers {
     pub(super) fn remove(&mut self, uid: &Text) {
         self.active.remove(uid);
         self.all.remove(uid);
+    }
+
+    /// Returns the UID of a static pod of a name.
+    pub(super) fn named(&self, key: &ObjectKey) -> Option<Text> {
+        let own = self.all.iter().filter(|(_, worker)| super::is_static(&worker.object));
+        own.filter(|(_, worker)| worker.object.key() == *key).map(|(uid, _)| uid.clone()).next()
     }
 
     /// Returns the UIDs of all pods.

@@ -23,6 +23,11 @@ impl Kubelet {
         if !is_overwritten || worker.is_dirty || worker.is_syncing {
             return;
         }
+        self.sync_with_next_period(uid, context);
+    }
+
+    /// Schedules the writing of a status for the next period of the status manager.
+    pub(super) fn sync_with_next_period(&mut self, uid: &Text, context: &KubeletContext<'_>) {
         let age = context.now.duration_since(self.started).as_nanos();
         let rest = STATUS_SYNC_PERIOD.as_nanos() - age.rem_euclid(STATUS_SYNC_PERIOD.as_nanos());
         let at = context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0));
@@ -32,19 +37,49 @@ impl Kubelet {
     }
 
     fn status_of(&self, worker: &Worker, server: &Object, context: &KubeletContext<'_>) -> Option<Json> {
-        let host_ip = self.host_ip(context.host);
-        let view = StatusContext { host: context.host, settings: &self.settings, host_ip: &host_ip, now: context.now };
+        let view = StatusContext {
+            host: context.host,
+            settings: &self.settings,
+            host_ip: &worker.host_ip,
+            now: context.now,
+            started: self.started,
+        };
         (!worker.is_gone).then(|| build(worker, server, &view))
     }
 
-    fn host_ip(&self, host: &Host) -> Text {
+    /// Notes which address the node has, for the status of a pod that is synced.
+    pub(super) fn take_host_ip(&mut self, uid: &Text, host: &Host) {
+        let host_ip = self.host_ip(host);
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.host_ip = host_ip;
+            worker.resync_at = None;
+        }
+    }
+
+    /// Schedules the syncs that will find another address of the node.
+    pub(in crate::components::kubelet) fn note_address(&mut self, context: &KubeletContext<'_>) {
+        let host_ip = self.host_ip(context.host);
+        let is_stale = |worker: &&Worker| worker.host_ip != host_ip && worker.resync_at.is_none();
+        let stale: Vec<Text> = self.pods.workers.active().filter(is_stale).map(|worker| worker.uid.clone()).collect();
+        for uid in stale {
+            let random = context.now + self.pods.chance.jitter(RESYNC_PERIOD, PAUSE_JITTER);
+            let at = self.led_resync(&uid, context.now, RESYNC_PERIOD).unwrap_or(random);
+            if let Some(worker) = self.pods.workers.get_mut(&uid) {
+                worker.resync_at = Some(at);
+            }
+        }
+        self.pods.recompute_deadline(context.now);
+    }
+
+    pub(super) fn host_ip(&self, host: &Host) -> Text {
         self.config.node_ips.first().cloned().unwrap_or_else(|| host.default_ip(false))
     }
 
     /// Writes the status of a pod, unless a request for it is under way.
     pub(super) fn sync_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if !worker.is_dirty || worker.is_syncing || worker.is_gone {
+        let has_no_mirror = is_static(&worker.object) && worker.mirror.is_empty();
+        if !worker.is_dirty || worker.is_syncing || worker.is_gone || has_no_mirror {
             return;
         }
         worker.is_dirty = false;
@@ -66,7 +101,9 @@ impl Kubelet {
         let object = outcome.ok().and_then(|answer| answer.as_object().cloned());
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         match (step, code, object) {
-            (PodPurpose::Get, 200, Some(pod)) if pod.uid() == uid.as_str() => self.write_status(uid, &pod, context),
+            (PodPurpose::Get, 200, Some(pod)) if pod.uid() == uid.as_str() || hash_of(&pod) == uid.as_str() => {
+                self.write_status(uid, &pod, context);
+            }
             (PodPurpose::Patch, 200, Some(pod)) => self.status_written(uid, &pod, context),
             // The pod is gone, or there is another one of its name: nothing to write.
             (_, 200 | 404 | 409, _) => {
@@ -88,13 +125,16 @@ impl Kubelet {
     fn write_status(&mut self, uid: &Text, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
         let Some(status) = self.status_of(worker, pod, context) else { return };
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.conditions = status.get("conditions").clone();
+        }
         let tree = pod.json();
         let changed = two_way(tree.get("status"), &status);
         if changed.is_empty() || is_terminal_already(&tree, &status) {
             self.status_written(uid, pod, context);
             return;
         }
-        let mut patch = json!({"metadata": {"uid": uid.as_str()}});
+        let mut patch = json!({"metadata": {"uid": pod.uid()}});
         patch.set(&["status"], changed);
         let key = pod.key();
         let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
@@ -104,9 +144,15 @@ impl Kubelet {
     fn status_written(&mut self, uid: &Text, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.is_syncing = false;
+        if !worker.conditions.is_null() {
+            worker.conditions = pod.stable().at(&["status", "conditions"]).clone();
+        }
         let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
         let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-        if is_terminal && is_deleted && worker.is_over() && worker.delete_at.is_none() {
+        if worker.is_removed && worker.is_over() && !worker.is_dirty {
+            return self.remove_static(uid, context);
+        }
+        if is_terminal && is_deleted && !is_static(&worker.object) && worker.is_over() && worker.delete_at.is_none() {
             worker.is_syncing = true;
             let body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0,
                 "preconditions": {"uid": uid.as_str()}});

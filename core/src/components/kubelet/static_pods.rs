@@ -1,0 +1,358 @@
+//! Static Pods: Pods that files on the machine describe, and their mirror Pods in the API.
+//!
+//! Mirrors pkg/kubelet/config/{file.go,common.go}, pkg/kubelet/pod/mirror_client.go and `tryReconcileMirrorPods` of
+//! pkg/kubelet/kubelet.go (v1.34). A static Pod runs whatever the API server says; of its mirror the kubelet writes the
+//! status, and creates it anew once it was deleted. Inputs: the files, the watch of Pods, answers, time. Outputs:
+//! workers, mirror Pods. Invariant: of two static Pods of one name the second starts when the first has ended.
+//! Left out on purpose: manifests by URL.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
+use crate::components::{Because, MIRROR};
+use crate::json;
+use crate::network::{Call, PODS, Verb};
+use crate::objects::{Json, Object, Text};
+
+/// The annotation with the hash of a static Pod.
+const HASH: &str = "kubernetes.io/config.hash";
+/// The annotation with the instant at which the kubelet saw the file.
+const SEEN: &str = "kubernetes.io/config.seen";
+/// The annotation that names where a Pod comes from.
+const SOURCE: &str = "kubernetes.io/config.source";
+/// How often a starting kubelet looks whether its Node is there, for mirror Pods.
+/// Source: pkg/kubelet/kubelet.go (v1.34), `fastStaticPodsRegistration`: 100 ms.
+const NODE_PERIOD: SignedDuration = SignedDuration::from_millis(100);
+/// How often Pods that nobody knows any more are looked for. Source: pkg/kubelet/kubelet.go (v1.34),
+/// `housekeepingPeriod`.
+const HOUSEKEEPING: SignedDuration = SignedDuration::from_secs(2);
+/// Pause before a static Pod is started whose predecessor of the same name has ended, plus up to half of it.
+/// Source: pkg/kubelet/pod_workers.go (v1.34), `requeue` with `backOffPeriod`.
+const START_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+/// Fields of a container that refer to objects of the API, in lists of it.
+const REFERENCES: [(&str, &[&str]); 6] = [
+    ("configmaps", &["configMapKeyRef"]),
+    ("configmaps", &["configMapRef"]),
+    ("secrets", &["secretKeyRef"]),
+    ("secrets", &["secretRef"]),
+    ("configmaps", &["configMap"]),
+    ("secrets", &["secret"]),
+];
+
+/// What an answer is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum MirrorPurpose {
+    /// A mirror Pod was created.
+    Create,
+    /// One was deleted; with whether a static Pod needs another one.
+    Delete,
+}
+
+/// The static Pods.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StaticPods {
+    /// By file: hash and name of the Pod.
+    known: BTreeMap<Text, (Text, Text)>,
+    /// Files whose Pod waits for its predecessor to end.
+    waiting: Vec<Text>,
+    /// The mirror Pods of static Pods that are gone.
+    orphans: Vec<Text>,
+    /// Whether each static Pod still has to get its mirror, since the Node was not there.
+    needs_mirrors: bool,
+}
+
+/// Tells whether a Pod comes from a file.
+pub(super) fn is_static(pod: &Object) -> bool {
+    let annotations = pod.stable().at(&["metadata", "annotations"]);
+    annotations.get(SOURCE).as_str() == Some("file") && annotations.get(MIRROR).is_null()
+}
+
+/// Tells whether a Pod of the API mirrors a static one.
+pub(super) fn is_mirror(pod: &Object) -> bool {
+    !pod.stable().at(&["metadata", "annotations", MIRROR]).is_null()
+}
+
+/// Returns the hash of the static Pod that a mirror Pod stands for.
+pub(super) fn hash_of(pod: &Object) -> &str {
+    pod.stable().at(&["metadata", "annotations", HASH]).as_str().unwrap_or_default()
+}
+
+impl Kubelet {
+    /// Reads the folder again: at the start, and after each change.
+    ///
+    /// Source: pkg/kubelet/config/file_linux.go (v1.34): changes are noticed at once.
+    pub fn read_manifests(&mut self, context: &mut KubeletContext<'_>) {
+        if !self.config.has_static_pods {
+            return;
+        }
+        let known = self.static_pods.known.clone();
+        for (file, (hash, _)) in &known {
+            if context.host.manifests.get(file).is_none_or(|manifest| manifest.hash != *hash) {
+                self.static_pods.known.remove(file);
+                self.static_pods.waiting.retain(|own| own != file);
+                self.static_gone(hash, context);
+            }
+        }
+        let files: Vec<Text> = context.host.manifests.iter().map(|(file, _)| file.clone()).collect();
+        for file in files {
+            if !self.static_pods.known.contains_key(&file) {
+                self.static_seen(&file, context);
+            }
+        }
+        self.settle_pods(context);
+    }
+
+    fn static_seen(&mut self, file: &Text, context: &mut KubeletContext<'_>) {
+        let Some(manifest) = context.host.manifests.get(file).cloned() else { return };
+        if let Some(why) = self.refusal(&manifest.object) {
+            let line = format!("Unable to process watch event: can't process config file \"{file}\": {why}");
+            self.log(line, context);
+            return;
+        }
+        let pod = self.static_pod(&manifest.object, &manifest.hash, context);
+        let name = Text::from(pod.name());
+        let is_taken = self.pods.named(&pod.key()).is_some();
+        self.static_pods.known.insert(file.clone(), (manifest.hash, name));
+        if is_taken {
+            self.static_pods.waiting.push(file.clone());
+            return;
+        }
+        self.adopt_static(pod, context);
+    }
+
+    /// Tells why a kubelet does not run the Pod of a file.
+    fn refusal(&self, object: &Json) -> Option<String> {
+        if object.get("kind").as_str() != Some("Pod") || object.at(&["metadata", "name"]).as_str().is_none() {
+            return Some(String::from("couldn't parse as pod"));
+        }
+        let is_on = self.settings.is_gate_on("PreventStaticPodAPIReferences");
+        let text = object.get("spec").to_string();
+        let found =
+            REFERENCES.iter().find(|(_, fields)| fields.iter().any(|field| text.contains(&format!("\"{field}\":"))));
+        found.filter(|_| is_on).map(|(what, _)| format!("static pods may not reference {what}"))
+    }
+
+    fn adopt_static(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
+        self.create_mirror(&pod, context);
+        self.adopt(Text::from(pod.uid()), pod, context);
+    }
+
+    /// Builds the Pod of a file with the defaults of the API.
+    fn static_pod(&self, manifest: &Json, hash: &Text, context: &KubeletContext<'_>) -> Object {
+        let mut pod = manifest.clone();
+        let node = &self.config.node_name;
+        let name = format!("{}-{node}", manifest.at(&["metadata", "name"]).as_str().unwrap_or_default());
+        pod.set(&["apiVersion"], "v1");
+        pod.set(&["metadata", "name"], name);
+        if pod.at(&["metadata", "namespace"]).is_null() {
+            pod.set(&["metadata", "namespace"], "default");
+        }
+        pod.set(&["metadata", "uid"], hash);
+        pod.set(&["metadata", "annotations", HASH], hash);
+        pod.set(&["metadata", "annotations", SEEN], context.wall().to_string());
+        pod.set(&["metadata", "annotations", SOURCE], "file");
+        set_defaults(pod.entry(&["spec"]), node);
+        pod.set(&["status"], json!({"phase": "Pending"}));
+        Object::as_received(pod)
+    }
+
+    /// Creates the mirror of a static Pod, unless there is one or the Node is not known.
+    fn create_mirror(&mut self, pod: &Object, context: &mut KubeletContext<'_>) {
+        let Some(node) = self.cached_node() else {
+            self.static_pods.needs_mirrors = true;
+            self.set(Timer::Mirrors, context.now + NODE_PERIOD);
+            return;
+        };
+        let is_ending = !node.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let owner = json!([{"apiVersion": "v1", "kind": "Node", "name": node.name(), "uid": node.uid(),
+            "controller": true}]);
+        let key = pod.key();
+        let is_there = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
+        if is_ending || is_there.into_iter().any(|other| other.key() == key && is_mirror(other)) {
+            return;
+        }
+        let mut body = pod.json();
+        body.set(&["kind"], "Pod");
+        body.set(&["metadata", "annotations", MIRROR], pod.uid());
+        body.set(&["metadata", "ownerReferences"], owner);
+        let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(body);
+        self.call(call, Purpose::Mirror(MirrorPurpose::Create, key.name), context);
+    }
+
+    fn delete_mirror(&mut self, mirror: &Object, context: &mut KubeletContext<'_>) {
+        let key = mirror.key();
+        let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
+        let is_orphan = self.pods.named(&key).is_none();
+        body.set(&["preconditions"], if is_orphan { Json::object() } else { json!({"uid": mirror.uid()}) });
+        let fact = if is_orphan { "its static Pod is gone" } else { "it does not match its static Pod any more" };
+        let because = Vec::from([Because::Fact(String::from(fact))]);
+        context.outbox.decide(Text::from(format!("pod/{}/{}", key.namespace, key.name)), "mirror deleted", because);
+        let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
+        self.call(call, Purpose::Mirror(MirrorPurpose::Delete, key.name), context);
+    }
+
+    /// Takes a mirror Pod as the watch shows it.
+    pub(super) fn mirror_seen(&mut self, mirror: &Object, context: &mut KubeletContext<'_>) {
+        let Some(uid) = self.pods.named(&mirror.key()) else {
+            self.await_housekeeping(mirror, context);
+            return;
+        };
+        let is_deleted = !mirror.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        if is_deleted || *hash_of(mirror) != *uid {
+            self.delete_mirror(mirror, context);
+        } else {
+            self.mirror_is_there(&uid, mirror, context);
+        }
+    }
+
+    fn await_housekeeping(&mut self, mirror: &Object, context: &KubeletContext<'_>) {
+        self.static_pods.orphans.push(Text::from(mirror.name()));
+        let age = context.now.duration_since(self.started).as_nanos();
+        let rest = HOUSEKEEPING.as_nanos() - age.rem_euclid(HOUSEKEEPING.as_nanos());
+        self.set(Timer::Mirrors, context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0)));
+    }
+
+    /// Takes the answer to the creation or deletion of a mirror Pod.
+    pub(super) fn handle_mirror(
+        &mut self,
+        step: &MirrorPurpose,
+        name: &Text,
+        outcome: &ApiResult,
+        context: &mut KubeletContext<'_>,
+    ) {
+        let is_done = outcome.as_ref().is_ok_and(crate::network::Answer::is_success);
+        if let Some(why) = failure(outcome).filter(|_| !is_done) {
+            self.log(format!("Failed to {} mirror pod {name}: {why}", verb_of(step)), context);
+        }
+        if *step == MirrorPurpose::Delete && is_done {
+            let own = self.static_pods.known.values().find(|(_, own)| own == name).map(|(hash, _)| hash.clone());
+            let pod = own.and_then(|hash| self.pods.object(&hash).cloned());
+            // What the cache still shows is the one that was just deleted.
+            if let Some(pod) = pod {
+                self.pods.forget(&pod.key());
+                self.create_mirror(&pod, context);
+            }
+        }
+    }
+
+    /// Creates mirror Pods that could not be created, deletes those of static Pods that are gone, and starts static
+    /// Pods whose predecessors have ended.
+    pub(super) fn reconcile_static(&mut self, context: &mut KubeletContext<'_>) {
+        if self.static_pods.needs_mirrors && self.cached_node().is_none() {
+            self.set(Timer::Mirrors, context.now + NODE_PERIOD);
+        } else if core::mem::take(&mut self.static_pods.needs_mirrors) {
+            let own: Vec<Text> = self.static_pods.known.values().map(|(hash, _)| hash.clone()).collect();
+            let pods: Vec<Object> = own.iter().filter_map(|hash| self.pods.object(hash).cloned()).collect();
+            for pod in pods {
+                self.create_mirror(&pod, context);
+            }
+        }
+        for name in core::mem::take(&mut self.static_pods.orphans) {
+            let objects = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
+            let orphan = objects.filter(|pod| is_mirror(pod)).find(|pod| pod.name() == name.as_str()).cloned();
+            if let Some(mirror) = orphan.filter(|mirror| self.pods.named(&mirror.key()).is_none()) {
+                self.delete_mirror(&mirror, context);
+            }
+        }
+        self.settle_pods(context);
+    }
+
+    /// Ends a static Pod whose file is gone or has changed.
+    fn static_gone(&mut self, hash: &Text, context: &mut KubeletContext<'_>) {
+        let fact = Because::Fact(String::from("its manifest is gone or has changed"));
+        let about = self.pods.object(hash).map(Object::key);
+        if let Some(key) = about {
+            context.outbox.decide(
+                Text::from(format!("pod/{}/{}", key.namespace, key.name)),
+                "static Pod ends",
+                Vec::from([fact]),
+            );
+        }
+        self.end_static(hash, context);
+    }
+
+    /// Notes that a static Pod has ended and is forgotten: one of the same name may follow, and its mirror goes.
+    pub(super) fn static_ended(&mut self, pod: &Object, context: &mut KubeletContext<'_>) {
+        let name = Text::from(pod.name());
+        let next = self.static_pods.known.iter().find(|(_, (_, own))| *own == name);
+        match next.map(|(file, (hash, _))| (file.clone(), hash.clone())) {
+            Some((file, hash)) if self.static_pods.waiting.contains(&file) => {
+                let random = context.now + self.chance.jitter(START_PAUSE, 0.5);
+                let at = self.led_retry(&hash, context.now, START_PAUSE).unwrap_or(random);
+                self.set(Timer::StaticStart, at);
+            }
+            Some(_) => {}
+            None => {
+                let objects = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
+                let mirror = objects.filter(|other| is_mirror(other)).find(|other| other.key() == pod.key()).cloned();
+                if let Some(mirror) = mirror {
+                    self.await_housekeeping(&mirror, context);
+                }
+            }
+        }
+    }
+
+    /// Starts the static Pods that have waited for others of their names.
+    pub(super) fn start_waiting(&mut self, context: &mut KubeletContext<'_>) {
+        for file in core::mem::take(&mut self.static_pods.waiting) {
+            self.static_pods.known.remove(&file);
+            self.static_seen(&file, context);
+        }
+        self.settle_pods(context);
+    }
+}
+
+const fn verb_of(step: &MirrorPurpose) -> &'static str {
+    match step {
+        MirrorPurpose::Create => "create",
+        MirrorPurpose::Delete => "delete",
+    }
+}
+
+/// Sets the defaults of a Pod's specification, as the API server would.
+///
+/// Source: pkg/apis/core/v1/defaults.go (v1.34), and pkg/kubelet/config/common.go, `applyDefaults`.
+fn set_defaults(spec: &mut Json, node: &Text) {
+    for (field, value) in [
+        ("restartPolicy", Json::from("Always")),
+        ("terminationGracePeriodSeconds", Json::Int(30)),
+        ("dnsPolicy", Json::from("ClusterFirst")),
+        ("securityContext", Json::object()),
+        ("schedulerName", Json::from("default-scheduler")),
+        ("enableServiceLinks", Json::Bool(true)),
+    ] {
+        if spec.get(field).is_null() {
+            spec.set(&[field], value);
+        }
+    }
+    spec.set(&["nodeName"], node);
+    let stays = json!({"operator": "Exists", "effect": "NoExecute"});
+    if !spec.get("tolerations").items().contains(&stays) {
+        spec.entry(&["tolerations"]).make_array().push(stays);
+    }
+    for list in ["initContainers", "containers"] {
+        if spec.get(list).is_null() {
+            continue;
+        }
+        for container in spec.entry(&[list]).make_array() {
+            let image = container.get("image").as_str().unwrap_or_default().to_string();
+            let tag = image.rsplit('/').next().and_then(|last| last.split_once(':')).map_or("latest", |(_, tag)| tag);
+            let pull = if tag == "latest" && !image.contains('@') { "Always" } else { "IfNotPresent" };
+            for (field, value) in [
+                ("resources", Json::object()),
+                ("terminationMessagePath", Json::from("/dev/termination-log")),
+                ("terminationMessagePolicy", Json::from("File")),
+                ("imagePullPolicy", Json::from(pull)),
+            ] {
+                if container.get(field).is_null() {
+                    container.set(&[field], value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! What the environment of a recorded machine decided, and which free choices its kubelet made.
+//!
+//! Inputs: the recording. Outputs: the script of a machine's containers, the instants at which its kubelet acted, and
+//! what it had when the recording began.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+use nodeproof_core::components::machine::{ContainerEnd, ContainerRun, Manifest, RecordedChoices, RuntimeScript};
+use nodeproof_core::network::{CSI_NODES, LEASES, NODES, PODS, Verb};
+use nodeproof_core::objects::{Json, Object, Text, time};
+
+use super::files::{KubeletRecording, MachineEntry, VerbLine};
+use super::recorded::Recorded;
+use crate::replay::load::{self, Micros};
+
+/// The annotation of a mirror Pod that holds the UID of its static Pod.
+const HASH: &str = "kubernetes.io/config.hash";
+
+/// Returns the UID under which a machine knows a Pod, and the container that an outcome is about.
+pub(super) fn subject(outcome: &Json) -> (Text, Text) {
+    let text = |field: &str| outcome.get(field).as_text().cloned();
+    (text("static").or_else(|| text("uid")).unwrap_or_default(), text("container").unwrap_or_default())
+}
+
+/// Returns the UID under which a machine knows a Pod.
+fn own_uid(pod: &Object) -> Text {
+    let hash = pod.stable().at(&["metadata", "annotations", HASH]).as_text().cloned();
+    hash.unwrap_or_else(|| Text::from(pod.uid()))
+}
+
+/// Notes the ids that the runtime gave to the containers of a Pod, and the digests of its images.
+fn note_ids(pod: &Object, script: &mut RuntimeScript) {
+    let uid = own_uid(pod);
+    for list in ["containerStatuses", "initContainerStatuses"] {
+        for status in pod.stable().at(&["status", list]).items() {
+            let text = |field: &str| status.get(field).as_text().cloned().unwrap_or_default();
+            let restarts = u32::try_from(status.get("restartCount").as_i64().unwrap_or_default()).unwrap_or_default();
+            let is_waiting = !status.at(&["state", "waiting"]).is_null();
+            if let Some((_, id)) =
+                status.get("containerID").as_str().and_then(|id| id.split_once("://")).filter(|_| !is_waiting)
+            {
+                script.ids.entry((uid.clone(), text("name"), restarts)).or_insert_with(|| Text::from(id));
+            }
+            if !text("imageID").is_empty() {
+                script.digests.insert(text("image"), text("imageID"));
+            }
+        }
+    }
+}
+
+/// How long at most a kubelet that ran before is driven before the recording begins.
+pub(super) const BEFORE: Micros = 90_000_000;
+/// The wait between two renewals of a Lease of 40 s: the least, the middle, the most.
+const WAIT_LEAST: Micros = 10_000_000;
+const WAIT: Micros = 10_200_000;
+const WAIT_MOST: Micros = 10_400_000;
+/// How long the set-up of a process takes.
+const SET_UP: Micros = 400_000;
+
+/// Returns from when on a kubelet that ran before is driven: from its start, or else from a renewal two waits before
+/// the last one.
+pub(super) fn begin(entry: &MachineEntry) -> Micros {
+    let start = entry.started + SET_UP;
+    let renewed = load::seconds(&entry.running, "lease").ok();
+    let begin = match renewed {
+        Some(at) if start > -BEFORE && at > start => {
+            // The start is known to a second or so; the renewals since then have their waits of 10 to 10.4 s.
+            let waits = ((at - start + WAIT / 2) / WAIT).max(1);
+            at - (at - start).clamp(waits * WAIT_LEAST, waits * WAIT_MOST)
+        }
+        _ if start > -BEFORE => start,
+        renewed => renewed.map_or(-BEFORE / 2, |at| at - 2 * WAIT),
+    };
+    begin.clamp(-BEFORE, -100_000)
+}
+
+/// Returns what the containers of a machine did.
+pub(super) fn script(recording: &KubeletRecording, machine: &str) -> RuntimeScript {
+    let mut script = RuntimeScript::default();
+    for line in recording.watch.iter().filter(|line| line.kind == "Pod") {
+        note_ids(&line.object, &mut script);
+    }
+    for verb in recording.verbs.iter().filter(|verb| verb.machine == machine) {
+        let sandbox = verb.line.at(&["outcome", "sandbox"]);
+        if let Some(address) = sandbox.get("podIP").as_text() {
+            script.addresses.insert(subject(sandbox).0, address.clone());
+        }
+        let outcome = verb.line.at(&["outcome", "container"]);
+        let key = subject(outcome);
+        let instant = |field: &str| outcome.get(field).as_str().and_then(time::parse);
+        let at = recording.at(verb.t);
+        match outcome.get("state").as_str() {
+            Some("running") => {
+                let run = ContainerRun { at, started_at: instant("startedAt").unwrap_or(at), end: None };
+                script.runs.entry(key).or_default().push_back(run);
+            }
+            Some("terminated") => {
+                let end = ContainerEnd {
+                    at,
+                    finished_at: instant("finishedAt").unwrap_or(at),
+                    exit_code: outcome.get("exitCode").as_i64().unwrap_or_default(),
+                    reason: outcome.get("reason").as_text().cloned().unwrap_or_default(),
+                };
+                match script.runs.get_mut(&key).and_then(|runs| runs.back_mut()) {
+                    Some(run) if run.end.is_none() => run.end = Some(end),
+                    _ => {
+                        script.ends.entry(key).or_insert(end);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    add_early_runs(recording, &mut script);
+    script
+}
+
+/// Returns when a verb takes effect: a runtime that is started answers a little later.
+pub(super) fn takes_effect(recording: &KubeletRecording, verb: &VerbLine) -> Micros {
+    let action = verb.line.at(&["do", "action"]).as_str().unwrap_or_default();
+    if !matches!(action, "runtime-start" | "runtime-thaw") {
+        return verb.t;
+    }
+    let answers = |later: &&VerbLine| {
+        later.t >= verb.t
+            && later.machine == verb.machine
+            && later.line.at(&["outcome", "runtime"]).as_str() == Some("answers")
+    };
+    recording.verbs.iter().find(answers).map_or(verb.t, |later| later.t)
+}
+
+/// Returns when each outage of a machine's connection ended.
+pub(super) fn outages(recording: &KubeletRecording, machine: &str) -> Vec<Micros> {
+    let own = recording.verbs.iter().filter(|verb| verb.machine == machine);
+    own.filter_map(|verb| {
+        let lasts = verb.line.at(&["rule", "for"]).as_str().and_then(time::parse_duration);
+        let is_back =
+            matches!(verb.line.at(&["do", "action"]).as_str(), Some("network-connect" | "kubelet-thaw" | "resume"));
+        let lasts = lasts.and_then(|lasts| i64::try_from(lasts.as_micros()).ok());
+        lasts.map(|lasts| verb.t + lasts).or(is_back.then_some(verb.t))
+    })
+    .collect()
+}
+
+/// Returns the instants after an outage at which the informers of a machine may have worked again: at once, or before
+/// the next writes that depend on them.
+pub(super) fn lists_after(
+    recording: &KubeletRecording,
+    recorded: &Recorded<'_>,
+    entry: &MachineEntry,
+    outage: Micros,
+) -> (Vec<Micros>, Vec<Micros>) {
+    const BEFORE_WRITE: Micros = 60_000;
+    const TRIED: usize = 6;
+    let next = recorded.writes.iter().filter(|write| write.t > outage);
+    let nodes = next.clone().filter(|write| write.place.resource == NODES && write.place.name == *entry.node);
+    let mut nodes: Vec<Micros> = nodes.map(|write| write.t - BEFORE_WRITE).take(TRIED / 2).collect();
+    let pods = next.filter(|write| write.place.resource == PODS);
+    let mut pods: Vec<Micros> = pods.map(|write| write.t - BEFORE_WRITE).collect();
+    let said = recorded
+        .events
+        .iter()
+        .filter(|event| event.t > outage && event.event.at(&["involvedObject", "kind"]).as_str() == Some("Pod"));
+    pods.extend(said.map(|event| event.t - BEFORE_WRITE));
+    pods.sort_unstable();
+    pods.dedup_by(|later, earlier| *later - *earlier < 500_000);
+    pods.truncate(TRIED);
+    // Long after: one that is seen by nothing in the recording.
+    for list in [&mut nodes, &mut pods] {
+        list.insert(0, outage + BEFORE_WRITE);
+        list.push(recording.ended + BEFORE_WRITE);
+    }
+    (nodes, pods)
+}
+
+/// Tells whether the status before the recording does not show yet that a container has started.
+fn is_new(recording: &KubeletRecording, (uid, container): &(Text, Text)) -> bool {
+    let pods = recording.watch.iter().filter(|line| line.initial && line.kind == "Pod");
+    let mut own = pods.filter(|line| own_uid(&line.object) == *uid);
+    own.next().is_some_and(|line| {
+        let statuses = line.object.stable().at(&["status", "containerStatuses"]);
+        let known = statuses.items().iter().find(|item| item.get("name").as_str() == Some(container));
+        known.is_none_or(|known| known.get("containerID").is_null())
+    })
+}
+
+/// Adds the runs that began before the recording and were seen only in it, without an outcome of their own.
+fn add_early_runs(recording: &KubeletRecording, script: &mut RuntimeScript) {
+    for line in recording.watch.iter().filter(|line| !line.initial && line.kind == "Pod") {
+        for status in line.object.stable().at(&["status", "containerStatuses"]).items() {
+            let Some(name) = status.get("name").as_text() else { continue };
+            let key = (own_uid(&line.object), name.clone());
+            let of_state = |state: &str| status.at(&["state", state, "startedAt"]).as_str().and_then(time::parse);
+            let started = of_state("running").or_else(|| of_state("terminated"));
+            if let Some(started_at) = started.filter(|at| *at < recording.started)
+                && is_new(recording, &key)
+                && !script.runs.contains_key(&key)
+            {
+                let end = script.ends.remove(&key);
+                let run = ContainerRun { at: started_at, started_at, end };
+                script.runs.entry(key).or_default().push_back(run);
+            }
+        }
+    }
+}
+
+/// Tells whether the fast loop of a starting process posted the status before the other loop registered the Node.
+fn is_fast_first(recorded: &Recorded<'_>, entry: &MachineEntry, up: Micros) -> bool {
+    const WITHIN: Micros = 1_500_000;
+    let of_node = |write: &&super::recorded::RecordedWrite| {
+        write.place.resource == NODES && write.t >= up && write.t <= up + WITHIN
+    };
+    let first = recorded.writes.iter().filter(of_node).min_by_key(|write| write.t);
+    first.is_some_and(|write| write.verb == Verb::Patch && write.place.name == *entry.node)
+        && recorded.writes.iter().filter(of_node).any(|write| write.verb == Verb::Create)
+}
+
+/// Returns how many Nodes each starting process built for its modules.
+fn modules(
+    recording: &KubeletRecording,
+    recorded: &Recorded<'_>,
+    entry: &MachineEntry,
+    ups: &[Micros],
+) -> Vec<(Timestamp, usize)> {
+    const WITHIN: Micros = 1_500_000;
+    let of_start = |up: Micros, t: Micros| t >= up && t <= up + WITHIN;
+    ups.iter()
+        .map(|up| {
+            let said = recorded.events.iter().filter(|event| {
+                event.event.get("reason").as_str() == Some("NodeHasSufficientMemory")
+                    && event.event.at(&["involvedObject", "name"]).as_str() == Some(&entry.node)
+                    && of_start(*up, event.t)
+            });
+            let tries = recorded
+                .writes
+                .iter()
+                .filter(|write| write.verb == Verb::Create && write.place.resource == NODES && of_start(*up, write.t));
+            let said: i64 = said.map(|event| event.times).sum();
+            // A status that puts a condition right says so too.
+            let righted = recorded.writes.iter().filter(|write| {
+                let conditions = write.body.at(&["status", "conditions"]).items();
+                let is_memory = |item: &Json| item.get("type").as_str() == Some("MemoryPressure");
+                write.place.resource == NODES
+                    && of_start(*up, write.t)
+                    && write.verb == Verb::Patch
+                    && conditions.iter().any(|item| is_memory(item) && !item.get("status").is_null())
+            });
+            let said = said - i64::try_from(righted.count()).unwrap_or(0);
+            let asked = usize::try_from(said).unwrap_or(0).saturating_sub(tries.count()).min(2);
+            (recording.at(*up), asked)
+        })
+        .collect()
+}
+
+/// Returns the instants at which the kubelet of a machine acted.
+pub(super) fn choices(recording: &KubeletRecording, recorded: &Recorded<'_>, entry: &MachineEntry) -> RecordedChoices {
+    let mut choices = RecordedChoices::default();
+    for write in recorded.writes.iter().filter(|write| write.place.name == *entry.node) {
+        if write.place.resource == NODES && write.verb == Verb::Patch {
+            choices.posts.push(recording.at(write.t));
+        }
+        if write.place.resource == LEASES {
+            let renewed = write.body.at(&["spec", "renewTime"]).as_str().and_then(time::parse);
+            choices.renewals.push(renewed.unwrap_or_else(|| recording.at(write.t)));
+        }
+    }
+    // The creation of a Lease names it in its body alone.
+    let created = recorded.writes.iter().filter(|write| {
+        write.verb == Verb::Create
+            && write.place.resource == LEASES
+            && write.body.at(&["metadata", "name"]).as_str() == Some(&entry.node)
+    });
+    choices.renewals.extend(created.map(|write| recording.at(write.t)));
+    let known = |field: &str| load::seconds(&entry.running, field).ok();
+    choices.renewals.extend(known("lease").map(|t| recording.at(t)));
+    choices.last_post = known("status").map(|t| recording.at(t));
+    choices.posts.extend(choices.last_post);
+    let csi_nodes = recording.requests.iter().filter(|request| request.place.resource == CSI_NODES);
+    choices.csi_nodes = csi_nodes.map(|request| recording.at(request.t)).collect();
+    choices.csi_nodes.sort();
+    choices.static_hashes = static_hashes(recording, recorded, &entry.node);
+    choices.posts.sort();
+    choices.renewals.sort();
+    for write in recorded.writes.iter().filter(|write| write.place.resource == PODS) {
+        if let Some(uid) = write.body.at(&["metadata", "uid"]).as_text() {
+            choices.pods.entry(uid.clone()).or_default().push(recording.at(write.t));
+        }
+    }
+    for event in &recorded.events {
+        if let Some(uid) = event.event.at(&["involvedObject", "uid"]).as_text() {
+            choices.pods.entry(uid.clone()).or_default().push(recording.at(event.t));
+        }
+    }
+    for write in recorded.writes.iter().filter(|write| write.place.resource == PODS) {
+        let status = write.body.get("status");
+        if let Some(uid) = write.body.at(&["metadata", "uid"]).as_text()
+            && !status.get("hostIP").is_null()
+            && status.get("conditions").is_null()
+        {
+            choices.resyncs.entry(uid.clone()).or_default().push(recording.at(write.t));
+        }
+    }
+    choices.pods.values_mut().for_each(|seen| seen.sort());
+    let is_up =
+        |verb: &&VerbLine| verb.machine == entry.name && verb.line.at(&["outcome", "kubelet"]).as_str() == Some("up");
+    let ups: Vec<Micros> = recording.verbs.iter().filter(is_up).map(|verb| verb.t).collect();
+    choices.modules = modules(recording, recorded, entry, &ups);
+    choices.fast_first =
+        ups.iter().filter(|up| is_fast_first(recorded, entry, **up)).map(|t| recording.at(*t)).collect();
+    choices.ups = ups.into_iter().map(|t| recording.at(t)).collect();
+    choices
+}
+
+/// Returns the name of a static Pod without its Node's.
+fn bare_name(pod: &Json, node: &str) -> Option<Text> {
+    let name = pod.at(&["metadata", "name"]).as_str()?;
+    name.strip_suffix(&format!("-{node}")).map(Text::from)
+}
+
+/// Returns the files in the folder of static Pods before the recording, as the mirror Pods show them.
+pub(super) fn manifests(recording: &KubeletRecording, node: &str) -> Vec<(Text, Manifest)> {
+    let initial = recording.watch.iter().filter(|line| line.initial && line.kind == "Pod");
+    let mirrors = initial.filter(|line| line.object.stable().at(&["spec", "nodeName"]).as_str() == Some(node));
+    mirrors
+        .filter_map(|line| {
+            let pod = line.object.json();
+            let hash = pod.at(&["metadata", "annotations", HASH]).as_text()?.clone();
+            let name = bare_name(&pod, node)?;
+            let mut object = nodeproof_core::json!({"apiVersion": "v1", "kind": "Pod"});
+            object.set(&["metadata", "name"], &name);
+            for field in ["namespace", "labels"] {
+                if !pod.at(&["metadata", field]).is_null() {
+                    object.set(&["metadata", field], pod.at(&["metadata", field]).clone());
+                }
+            }
+            object.set(&["spec"], pod.get("spec").clone());
+            // What the API server has added.
+            for field in ["priority", "preemptionPolicy"] {
+                object.remove(&["spec", field]);
+            }
+            Some((Text::from(format!("{name}.yaml")), Manifest { object, hash }))
+        })
+        .collect()
+}
+
+/// Returns the hashes of the static Pods that were written during the recording, by name.
+fn static_hashes(recording: &KubeletRecording, recorded: &Recorded<'_>, node: &str) -> BTreeMap<Text, VecDeque<Text>> {
+    let mut found: BTreeMap<Text, VecDeque<Text>> = BTreeMap::new();
+    let before: Vec<Text> = manifests(recording, node).into_iter().map(|(_, manifest)| manifest.hash).collect();
+    for write in recorded.writes.iter().filter(|write| write.verb == Verb::Create && write.place.resource == PODS) {
+        let hash = write.body.at(&["metadata", "annotations", HASH]).as_text();
+        if let (Some(hash), Some(name)) = (hash, bare_name(&write.body, node))
+            && !before.contains(hash)
+        {
+            let own = found.entry(name).or_default();
+            if !own.contains(hash) {
+                own.push_back(hash.clone());
+            }
+        }
+    }
+    found
+}
+
+/// Returns the Pods of a Node that were there before the recording, by the UIDs under which its machine knows them.
+pub(super) fn pods(recording: &KubeletRecording, node: &str) -> Vec<(Text, Object)> {
+    let initial = recording.watch.iter().filter(|line| line.initial && line.kind == "Pod");
+    let here = initial.filter(|line| line.object.stable().at(&["spec", "nodeName"]).as_str() == Some(node));
+    here.map(|line| (own_uid(&line.object), line.object.clone())).collect()
+}
+
+/// Returns the images of a machine: those of the first Node that its kubelet wrote.
+pub(super) fn images(recording: &KubeletRecording, entry: &MachineEntry) -> Option<Json> {
+    let first: Micros = load::seconds(&entry.first_node, "t").ok()?;
+    let of_node = |line: &&super::files::WatchedLine| line.kind == "Node" && line.object.name() == entry.node;
+    let mut lines = recording.watch.iter().filter(of_node).filter(|line| line.t >= first);
+    let images = lines.find_map(|line| {
+        let images = line.object.stable().at(&["status", "images"]);
+        (!images.is_empty()).then(|| images.clone())
+    })?;
+    Some(images)
+}

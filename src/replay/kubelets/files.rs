@@ -1,0 +1,204 @@
+//! The files of a recording of kubelets.
+//!
+//! Input: a directory. Outputs: typed lines, or the first mistake with file and line.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::network::{Verb, WatchType};
+use nodeproof_core::objects::{Json, Object};
+use nodeproof_core::profile::Release;
+
+use crate::replay::load::{self, LoadError, Micros};
+use crate::replay::writers::WriteTarget;
+
+/// A line of `watch.jsonl`.
+#[derive(Clone, Debug)]
+pub(super) struct WatchedLine {
+    /// When the observer saw it.
+    pub(super) t: Micros,
+    /// Whether it is the state before the recording.
+    pub(super) initial: bool,
+    pub(super) event: WatchType,
+    pub(super) kind: String,
+    pub(super) object: Object,
+    /// The newest field manager.
+    pub(super) manager: String,
+}
+
+/// A line of `requests.jsonl`.
+#[derive(Clone, Debug)]
+pub(super) struct RequestLine {
+    pub(super) t: Micros,
+    pub(super) end: Micros,
+    pub(super) user: String,
+    pub(super) verb: Verb,
+    pub(super) place: WriteTarget,
+    pub(super) code: u16,
+    pub(super) message: String,
+    pub(super) body: Json,
+}
+
+/// A line of `verbs.jsonl`.
+#[derive(Clone, Debug)]
+pub(super) struct VerbLine {
+    pub(super) t: Micros,
+    pub(super) machine: String,
+    /// The whole line: `do`, `call` with `body`, `rule` or `outcome`.
+    pub(super) line: Json,
+}
+
+/// A machine of `machine.yaml`.
+#[derive(Clone, Debug)]
+pub(super) struct MachineEntry {
+    pub(super) name: String,
+    pub(super) node: String,
+    /// The body of `POST machines`.
+    pub(super) body: Json,
+    pub(super) started: Micros,
+    /// What was known of a kubelet that ran before the recording.
+    pub(super) running: Json,
+    /// The instant of the first Node that it wrote.
+    pub(super) first_node: Json,
+}
+
+/// A recording of kubelets.
+#[derive(Clone, Debug)]
+pub(super) struct KubeletRecording {
+    pub(super) name: String,
+    pub(super) kubernetes: String,
+    pub(super) release: Release,
+    pub(super) started: Timestamp,
+    pub(super) ended: Micros,
+    pub(super) machines: Vec<MachineEntry>,
+    pub(super) verbs: Vec<VerbLine>,
+    pub(super) watch: Vec<WatchedLine>,
+    pub(super) requests: Vec<RequestLine>,
+}
+
+impl KubeletRecording {
+    /// Reads the recording of a directory.
+    pub(super) fn load(dir: &Path, release: Option<Release>) -> Result<Self, LoadError> {
+        let about = yaml(dir, "about.yaml")?;
+        let machines = yaml(dir, "machine.yaml")?;
+        let file = dir.join("about.yaml");
+        let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };
+        let text = |field: &str| {
+            about.get(field).as_str().map(str::to_owned).ok_or_else(|| bad(format!("`{field}` is missing or no text")))
+        };
+        let kubernetes = text("kubernetes")?.trim_start_matches('v').to_owned();
+        let release = match release {
+            Some(release) => release,
+            None => kubernetes.parse().map_err(|why| LoadError::Release { file: file.clone(), why })?,
+        };
+        let started = text("started")?;
+        let started = started.parse().map_err(|_| bad(format!("`started` must be an instant, not {started:?}")))?;
+        let place = dir.join("machine.yaml");
+        let entries = machines.get("machines").items().iter().map(machine_entry).collect::<Result<Vec<_>, String>>();
+        let machines = entries.map_err(|why| LoadError::BadAbout { file: place, why })?;
+        Ok(Self {
+            name: text("name")?,
+            kubernetes,
+            release,
+            started,
+            ended: load::seconds(&about, "seconds").map_err(bad)?,
+            machines,
+            verbs: load::load_lines(dir, "verbs.jsonl", "verbs.jsonl (or verbs.jsonl.gz)", verb_line)
+                .or_else(no_verbs)?,
+            watch: load::load_lines(dir, "watch.jsonl", "watch.jsonl (or watch.jsonl.gz)", watched_line)?,
+            requests: load::load_lines(dir, "requests.jsonl", "requests.jsonl (or requests.jsonl.gz)", request_line)?,
+        })
+    }
+
+    /// Returns the instant of an offset.
+    pub(super) fn at(&self, t: Micros) -> Timestamp {
+        self.started + SignedDuration::from_micros(t)
+    }
+
+    /// Returns the offset of an instant, rounded up.
+    pub(super) fn offset(&self, at: Timestamp) -> Micros {
+        let down = i64::try_from(at.duration_since(self.started).as_micros()).unwrap_or(Micros::MAX);
+        if self.at(down) < at { down + 1 } else { down }
+    }
+}
+
+/// A recording in which nothing happened to the machine has no such file.
+fn no_verbs(error: LoadError) -> Result<Vec<VerbLine>, LoadError> {
+    match error {
+        LoadError::NotARecording { .. } => Ok(Vec::new()),
+        other => Err(other),
+    }
+}
+
+fn yaml(dir: &Path, name: &'static str) -> Result<Json, LoadError> {
+    let file = dir.join(name);
+    if !file.is_file() {
+        return Err(LoadError::NotARecording { dir: dir.to_owned(), missing: name });
+    }
+    let text = std::fs::read_to_string(&file).map_err(|why| LoadError::Unreadable { file: file.clone(), why })?;
+    let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };
+    let value: serde_json::Value = serde_yaml::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    Json::parse(&value.to_string()).map_err(|error| bad(error.to_string()))
+}
+
+fn text(json: &Json, field: &str) -> Result<String, String> {
+    json.get(field).as_str().map(str::to_owned).ok_or_else(|| format!("`{field}` is missing or no text"))
+}
+
+fn machine_entry(entry: &Json) -> Result<MachineEntry, String> {
+    Ok(MachineEntry {
+        name: text(entry, "name")?,
+        node: text(entry, "node")?,
+        body: entry.get("body").clone(),
+        started: load::seconds(entry, "started")?,
+        running: entry.get("running").clone(),
+        first_node: entry.get("firstNode").clone(),
+    })
+}
+
+fn verb_line(json: &Json) -> Result<VerbLine, String> {
+    Ok(VerbLine { t: load::seconds(json, "t")?, machine: text(json, "machine")?, line: json.clone() })
+}
+
+fn watched_line(json: &Json) -> Result<WatchedLine, String> {
+    let word = text(json, "type")?;
+    let event = match word.as_str() {
+        "INITIAL" | "ADDED" => WatchType::Added,
+        "MODIFIED" => WatchType::Modified,
+        "DELETED" => WatchType::Deleted,
+        other => return Err(format!("`type` must be INITIAL, ADDED, MODIFIED or DELETED, not {other:?}")),
+    };
+    let kind = text(json, "kind")?;
+    let mut object = json.get("object").clone();
+    if !object.get("metadata").is_object() {
+        return Err("`object` must be an object with metadata".to_owned());
+    }
+    if object.get("kind").is_null() {
+        object.set(&["kind"], kind.as_str());
+    }
+    Ok(WatchedLine {
+        t: load::seconds(json, "t")?,
+        initial: word == "INITIAL",
+        event,
+        kind,
+        object: Object::as_received(object),
+        manager: json.at(&["writer", "manager"]).as_str().unwrap_or_default().to_owned(),
+    })
+}
+
+fn request_line(json: &Json) -> Result<RequestLine, String> {
+    let t = load::seconds(json, "t")?;
+    let verb = text(json, "verb")?;
+    let path = text(json, "path")?;
+    let code = json.get("code").as_i64().and_then(|code| u16::try_from(code).ok());
+    Ok(RequestLine {
+        t,
+        end: t + load::seconds(json, "took").unwrap_or_default(),
+        user: text(json, "user")?,
+        verb: Verb::from_name(&verb).ok_or_else(|| format!("`verb` must be one of the API, not {verb:?}"))?,
+        place: WriteTarget::parse(&path).ok_or_else(|| format!("`path` must be one of the API, not {path:?}"))?,
+        code: code.ok_or("`code` must be an HTTP status code")?,
+        message: json.get("message").as_str().unwrap_or_default().to_owned(),
+        body: json.get("body").clone(),
+    })
+}
