@@ -4,6 +4,7 @@
 //! what the model knows is there. Sources (v1.34): pkg/controller/nodelifecycle/metrics.go,
 //! pkg/kubelet/metrics/metrics.go, k8s.io/component-base metrics/prometheus/workqueue/metrics.go.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use nodeproof_core::components::kubelet::Kubelet;
@@ -64,8 +65,11 @@ impl Control {
         let Some(controller) = controller else { return Err(Refusal::new(503, format!("{name} does not run"))) };
         let mut text = String::new();
         for (field, zones) in controller.details(self.sim.now()) {
-            if field == "zones" {
-                of_zones(&mut text, &zones);
+            match field {
+                "zones" => of_zones(&mut text, &zones),
+                "attachments" => of_attachments(&mut text, &zones),
+                "forcedDetaches" => of_forced(&mut text, &zones),
+                _ => {}
             }
         }
         let queues = controller.queues();
@@ -97,6 +101,29 @@ fn go_float(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     let point = if rest.is_empty() { "" } else { "." };
     format!("{sign}{first}{point}{rest}e+{:02}", digits.len() - 1)
+}
+
+/// Source: pkg/controller/volume/attachdetach/metrics/metrics.go (v1.34).
+fn of_attachments(text: &mut String, attachments: &Json) {
+    let mut drivers: BTreeMap<String, usize> = BTreeMap::new();
+    for own in attachments.items() {
+        let unique = own.get("volume").as_str().unwrap_or_default();
+        let driver = unique.trim_start_matches("kubernetes.io/csi/").split('^').next().unwrap_or_default();
+        *drivers.entry(format!("kubernetes.io/csi:{driver}")).or_default() += 1;
+    }
+    let state = || ("state", "actual_state_of_world".to_owned());
+    let each = drivers.into_iter().map(|(plugin, count)| (vec![("plugin_name", plugin), state()], count));
+    let help = "Number of volumes in A/D Controller";
+    gauge(text, "attachdetach_controller_total_volumes", help, &each.collect::<Vec<_>>());
+}
+
+fn of_forced(text: &mut String, forced: &Json) {
+    let name = "attach_detach_controller_attachdetach_controller_forced_detaches";
+    let help = "Number of times the A/D Controller performed a forced detach";
+    let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} counter");
+    for reason in ["out-of-service", "timeout"] {
+        let _ = writeln!(text, "{name}{{reason=\"{reason}\"}} {}", forced.get(reason).as_i64().unwrap_or(0));
+    }
 }
 
 fn of_zones(text: &mut String, zones: &Json) {

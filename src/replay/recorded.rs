@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
+use nodeproof_core::components::volumes::{ATTACHMENTS, CLAIMS, CLASSES, DRIVERS, VOLUMES};
 use nodeproof_core::network::{CSI_NODES, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
@@ -35,16 +36,20 @@ const BATCH_PAUSE: Micros = 30_000;
 const PACED_BELOW: f64 = 5.0;
 
 /// Kinds that some recordings watch beside Nodes, Pods and Leases.
-static OTHERS: [(&str, Resource); 9] = [
+static OTHERS: [(&str, Resource); 13] = [
+    ("CSIDriver", DRIVERS),
     ("CSINode", CSI_NODES),
     ("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
     ("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
     ("Job", Resource::of("batch", "v1", "jobs")),
     ("Namespace", NAMESPACES),
-    ("PersistentVolumeClaim", Resource::of("", "v1", "persistentvolumeclaims")),
+    ("PersistentVolume", VOLUMES),
+    ("PersistentVolumeClaim", CLAIMS),
     ("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
     ("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
     ("StatefulSet", Resource::of("apps", "v1", "statefulsets")),
+    ("StorageClass", CLASSES),
+    ("VolumeAttachment", ATTACHMENTS),
 ];
 
 /// A recorded write of a judged writer.
@@ -93,6 +98,8 @@ pub struct StreamEvent {
     /// The line of `watch.jsonl`; `None` for an event that was made from `actions.jsonl`.
     line: Option<usize>,
     is_renewal: bool,
+    /// When the write was received that this event is told from.
+    written: Option<Micros>,
 }
 
 impl StreamEvent {
@@ -100,6 +107,12 @@ impl StreamEvent {
     #[must_use]
     pub const fn is_renewal(&self) -> bool {
         self.is_renewal
+    }
+
+    /// Tells whether this is told from a write, so that its instant is known only to the duration of that.
+    #[must_use]
+    pub const fn is_told(&self) -> bool {
+        self.written.is_some()
     }
 }
 
@@ -193,6 +206,7 @@ impl<'a> Recorded<'a> {
         recorded.writes.sort_by_key(|write| write.t);
         recorded.widen_tolerances();
         recorded.link_echoes();
+        recorded.link_volumes();
         recorded.order_batches();
         recorded
     }
@@ -396,6 +410,24 @@ impl<'a> Recorded<'a> {
         }
     }
 
+    /// Links the binder's writes with the revisions of volumes that are told from them.
+    fn link_volumes(&mut self) {
+        let Some(stream) = self.streams.iter().position(|stream| stream.resource == VOLUMES) else { return };
+        for at in 0..self.streams[stream].events.len() {
+            let event = &self.streams[stream].events[at];
+            let (Some(written), None) = (event.written, event.cause) else { continue };
+            let name = event.object.name().to_owned();
+            let write = self
+                .writes
+                .iter()
+                .position(|write| write.writer == Writer::BINDER && write.t == written && *write.place.name == *name);
+            if let Some(write) = write {
+                self.streams[stream].events[at].cause = Some(write);
+                self.writes[write].echo = Some((stream, at));
+            }
+        }
+    }
+
     /// Finds which request of a batch created which object, by their Events: the requests are sent side by side, and an
     /// Event is emitted when one is answered.
     fn order_batches(&mut self) {
@@ -554,22 +586,27 @@ fn streams(recording: &Recording) -> Vec<Stream> {
         Stream { resource: LEASES, inferred: false, events: leases },
     ]);
     let others = OTHERS.iter().map(|(kind, resource)| (resource, false, of(kind)));
-    let made = [inferred::DEPLOYMENTS, inferred::SERVICES].map(|resource| {
-        let events = inferred::made(recording, &resource).into_iter().map(|(t, object)| StreamEvent {
-            t,
-            listed: false,
-            event: WatchType::Added,
-            object,
-            cause: None,
-            line: None,
-            is_renewal: false,
-        });
+    let is_watched = |resource: &Resource| {
+        OTHERS.iter().any(|(kind, own)| own == resource && recording.watch.iter().any(|line| line.kind == *kind))
+    };
+    let made = inferred::CREATED.map(|resource| {
+        let created = if is_watched(&resource) { Vec::new() } else { inferred::made(recording, &resource) };
+        let events = created.into_iter().map(|(t, object)| told(t, object, None));
         (resource, events.collect::<Vec<_>>())
     });
     let made = made.iter().map(|(resource, events)| (resource, true, events.clone()));
-    let others = others.chain(made).filter(|(.., events)| !events.is_empty());
+    let revisions = if is_watched(&VOLUMES) { Vec::new() } else { inferred::volumes(recording) };
+    let revisions = revisions.into_iter().map(|own| told(own.t, own.object, own.written)).collect::<Vec<_>>();
+    let volumes = VOLUMES;
+    let others = others.chain(made).chain([(&volumes, false, revisions)]).filter(|(.., events)| !events.is_empty());
     streams.extend(others.map(|(resource, inferred, events)| Stream { resource: resource.clone(), inferred, events }));
     streams
+}
+
+/// Makes an event that no watch shows.
+fn told(t: Micros, object: Object, written: Option<Micros>) -> StreamEvent {
+    let event = if written.is_some() { WatchType::Modified } else { WatchType::Added };
+    StreamEvent { t, listed: false, event, object, cause: None, line: None, is_renewal: false, written }
 }
 
 fn event(at: usize, line: &WatchLine) -> StreamEvent {
@@ -581,6 +618,7 @@ fn event(at: usize, line: &WatchLine) -> StreamEvent {
         cause: None,
         line: Some(at),
         is_renewal: false,
+        written: None,
     }
 }
 
@@ -617,6 +655,7 @@ fn renewals(recording: &Recording, leases: &[StreamEvent]) -> Vec<StreamEvent> {
             cause: None,
             line: None,
             is_renewal: true,
+            written: None,
         });
     }
     made

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use nodeproof_core::components::volumes::VOLUMES;
 use nodeproof_core::network::{EVENTS, NODES, Verb};
 use nodeproof_core::profile::Settings;
 
@@ -26,6 +27,10 @@ const RUNS_MAX: usize = 100;
 const STALE_WITHIN: Micros = 1_000_000;
 /// A taint that comes this soon after the status that causes it may belong to the next taint pass.
 const TICK_WITHIN: Micros = 300_000;
+/// How near a change of a volume is to an attempt to schedule that it may cause.
+const VOLUME_MATTERS: Micros = 60_000;
+/// How long after a write of a volume is answered the scheduler sees it, at most.
+const VOLUME_LATE: Micros = 5_000;
 /// How much later than the recorder, or earlier, an event may reach a cache.
 const EVENT_LATE: Micros = 60_000;
 const EVENT_EARLY: Micros = 4_000;
@@ -194,8 +199,15 @@ impl<'a> Search<'a> {
             self.candidates(run, &passes).into_iter().filter(|choice| !choice.is_in(choices)).collect();
         // With other passes other choices are possible, so passes are tried alone.
         let together: Vec<Choice> = found.iter().copied().filter(|choice| !matches!(choice, Choice::Pass(_))).collect();
-        let groups =
-            (together.len() > 1).then_some(together).into_iter().chain(found.iter().map(|one| Vec::from([*one])));
+        // Of several instants for one change the first counts.
+        let latest = together.iter().rev().copied().collect();
+        let both = match together.len() {
+            0 | 1 => Vec::new(),
+            // What these tell is not found step by step.
+            _ if self.writer == Writer::SCHEDULER => Vec::from([latest, together]),
+            _ => Vec::from([together, latest]),
+        };
+        let groups = both.into_iter().chain(found.iter().map(|one| Vec::from([*one])));
         for group in groups {
             if self.runs >= RUNS_MAX {
                 return None;
@@ -230,10 +242,32 @@ impl<'a> Search<'a> {
                 found.extend(self.events_beside_passes(&write.place.name, write.t, passes));
             }
         }
+        if self.writer == Writer::SCHEDULER {
+            let missed = self.recorded.writes_of(self.writer).filter(|(index, _)| !run.matched.contains_key(index));
+            let extra = run.predictions.iter().filter(|made| made.matched.is_none()).map(|made| made.t);
+            for t in missed.map(|(_, write)| write.t).chain(extra) {
+                found.extend(self.volumes_beside(t));
+            }
+        }
         for made in run.predictions.iter().filter(|made| made.matched.is_none()) {
             if self.writer == Writer::NODE_LIFECYCLE && made.place.resource == NODES {
                 found.extend(self.early_tick(made));
                 found.extend(self.events_beside_passes(&made.place.name, made.t, passes));
+            }
+        }
+        found
+    }
+
+    /// Finds the changes of volumes that are told from the binder's writes near an instant, and moves each to the
+    /// beginning of its write and behind its end: when the server made them between these is not recorded.
+    fn volumes_beside(&self, t: Micros) -> Vec<Choice> {
+        let mut found = Vec::new();
+        for (stream, list) in self.recorded.streams.iter().enumerate().filter(|(_, list)| list.resource == VOLUMES) {
+            for (at, event) in list.events.iter().enumerate() {
+                let Some(write) = event.cause.map(|cause| &self.recorded.writes[cause]) else { continue };
+                if event.is_told() && (event.t - t).abs() < VOLUME_MATTERS {
+                    found.extend([write.end + VOLUME_LATE, write.end, write.t].map(|to| Choice::Moved(stream, at, to)));
+                }
             }
         }
         found

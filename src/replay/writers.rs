@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use nodeproof_core::components::registry::{ControllerRow, Duty, ROWS, SCHEDULER, processes};
+use nodeproof_core::components::registry::{ControllerRow, Duty, ROWS, SCHEDULER};
 use nodeproof_core::json;
 use nodeproof_core::network::{Call, LEASES, PODS, Resource, Target, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
@@ -23,6 +23,10 @@ pub struct Writer(&'static str);
 impl Writer {
     /// Admission of created Nodes and Pods.
     pub const ADMISSION: Self = Self("admission");
+    /// Attaches volumes, which recordings do not watch.
+    pub const ATTACH_DETACH: Self = Self("persistentvolume-attach-detach-controller");
+    /// Binds volumes, which recordings do not watch.
+    pub const BINDER: Self = Self("persistentvolume-binder-controller");
     /// Manages Deployments, which recordings do not watch.
     pub const DEPLOYMENT: Self = Self("deployment-controller");
     /// Manages endpoint slices, whose writes no audit log contains, for Services, which recordings do not watch.
@@ -46,9 +50,9 @@ impl Writer {
 }
 
 impl Writer {
-    /// Returns the writers that run on their own: all of the registry.
+    /// Returns the writers that run on their own: all of the registry but drivers.
     pub fn controllers() -> impl Iterator<Item = Self> {
-        processes().map(Self)
+        ROWS.iter().filter(|row| row.duty != Duty::Driver).map(|row| Self(row.name))
     }
 
     /// Returns the name, as in `--controllers`.
@@ -366,6 +370,13 @@ fn patch(place: &WriteTarget, body: &Json, revisions: &Revisions) -> WriteChange
     rest.remove(&["metadata", "uid"]);
     if rest.get("metadata").is_empty() {
         rest.remove(&["metadata"]);
+    }
+    // Upstream keeps the volumes of a Node without an order.
+    let attached = rest.at(&["status", "volumesAttached"]);
+    if place.resource.plural == *"nodes" && attached.is_array() {
+        let mut sorted = attached.items().to_vec();
+        sorted.sort_by_key(|volume| volume.get("name").as_text().cloned());
+        rest.set(&["status", "volumesAttached"], sorted);
     }
     let Json::Object(spec) = body.get("spec") else { return WriteChange::Patch(rest) };
     let (Some(taints), true) = (spec.get("taints"), place.resource.plural == *"nodes") else {

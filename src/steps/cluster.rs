@@ -7,16 +7,21 @@ use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{CONTROLLERS, processes};
 use nodeproof_core::objects::Text;
-use nodeproof_core::profile::{Release, Settings};
+use nodeproof_core::profile::{Release, Settings, older};
 use nodeproof_core::scenario::{Action, Bystanders, ScenarioAction};
 
 use super::draft::Draft;
 use crate::load::near::nearest;
 
-/// The whole scenario runs on this release, as `1.34`, whatever the run asks for.
+/// The whole scenario runs on this release, as `1.34`, whatever the run asks for. Of 1.24 to 1.30, what the oldest
+/// offered release has is known, and what KEP-2268 changed since.
 #[given(regex = r#"^a cluster of Kubernetes "?(?P<release>[^"]*?)"?$"#)]
 fn cluster_of_release(draft: &mut Draft, release: String) {
     if !draft.only_looks(false) {
+        return;
+    }
+    if let Some(older) = older(&release) {
+        draft.scenario.cluster.release = Some(older);
         return;
     }
     match release.parse::<Release>() {

@@ -223,9 +223,10 @@ fn container_stops(draft: &mut Draft, container: String, pod: String, node: Stri
     draft.expect_becomes(what, &bound);
 }
 
-/// An Event about an object is recorded; its message is compared whole where it is named. `3 Events …` counts them.
+/// An Event about an object is recorded; its message is compared whole where it is named, quotation marks in it written
+/// as `\"`. `3 Events …` counts them.
 #[then(
-    regex = r#"^(?:(?P<times>\d+) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>[A-Z][A-Za-z]* "[^"]*")(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?:(?P<times>\d+) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>[A-Z][A-Za-z]* "[^"]*")(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?(?P<bound>,? .*)?$"#
 )]
 fn event(draft: &mut Draft, times: String, reason: String, object: String, message: String, bound: String) {
     let predicate = event_predicate(&reason, &message, times.parse().ok());
@@ -390,6 +391,7 @@ fn never_nodes_with_taint(draft: &mut Draft, count: String, zone: String, taint:
 }
 
 fn event_predicate(reason: &str, message: &str, times: Option<u32>) -> Predicate {
-    let message = Some(message).filter(|message| !message.is_empty()).map(Text::from);
+    let message = Some(message).filter(|message| !message.is_empty());
+    let message = message.map(|message| Text::from(message.replace("\\\"", "\"")));
     Predicate::Event { reason: Text::from(reason.trim_matches('"')), message, times }
 }

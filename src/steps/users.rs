@@ -159,6 +159,9 @@ fn user_sends_body(draft: &mut Draft, who: String, strategic: String, method: St
     }
 }
 
+/// How many Pods of a StatefulSet sentences may name.
+const PODS_NAMED: usize = 100;
+
 impl Draft {
     fn user_asks(&mut self, call: Call) {
         self.action(Action::Api { identity: Identity::admin(), call });
@@ -223,7 +226,14 @@ impl Draft {
                 let node = object.body.at(&["spec", "nodeName"]).as_text().cloned();
                 let _ = self.declare_pod(&format!("{}/{}", object.namespace, object.name), node.as_ref());
             }
-            "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" | "ReplicationController" => {
+            "StatefulSet" => {
+                self.owners.push(object.name.clone());
+                let ordinals = usize::try_from(object.body.at(&["spec", "replicas"]).as_i64().unwrap_or(1));
+                for ordinal in 0..ordinals.unwrap_or(0).min(PODS_NAMED) {
+                    let _ = self.declare_pod(&format!("{}/{}-{ordinal}", object.namespace, object.name), None);
+                }
+            }
+            "Deployment" | "DaemonSet" | "ReplicaSet" | "ReplicationController" => {
                 self.owners.push(object.name.clone())
             }
             _ => {}

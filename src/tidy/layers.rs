@@ -28,12 +28,13 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["sim"],
     ])),
     (&["core", "components"], Rows(&[
-        &["client", "host", "node_affinity", "pod_resources", "pod_status", "record", "tolerations"],
-        &["events"],
+        &["client", "host", "node_affinity", "pod_resources", "pod_status", "record", "tolerations",
+            "volumes"],
+        &["events", "volume_matching"],
         &["controller"],
         &["api_server", "kubelet", "workload"],
-        &["daemonset", "deployment", "disruption", "endpointslice", "garbage_collector", "machine", "namespace",
-            "node_ipam", "node_lifecycle", "pod_gc", "replicaset", "scheduler", "statefulset", "taint_eviction", "ttl"],
+        &["attach_detach", "csi_attacher", "daemonset", "deployment", "disruption", "endpointslice", "garbage_collector", "machine", "namespace",
+            "node_ipam", "node_lifecycle", "pod_gc", "replicaset", "scheduler", "statefulset", "storage_protection", "taint_eviction", "ttl", "volume_binder"],
         &["registry"],
     ])),
     (&["core", "scenario"], Rows(&[

@@ -4,8 +4,10 @@
 //! talks to the others only through the API server; a machine alone owns its kubelet.
 
 pub mod api_server;
+mod attach_detach;
 pub mod client;
 pub mod controller;
+mod csi_attacher;
 mod daemonset;
 mod deployment;
 mod disruption;
@@ -27,9 +29,13 @@ pub mod registry;
 mod replicaset;
 pub mod scheduler;
 mod statefulset;
+mod storage_protection;
 pub mod taint_eviction;
 pub mod tolerations;
 mod ttl;
+mod volume_binder;
+mod volume_matching;
+pub mod volumes;
 mod workload;
 
 use alloc::collections::VecDeque;

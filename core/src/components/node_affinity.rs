@@ -57,6 +57,15 @@ pub fn named_nodes(spec: &Json) -> Option<BTreeSet<Text>> {
     all
 }
 
+/// Tells whether a volume can be used on a Node.
+///
+/// Source: k8s.io/component-helpers storage/volume/helpers.go (v1.34), `CheckNodeAffinity`.
+#[must_use]
+pub fn matches_volume(spec: &Json, node: &Json) -> bool {
+    let required = spec.at(&["nodeAffinity", "required"]);
+    required.is_null() || required.get("nodeSelectorTerms").items().iter().any(|term| term_matches(term, node))
+}
+
 fn required(spec: &Json) -> &Json {
     spec.at(&["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"])
 }

@@ -92,6 +92,8 @@ pub struct PodGc {
     terminated: BTreeSet<ObjectKey>,
     ending: BTreeSet<ObjectKey>,
     threshold: usize,
+    /// Whether pods of nodes out of service are deleted.
+    collects_out_of_service: bool,
     generation: Generation,
     /// Names of absent nodes and when their quarantine is over.
     quarantine: BTreeMap<Text, Timestamp>,
@@ -118,6 +120,7 @@ impl PodGc {
             terminated: BTreeSet::new(),
             ending: BTreeSet::new(),
             threshold: threshold(context.settings.number("terminated-pod-gc-threshold")),
+            collects_out_of_service: context.settings.profile().is("out-of-service-nodes-give-up-volumes"),
             generation: if told { Generation::Observed } else { Generation::NotObserved },
             quarantine: BTreeMap::new(),
             quarantine_time: if is_late { QUARANTINE + JUST_AFTER } else { QUARANTINE },
@@ -202,6 +205,9 @@ impl PodGc {
 
     /// Returns the terminating pods of nodes that are not ready and out of service.
     fn out_of_service(&self) -> Vec<Doomed> {
+        if !self.collects_out_of_service {
+            return Vec::new();
+        }
         let ending = self.ending.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key));
         let on_dead_node = |pod: &&Object| {
             let node = node_name(pod).and_then(|name| self.nodes().get("", name));

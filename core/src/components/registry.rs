@@ -17,7 +17,10 @@ use super::node_lifecycle::NodeLifecycle;
 use super::pod_gc::PodGc;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
-use super::{daemonset, deployment, disruption, endpointslice, namespace, replicaset, statefulset, ttl};
+use super::{
+    attach_detach, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace, replicaset, statefulset,
+    storage_protection, ttl, volume_binder,
+};
 
 /// The kind of a controller's work, as far as the comparison of its writes depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +29,8 @@ pub enum Duty {
     Workload,
     /// Anything else.
     Other,
+    /// It stands for software that is no part of Kubernetes, so that no recording judges it.
+    Driver,
 }
 
 /// A controller or the scheduler: anything that is started, stopped and queried as a controller.
@@ -46,7 +51,8 @@ pub struct ControllerRow {
 
 macro_rules! rows {
     ($( $name:literal $alias:literal $user:literal $source:literal $duty:ident $start:expr; )+) => {
-        /// The controllers in the order in which kube-controller-manager starts them, and the scheduler.
+        /// The controllers in the order in which kube-controller-manager starts them, the scheduler, and the attacher of
+        /// CSI drivers.
         ///
         /// Sources: cmd/kube-controller-manager/app/controllermanager.go, `NewControllerDescriptors`, and
         /// names/controller_names.go, `KCMControllerAliases` (v1.34).
@@ -84,10 +90,20 @@ rows! {
         |context, now| boxed(NodeIpam::new(context, now)?);
     "node-lifecycle-controller" "nodelifecycle" "node-controller" "node-controller" Other
         |context, now| boxed(NodeLifecycle::new(context, now));
+    "persistentvolume-binder-controller" "persistentvolume-binder" "persistent-volume-binder"
+        "persistentvolume-controller" Other |context, now| boxed(volume_binder::start(context, now));
+    "persistentvolume-attach-detach-controller" "attachdetach" "attachdetach-controller" "attachdetach-controller" Other
+        |context, now| boxed(attach_detach::start(context, now));
+    "persistentvolumeclaim-protection-controller" "pvc-protection" "pvc-protection-controller" "" Other
+        |context, now| boxed(storage_protection::start_claims(context, now));
+    "persistentvolume-protection-controller" "pv-protection" "pv-protection-controller" "" Other
+        |context, now| boxed(storage_protection::start_volumes(context, now));
     "taint-eviction-controller" "" "node-controller" "taint-eviction-controller" Other
         |context, now| boxed(TaintEviction::new(context, now));
     "kube-scheduler" "" "kube-scheduler" "default-scheduler" Other
         |context, now| boxed(Scheduler::new(context, now));
+    "csi-attacher" "" "csi-attacher" "" Driver
+        |context, now| boxed(csi_attacher::start(context, now));
 }
 
 #[expect(
@@ -98,12 +114,15 @@ fn boxed(controller: impl Controller + 'static) -> Option<Box<dyn Controller>> {
     Some(Box::new(controller))
 }
 
-/// The scheduler's name: a process of its own, which `--controllers` does not know.
-pub const SCHEDULER: &str = ROWS[ROWS.len() - 1].name;
+/// How many rows are processes of their own, which `--controllers` does not know: the scheduler and the attacher.
+const BESIDE: usize = 2;
+
+/// The scheduler's name.
+pub const SCHEDULER: &str = ROWS[ROWS.len() - BESIDE].name;
 
 /// The names of the controllers of kube-controller-manager.
 pub const CONTROLLERS: &[&str] = &{
-    let mut names = [""; ROWS.len() - 1];
+    let mut names = [""; ROWS.len() - BESIDE];
     let mut at = 0;
     while at < names.len() {
         names[at] = ROWS[at].name;
@@ -112,7 +131,7 @@ pub const CONTROLLERS: &[&str] = &{
     names
 };
 
-/// Returns the names of all rows: the controllers and the scheduler.
+/// Returns the names of all rows: the controllers, the scheduler and the attacher.
 pub fn processes() -> impl Iterator<Item = &'static str> + Clone {
     ROWS.iter().map(|row| row.name)
 }

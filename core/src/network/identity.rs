@@ -69,6 +69,16 @@ impl Identity {
         Arc::new(Self { user, groups: Vec::from([Text::of("system:authenticated")]), agent: self.agent.clone() })
     }
 
+    /// The driver of some storage, with the rights that its installation gives it: here all.
+    #[must_use]
+    pub fn driver(name: &'static str) -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::of(name),
+            groups: Vec::from([Text::of("system:masters"), Text::of("system:authenticated")]),
+            agent: Text::of(name),
+        })
+    }
+
     /// kube-scheduler.
     #[must_use]
     pub fn scheduler() -> Arc<Self> {

@@ -23,6 +23,7 @@ mod reading;
 mod redact;
 pub mod schema;
 pub mod selector;
+pub(crate) mod sha256;
 mod share;
 mod text;
 pub mod time;

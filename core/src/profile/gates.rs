@@ -131,6 +131,7 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("InPlacePodVerticalScaling", "container-resources-in-status", true),
     ("KubeletRegistrationGetOnExistsOnly", "registration-goes-on-after-forbidden", false),
     ("NominatedNodeNameForExpectation", "scheduler-failure-clears-nomination", false),
+    ("NodeOutOfServiceVolumeDetach", "out-of-service-nodes-give-up-volumes", true),
     ("PodLevelResources", "pod-level-resources", true),
     ("PodObservedGenerationTracking", "pod-conditions-observe-generation", true),
     ("PodObservedGenerationTracking", "pod-observed-generation", true),

@@ -22,7 +22,7 @@ pub use gates::{Gate, gates};
 pub use known_releases::{UnknownRelease, list_releases, releases_between};
 pub use release::Release;
 use releases::ColumnChange;
-pub use releases::{DEFAULT_RELEASE, RELEASES};
+pub use releases::{DEFAULT_RELEASE, RELEASES, older};
 pub use rows::{ROWS, Row, row};
 pub use settings::{Race, Settings, SettingsError};
 pub use value::{GateStage, Value};

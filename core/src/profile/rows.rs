@@ -190,6 +190,48 @@ pub static ROWS: &[Row] = &[
         flag: "kube-controller-manager.terminated-pod-gc-threshold",
     },
     Row {
+        name: "attach-detach-reconcile-sync-period",
+        says: "how often it is checked whether volumes are still attached",
+        first: &[(OLDEST, secs(60))],
+        source: "pkg/controller/volume/attachdetach/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.attach-detach-reconcile-sync-period",
+    },
+    Row {
+        name: "disable-attach-detach-reconcile-sync",
+        says: "it is never checked whether volumes are still attached",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "cmd/kube-controller-manager/app/options/attachdetachcontroller.go (v1.34)",
+        flag: "kube-controller-manager.disable-attach-detach-reconcile-sync",
+    },
+    Row {
+        name: "disable-force-detach-on-timeout",
+        says: "a node that is not ready keeps its volumes, however long it does not let them go",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "cmd/kube-controller-manager/app/options/attachdetachcontroller.go (v1.34)",
+        flag: "kube-controller-manager.disable-force-detach-on-timeout",
+    },
+    Row {
+        name: "pvclaimbinder-sync-period",
+        says: "how often volumes and claims that could not be bound are looked at again",
+        first: &[(OLDEST, secs(15))],
+        source: "pkg/controller/volume/persistentvolume/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.pvclaimbinder-sync-period",
+    },
+    Row {
+        name: "out-of-service-nodes-give-up-volumes",
+        says: "a node that is not ready and out of service loses its pods, and its volumes at once",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "pkg/features/kube_features.go (v1.26, v1.31), NodeOutOfServiceVolumeDetach; KEP-2268",
+        flag: "",
+    },
+    Row {
+        name: "ready-nodes-keep-volumes",
+        says: "a ready node keeps a volume that it uses, however long it does not let it go",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go (v1.25; PR 110721)",
+        flag: "",
+    },
+    Row {
         name: "default-not-ready-toleration-seconds",
         says: "how many seconds a pod that says nothing else stays on a node that is not ready",
         first: &[(OLDEST, Value::Number(300.0))],
@@ -532,6 +574,13 @@ pub static ROWS: &[Row] = &[
         "scheduler-request-above-allocatable-is-unresolvable",
         "preemption is not tried on a node that is too small for a pod",
     ),
+    Row {
+        name: "scheduler-names-volume-affinity",
+        says: "a node that a volume cannot be used on did not match the volume's node affinity, in the scheduler's words",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "pkg/scheduler/framework/plugins/volumebinding/binder.go (v1.32, v1.33), ErrReasonNodeConflict",
+        ..PLAIN
+    },
     off("scheduler-looks-for-resource-claims", "the scheduler says that it found no resource claims to deallocate"),
     off("scheduler-counts-unnamed-nodes", "nodes that a pod leaves out by name are counted in the message"),
     Row {

@@ -277,12 +277,9 @@ impl Settings {
 
 /// Flags of the control plane that have an effect which is not modelled.
 /// Source: cmd/kube-controller-manager/app/options, cmd/kube-apiserver/app/options (v1.34).
-const FLAGS_NOT_MODELLED: [&str; 12] = [
+const FLAGS_NOT_MODELLED: [&str; 9] = [
     "admission-control-config-file",
-    "attach-detach-reconcile-sync-period",
     "cluster-signing-duration",
-    "disable-attach-detach-reconcile-sync",
-    "disable-force-detach-on-timeout",
     "leader-elect",
     "leader-elect-lease-duration",
     "leader-elect-renew-deadline",
@@ -310,6 +307,13 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
         Value::Bool(_) => text.parse().map(Value::Bool).map_err(|_| "true or false is needed"),
         Value::Text(_) => Err("it is a text"),
         Value::Duration(_) => match parse_duration(text) {
+            // Source: cmd/kube-controller-manager/app/core.go (v1.34), startPersistentVolumeAttachDetachController.
+            Some(duration)
+                if range == "attach-detach-reconcile-sync-period" && duration < SignedDuration::from_secs(1) =>
+            {
+                Err("duration time must be greater than one second as set via command line option \
+                    reconcile-sync-loop-period")
+            }
             Some(duration) if duration > SignedDuration::ZERO => Ok(Value::Duration(duration)),
             Some(_) => Err("it must be greater than zero"),
             None => Err("a duration with a unit is needed, as \"40s\" or \"5m\""),

@@ -41,6 +41,7 @@ mod renewal;
 mod reviews;
 mod service_accounts;
 mod status;
+mod storage_kinds;
 mod store;
 mod strategy;
 mod syntax;

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 
 use super::call::RequestInfo;
 use super::fields::put;
-use super::validation::{FieldError, event, lease, meta, node, others, pod, pod_update, worded, workload};
-use super::{nodes, pods, status, workloads};
+use super::validation::{FieldError, event, lease, meta, node, others, pod, pod_update, storage, worded, workload};
+use super::{nodes, pods, status, storage_kinds, workloads};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
@@ -71,6 +71,9 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
             tree.remove(&["spec", "strategy"]);
             tree.remove(&["spec", "preferredHolder"]);
         }
+        "PersistentVolume" | "PersistentVolumeClaim" | "StorageClass" | "CSIDriver" => {
+            storage_kinds::default(kind.name, tree);
+        }
         // Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_Secret`.
         "Secret" if tree.get("type").is_null() => tree.set(&["type"], "Opaque"),
         "PriorityClass" if tree.get("preemptionPolicy").is_null() => {
@@ -95,7 +98,8 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
             nodes::drop_config(tree);
             nodes::drop_disabled(tree, None, settings);
         }
-        "PersistentVolume" | "PersistentVolumeClaim" => tree.set(&["status"], json!({"phase": "Pending"})),
+        "PersistentVolume" => storage_kinds::new_volume(tree, now),
+        "PersistentVolumeClaim" => tree.set(&["status"], json!({"phase": "Pending"})),
         "Namespace" => {
             tree.set(&["status"], json!({"phase": "Active"}));
             let has = tree.at(&["spec", "finalizers"]).items().iter().any(|item| item.as_str() == Some("kubernetes"));
@@ -152,7 +156,13 @@ pub(super) fn has_version(kind: &Kind, found: &str, version: &str) -> bool {
 }
 
 /// Resets what a write cannot change: the status through the object, everything else through the status.
-pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, old: &Json, settings: &Settings) {
+pub(super) fn prepare_update(
+    kind: &Kind,
+    subresource: &str,
+    tree: &mut Json,
+    old: &Json,
+    (settings, now): (&Settings, Timestamp),
+) {
     put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
     let has_status = kind.subresource("status").is_some();
     match (kind.name, subresource) {
@@ -175,6 +185,9 @@ pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, ol
     }
     if kind.name == "DaemonSet" {
         workloads::count_templates(tree, Some(old));
+    }
+    if (kind.name, subresource) == ("PersistentVolume", "status") {
+        storage_kinds::time_phase(tree, old, now);
     }
     let counts = kind.is(Trait::Generation) && (kind.name != "Pod" || settings.profile().is("pod-generation"));
     if counts && subresource.is_empty() && is_other(kind, tree, old) {
@@ -219,6 +232,10 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, &mut errors),
                 ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),
+                ("PersistentVolume", _) => storage::volume(tree, wording, &mut errors),
+                ("PersistentVolumeClaim", _) => storage::claim(tree, wording, &mut errors),
+                ("StorageClass", _) => storage::class(tree, wording, &mut errors),
+                ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
                 ("CertificateSigningRequest", _) => others::signing_request(tree, &mut errors),
                 ("Secret", _) => others::secret(tree, &mut errors),
                 ("Service", _) => others::service(tree, wording, &mut errors),
@@ -272,6 +289,11 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
                 ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, &mut errors),
+                ("PersistentVolume", "") => storage::volume_update(tree, old, wording, &mut errors),
+                ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, &mut errors),
+                ("StorageClass", _) => storage::class_update(tree, old, &mut errors),
+                ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
+                ("VolumeAttachment", _) => storage::attachment_update(tree, old, &mut errors),
                 ("Service", "") => others::service(tree, wording, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
                     if !tree.get("spec").is_same_allocation(old.get("spec")) {

@@ -211,7 +211,7 @@ impl ApiServer {
         strategy::default(kind, &mut tree);
         admission::update(self, info, origin, &old, &mut tree)?;
         self.check_version(kind, &tree, current, &info.name)?;
-        strategy::prepare_update(kind, &info.subresource, &mut tree, &old, &self.settings);
+        strategy::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
         keep_system_fields(&mut tree, &old);
         let errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
         if !errors.is_empty() {

@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::runtime::{ApiResult, ControllerRuntime, Watched, failure};
 use super::{Controller, ControllerContext};
-use crate::components::client::{CacheEvent, PAUSE_FIRST, Reflector, WorkQueue};
+use crate::components::client::{CacheEvent, Client, PAUSE_FIRST, Reflector, WorkQueue};
 use crate::components::events::{EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId};
 use crate::network::{Call, RequestId};
@@ -201,7 +201,20 @@ impl<R: Reconciler> KeyedController<R> {
         context: &ControllerContext,
         now: Timestamp,
     ) -> Self {
-        let base = ControllerRuntime::new(config.watched, context, now);
+        Self::over(own, config, ControllerRuntime::new(config.watched, context, now))
+    }
+
+    /// Starts a controller with empty caches under the identity of a client; it writes no Events.
+    pub(in crate::components) fn with_client(
+        own: R,
+        config: &'static ControllerConfig,
+        client: Client,
+        context: &ControllerContext,
+    ) -> Self {
+        Self::over(own, config, ControllerRuntime::with_client(client, config.watched, context))
+    }
+
+    fn over(own: R, config: &'static ControllerConfig, base: ControllerRuntime) -> Self {
         let queue = WorkQueue::with_first_pause(config.retries.first);
         let runtime = KeyedRuntime { base, queue, under_way: BTreeMap::new(), open: BTreeMap::new() };
         Self { own, runtime, config }

@@ -121,6 +121,8 @@ pub struct Hardware {
     pub container_runtime: Text,
     /// logind's `InhibitDelayMaxSec`. Default 5 s (logind.conf(5)).
     pub inhibit_max_delay: SignedDuration,
+    /// How many volumes of a CSI driver the machine takes, by driver. Default: no driver says.
+    pub attach_limits: Vec<(Text, i64)>,
     /// What fails: `machine-info`, `version-info`, `runtime-status`; `logind`, which is not there; `inhibit-delay`,
     /// which no drop-in file of the kubelet changes, since another one wins over it.
     pub failing: Vec<Text>,
@@ -201,6 +203,7 @@ impl Default for Hardware {
             kernel_version: Text::of("6.12.0-1-amd64"),
             container_runtime: Text::of("containerd://2.1.4"),
             inhibit_max_delay: SignedDuration::from_secs(5),
+            attach_limits: Vec::new(),
             failing: Vec::new(),
             kubeconfigs: Vec::from([(Text::of(KUBECONFIG), Credentials::Node)]),
         }
@@ -283,12 +286,24 @@ impl MachineSpec {
     }
 }
 
+/// Reads how many volumes of each driver a machine takes.
+fn read_limits(limits: &Json) -> Result<Vec<(Text, i64)>, FieldError> {
+    if !limits.is_object() {
+        return Err(FieldError::new("attachLimits", "an object is needed, as {\"csi.example.com\": 8}"));
+    }
+    let read = |(driver, count): (&Text, &Json)| {
+        let needed =
+            || FieldError::new(format!("attachLimits.{driver}"), "a whole number from 0 to 2147483647 is needed");
+        let count = count.as_i64().filter(|count| (0..=i64::from(i32::MAX)).contains(count)).ok_or_else(needed)?;
+        Ok((driver.clone(), count))
+    };
+    limits.fields().map(read).collect()
+}
+
 impl Hardware {
     fn read(&mut self, reader: &mut FieldReader<'_>) -> Result<(), FieldError> {
-        for name in ["attachLimits"] {
-            if reader.any(name).is_some() {
-                return Err(reader.error(name, format!("{name} is not modelled yet")));
-            }
+        if let Some(limits) = reader.any("attachLimits") {
+            self.attach_limits = read_limits(limits)?;
         }
         let capacity = reader.any("capacity");
         if let Some(capacity) = capacity {

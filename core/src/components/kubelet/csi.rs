@@ -15,7 +15,7 @@ use crate::chance::{Chance, Jitter};
 use crate::components::Because;
 use crate::json;
 use crate::network::{CSI_NODES, Call, Verb};
-use crate::objects::{Json, Text};
+use crate::objects::{Json, Object, Text};
 
 /// How often the API server is asked whether it is there. Source: csi_plugin.go (v1.34), `waitForAPIServerForever`.
 const PROBE_PERIOD: SignedDuration = SignedDuration::from_secs(1);
@@ -45,6 +45,8 @@ pub(super) enum CsiPurpose {
     Owner,
     Create,
     Update,
+    /// What the drivers of the machine say was added.
+    Drivers,
 }
 
 /// The initialisation of the CSINode.
@@ -105,7 +107,8 @@ impl Kubelet {
                         let call = Call::new(Verb::Update, CSI_NODES, "", &self.config.node_name).body(body);
                         self.call(call, Purpose::Csi(CsiPurpose::Update), context);
                     }
-                    _ => self.finish_csi(context),
+                    Some(found) => self.finish_csi(&found, context),
+                    None => self.fail_csi(String::from("the answer holds no CSINode"), context),
                 }
             }
             (CsiPurpose::Get, 404) => self.call(self.get_node(), Purpose::Csi(CsiPurpose::Owner), context),
@@ -116,7 +119,17 @@ impl Kubelet {
                 let call = Call::new(Verb::Create, CSI_NODES, "", "").body(body);
                 self.call(call, Purpose::Csi(CsiPurpose::Create), context);
             }
-            (CsiPurpose::Create | CsiPurpose::Update, 200 | 201) => self.finish_csi(context),
+            (CsiPurpose::Create | CsiPurpose::Update, 200 | 201) => {
+                match outcome.ok().and_then(|answer| answer.as_object().cloned()) {
+                    Some(own) => self.finish_csi(&own, context),
+                    None => self.fail_csi(String::from("the answer holds no CSINode"), context),
+                }
+            }
+            (CsiPurpose::Drivers, _) => {
+                if let Some(why) = failure(&outcome) {
+                    self.log(format!("error updating CSINode with the new driver: {why}"), context);
+                }
+            }
             _ => self.fail_csi(failure(&outcome).unwrap_or_default(), context),
         }
     }
@@ -133,7 +146,8 @@ impl Kubelet {
         })
     }
 
-    fn finish_csi(&mut self, context: &mut KubeletContext<'_>) {
+    fn finish_csi(&mut self, own: &Object, context: &mut KubeletContext<'_>) {
+        self.register_drivers(own, context);
         self.csi.is_done = true;
         self.generation += 1;
         let because = Because::Fact(String::from("the API server has the CSINode of this Node"));
@@ -144,6 +158,31 @@ impl Kubelet {
         let jitter = Jitter::of(pause, PAUSE_JITTER);
         let led = self.led_csi(now, jitter);
         led.unwrap_or_else(|| self.csi.chance.pause(jitter))
+    }
+
+    /// Adds the drivers of the machine that limit its volumes.
+    ///
+    /// Source: nodeinfomanager.go (v1.34), `installDriverToCSINode`; a driver calls the node by its name.
+    fn register_drivers(&mut self, own: &Object, context: &mut KubeletContext<'_>) {
+        let limits = context.host.spec.hardware.attach_limits.clone();
+        let mut drivers = own.stable().at(&["spec", "drivers"]).items().to_vec();
+        let before = drivers.clone();
+        for (driver, limit) in &limits {
+            drivers.retain(|known| known.get("name").as_text() != Some(driver));
+            drivers.push(json!({"name": driver.as_str(), "nodeID": self.config.node_name.as_str(),
+                "topologyKeys": null, "allocatable": {"count": *limit}}));
+        }
+        let is_known = |one: &Json| {
+            let same = |other: &&Json| ["name", "allocatable"].iter().all(|field| other.get(field) == one.get(field));
+            before.iter().any(|other| same(&other))
+        };
+        if drivers.iter().all(is_known) {
+            return;
+        }
+        let mut body = own.json();
+        body.set(&["spec", "drivers"], drivers);
+        let call = Call::new(Verb::Update, CSI_NODES, "", &self.config.node_name).body(body);
+        self.call(call, Purpose::Csi(CsiPurpose::Drivers), context);
     }
 
     fn fail_csi(&mut self, why: String, context: &mut KubeletContext<'_>) {

@@ -33,6 +33,7 @@ mod thresholds;
 mod topology;
 mod upkeep;
 mod validation;
+mod volumes;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -58,6 +59,7 @@ use self::static_pods::StaticPods;
 use self::status::StatusLoop;
 pub use self::swap::swaps_volumes;
 use self::upkeep::UpkeepTimers;
+use self::volumes::Volumes;
 use super::client::Reflector;
 use super::host::Host;
 use super::{Deadline, DecisionId, Outbox, Output, earliest};
@@ -95,9 +97,10 @@ enum Timer {
     RuntimeCall,
     Mirrors,
     StaticStart,
+    Volumes,
 }
 
-const TIMERS: [(Timer, &str); 18] = [
+const TIMERS: [(Timer, &str); 19] = [
     (Timer::LeaseSync, "lease renewal"),
     (Timer::LeaseRetry, "lease back-off"),
     (Timer::Modules, "start of the modules"),
@@ -116,6 +119,7 @@ const TIMERS: [(Timer, &str); 18] = [
     (Timer::RuntimeCall, "time-out of the runtime"),
     (Timer::Mirrors, "mirror pods"),
     (Timer::StaticStart, "static pods"),
+    (Timer::Volumes, "mount back-off"),
 ];
 
 /// What an answer is for.
@@ -129,6 +133,7 @@ enum Purpose {
     Pod(Text, pods::PodPurpose),
     Certificate(CertificateUse),
     Mirror(static_pods::MirrorPurpose, Text),
+    Volume(Text, volumes::VolumePurpose),
 }
 
 /// What a kubelet may use during one call of its machine.
@@ -179,6 +184,7 @@ pub struct Kubelet {
     upkeep: UpkeepTimers,
     certificates: Certificates,
     static_pods: StaticPods,
+    volumes: Volumes,
     was_unschedulable: bool,
     has_said_rebooted: bool,
     /// Counts the changes of kubelet state that the status depends on.
@@ -219,6 +225,7 @@ impl Kubelet {
             upkeep: UpkeepTimers::default(),
             certificates: Certificates::new(chance.fork("certificates")),
             static_pods: StaticPods::default(),
+            volumes: Volumes::default(),
             started: context.now,
             timers: [None; TIMERS.len()],
             pending: Vec::new(),
@@ -344,8 +351,9 @@ impl Kubelet {
     pub fn handle_message(&mut self, message: ToClient, context: &mut KubeletContext<'_>) {
         let id = message.id();
         if self.nodes.owns(id) {
-            // The changes are not used: each status tick compares the cached tree with the one that it saw last.
+            // Only waiting pods use the changes: each status tick compares the cached tree with the one it saw last.
             let _ = self.nodes.handle_message(message, context.outbox, context.now);
+            self.volumes_changed(context);
             return;
         }
         if self.pods.owns(id) {
@@ -368,6 +376,7 @@ impl Kubelet {
             Purpose::Event => self.handle_event_answer(&result, context),
             Purpose::Mirror(step, name) => self.handle_mirror(&step, &name, &result, context),
             Purpose::Certificate(purpose) => self.handle_signing_request(purpose, result, context),
+            Purpose::Volume(uid, step) => self.handle_volume(&uid, step, result, context),
             Purpose::Pod(uid, step) => self.handle_pod_answer(&uid, step, result, context),
         }
     }
@@ -400,6 +409,7 @@ impl Kubelet {
                 Timer::RuntimeCall => self.runtime_call_failed(context),
                 Timer::Mirrors => self.reconcile_static(context),
                 Timer::StaticStart => self.start_waiting(context),
+                Timer::Volumes => self.retry_volumes(context),
             }
         }
         self.nodes.handle_timeout(context.outbox, context.now);

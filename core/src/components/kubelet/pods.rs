@@ -4,7 +4,7 @@
 //! A status is written by GET and PATCH, with DELETE at the end; a pod has one such request under way at a time.
 //! Inputs: the watch of pods, answers, time, ended processes. Outputs: containers on the host, requests, Events,
 //! decisions. Invariant: no running pod is stopped because the API server is unreachable.
-//! Left out on purpose: init containers, probes, volumes and images.
+//! Left out on purpose: init containers, probes and images.
 
 mod admitting;
 mod ending;
@@ -266,6 +266,18 @@ impl PodManager {
     fn recompute_deadline(&mut self, now: Timestamp) {
         self.due = self.workers.settle(now);
     }
+
+    /// Tells whether the pods of the node are known.
+    pub(super) const fn is_known(&self) -> bool {
+        self.is_filled
+    }
+
+    /// Lets a waiting pod be looked at again at an instant.
+    pub(super) fn wake_at(&mut self, uid: &Text, at: Timestamp) {
+        if let Some(worker) = self.workers.get_mut(uid).filter(|worker| worker.stage == WorkerStage::Blocked) {
+            worker.retry_at = Some(at);
+        }
+    }
 }
 
 impl Kubelet {
@@ -524,6 +536,14 @@ impl Kubelet {
             self.retry_pod(uid, NETWORK_PAUSE, context.now);
             return;
         }
+        let runs = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
+        if self.gives_up_on_volumes(uid, context.now) {
+            self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
+            return;
+        }
+        if !self.has_volumes(uid, context) && !runs {
+            return;
+        }
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.stage = WorkerStage::Active;
         worker.retry_at = None;
@@ -559,6 +579,22 @@ impl Kubelet {
         if let Some(worker) = self.pods.workers.get_mut(uid) {
             worker.retry_at = Some(at + SignedDuration::from_nanos(i64::try_from(late).unwrap_or(0)));
         }
+    }
+
+    /// Returns a pod as it was seen last.
+    pub(super) fn pod(&self, uid: &Text) -> Option<&Object> {
+        self.pods.workers.get(uid).map(|worker| &worker.object)
+    }
+
+    /// Syncs a pod again after the pause of a sync that failed.
+    pub(super) fn retry_pod_later(&mut self, uid: &Text, now: Timestamp) {
+        self.retry_pod(uid, FAILED_SYNC_PAUSE, now);
+        self.pods.recompute_deadline(now);
+    }
+
+    /// Finds out when the next pod is due.
+    pub(super) fn recompute_pods(&mut self, now: Timestamp) {
+        self.pods.recompute_deadline(now);
     }
 
     /// Resumes the work on all pods, with the changes that were ignored meanwhile.

@@ -1,8 +1,7 @@
 //! The setters: what a kubelet writes into the status of its Node, from its machine and its configuration.
 //!
 //! Mirrors pkg/kubelet/nodestatus/setters.go and pkg/kubelet/kubelet_node_status.go (v1.34), in their order. Inputs: a
-//! Node, the host, the configuration. Outputs: the changed Node, and the Events to emit. Left out on purpose:
-//! `volumesInUse`.
+//! Node, the host, the configuration. Outputs: the changed Node, and the Events to emit.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -103,6 +102,7 @@ impl Kubelet {
             self.was_unschedulable = unschedulable;
             said.push(self.status_event(if unschedulable { "NodeNotSchedulable" } else { "NodeSchedulable" }));
         }
+        self.set_volumes_in_use(node);
         let declared = self.settings.profile().text("declared-features");
         if !declared.is_empty() {
             node.set(&["status", "declaredFeatures"], declared.split(',').map(Json::from).collect::<Json>());

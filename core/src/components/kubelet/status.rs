@@ -265,6 +265,7 @@ impl Kubelet {
         let is_due = self.is_report_due(context.now);
         if self.is_clean(base, context.host) {
             if !is_due {
+                self.note_volumes_in_use(base.stable(), context);
                 self.finish_tick(context);
                 return;
             }
@@ -281,6 +282,7 @@ impl Kubelet {
         let because = self.decide_status(&tree, &computed, context);
         self.emit_said(computed.said, because, context);
         if !computed.is_changed && !is_due {
+            self.note_volumes_in_use(&tree, context);
             self.finish_tick(context);
             return;
         }
@@ -420,6 +422,9 @@ impl Kubelet {
             }
             (StatusPurpose::Patch, None) => {
                 self.status.last_report = Some(context.now);
+                if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object().cloned()) {
+                    self.note_volumes_in_use(node.stable(), context);
+                }
                 self.finish_tick(context);
             }
             (StatusPurpose::Patch, Some(why)) => {
@@ -430,6 +435,9 @@ impl Kubelet {
             }
             (StatusPurpose::FastPatch, None) => {
                 self.status.last_report = Some(context.now);
+                if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object().cloned()) {
+                    self.note_volumes_in_use(node.stable(), context);
+                }
                 self.finish_fast(context);
             }
             // The cached Node is probably stale: an ordinary tick will read it. The fast loop has ended.

@@ -21,6 +21,7 @@ use super::recorder::EventText;
 use super::score::scores;
 use super::snapshot::ClusterSnapshot;
 use super::status::{Condition, patch};
+use super::volumes::VolumeState;
 use super::writes::Write;
 use super::{Scheduler, SchedulingState};
 use crate::components::node_affinity::named_nodes;
@@ -96,7 +97,8 @@ impl Scheduler {
 
     /// Finds the nodes that fit, and of those the best.
     fn fitting(&mut self, pod: &PodInfo) -> Result<Fitting, Diagnosis> {
-        let view = ClusterSnapshot::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
+        let storage = Listers(&self.runtime).storage(&self.promised);
+        let view = ClusterSnapshot::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE), storage);
         let mut diagnosis = Diagnosis { all: self.cluster.len(), ..Diagnosis::default() };
         let named = named_nodes(pod.spec());
         if named.as_ref().is_some_and(alloc::collections::BTreeSet::is_empty) {
@@ -172,11 +174,24 @@ impl Scheduler {
         let at = self.choose(&pod, &fitting.best);
         let node = fitting.best[at].clone();
         let why = fitting.facts.iter().cloned().map(Because::Fact).collect();
+        let volumes = VolumeState::of(&pod, Listers(&self.runtime).storage(&self.promised));
+        let place = self.cluster.get(&node).map(|own| own.tree().clone()).unwrap_or_default();
+        let plan = volumes.and_then(|volumes| volumes.plan(&place)).unwrap_or_default();
         let because = self.runtime.decide(format!("pod/{}", pod.key), format!("bind to Node {node}"), why);
         self.nominations.remove(&pod.key);
         self.cluster.place(pod.clone(), &node);
         self.assumed.insert(pod.key.clone(), node.clone());
-        self.bind(queued, node, because, now);
+        if plan.is_empty() {
+            self.bind(queued, node, because, now);
+        } else {
+            self.bind_volumes((queued, node, because), &plan, now);
+        }
+    }
+
+    /// Returns the cluster as it is known.
+    fn view(&self) -> ClusterSnapshot<'_> {
+        let storage = Listers(&self.runtime).storage(&self.promised);
+        ClusterSnapshot::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE), storage)
     }
 
     /// Searches for Pods to preempt for one that fits nowhere.
@@ -191,7 +206,7 @@ impl Scheduler {
             let failure = Failure { queued, reason: "Unschedulable", message, rejectors, nominated: None };
             return self.conclude(failure, ClusterActivity::Quiet, now);
         }
-        let view = ClusterSnapshot::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
+        let view = self.view();
         let budgets = Listers(&self.runtime).budgets();
         let (offer, nominated) =
             match search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.behaviour.rules) {

@@ -1,11 +1,11 @@
 //! The filters: whether a node can run a Pod. They run in upstream's order, and the first that rejects is reported.
 //!
 //! Mirrors pkg/scheduler/framework/plugins/{nodeunschedulable,tainttoleration,nodeaffinity,nodeports,noderesources,
-//! podtopologyspread,interpodaffinity} (v1.34), `Filter`.
+//! volumebinding,podtopologyspread,interpodaffinity} (v1.34), `Filter`.
 //! Inputs: the Pod, the node with its Pods, and what was counted over all nodes before. Outputs: nothing, or the
 //! reasons. The condition Ready is not checked: only taints and `spec.unschedulable` are.
-//! Left out on purpose: the topology of volumes, and `NodeName`, which never rejects here since bound Pods are not
-//! scheduled.
+//! Left out on purpose: how many volumes a node can have, their zones by label, and `NodeName`, which never rejects
+//! here since bound Pods are not scheduled.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -15,6 +15,7 @@ use super::interpod::AffinityState;
 use super::plugins::{Plugin, Rejection, Remedy};
 use super::snapshot::ClusterSnapshot;
 use super::spread::SpreadState;
+use super::volumes::VolumeState;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::PodLevel;
 use crate::components::tolerations::tolerates;
@@ -28,6 +29,7 @@ pub(super) struct Rules {
     pub(super) level: PodLevel,
     names_taint: bool,
     too_large_is_final: bool,
+    names_volume_affinity: bool,
 }
 
 impl Rules {
@@ -36,6 +38,7 @@ impl Rules {
         Self {
             level: if profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored },
             names_taint: profile.is("scheduler-names-untolerated-taint"),
+            names_volume_affinity: profile.is("scheduler-names-volume-affinity"),
             too_large_is_final: profile.is("scheduler-request-above-allocatable-is-unresolvable"),
         }
     }
@@ -48,11 +51,13 @@ pub(super) struct Candidate<'a> {
     pub(super) rules: Rules,
     spread: Option<SpreadState>,
     affinity: Option<AffinityState>,
+    volumes: Option<VolumeState<'a>>,
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn new(pod: &'a PodInfo, rules: Rules, view: &ClusterSnapshot<'_>) -> Self {
-        Self { pod, rules, spread: SpreadState::of(pod, view), affinity: AffinityState::of(pod, view) }
+    pub(super) fn new(pod: &'a PodInfo, rules: Rules, view: &ClusterSnapshot<'a>) -> Self {
+        let (spread, affinity) = (SpreadState::of(pod, view), AffinityState::of(pod, view));
+        Self { pod, rules, spread, affinity, volumes: VolumeState::of(pod, view.storage) }
     }
 
     /// Tells whether the Pod may run on a node.
@@ -65,6 +70,7 @@ impl<'a> Candidate<'a> {
         }
         self.ports(node)?;
         self.resources(node)?;
+        self.volumes.as_ref().map_or(Ok(()), |volumes| volumes.check(node, self.rules.names_volume_affinity))?;
         self.spread.as_ref().map_or(Ok(()), |spread| spread.check(node))?;
         self.affinity.as_ref().map_or(Ok(()), |affinity| affinity.check(node))
     }

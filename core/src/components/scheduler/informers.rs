@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 
 use super::cache::PodInfo;
+use super::volumes::{Promised, Storage};
 use crate::components::controller::{ControllerRuntime, Watched};
 use crate::network::{NAMESPACES, NODES, PODS, Resource};
 use crate::objects::selector::Selector;
@@ -59,6 +60,16 @@ impl<'a> Listers<'a> {
     pub(super) fn refusal_of_volumes(self, pod: &PodInfo) -> Option<Text> {
         let (claims, classes) = (self.0.cache(CLAIM_CACHE), self.0.cache(STORAGE_CLASS_CACHE));
         super::volumes::refusal(pod, |key| claims.get(key), |key| classes.get(key))
+    }
+
+    /// Returns claims, volumes and classes, with the volumes that Pods which are being bound will have.
+    pub(super) fn storage(self, promised: &'a Promised) -> Storage<'a> {
+        Storage {
+            claims: self.0.cache(CLAIM_CACHE),
+            volumes: self.0.cache(VOLUME_CACHE),
+            classes: self.0.cache(STORAGE_CLASS_CACHE),
+            promised,
+        }
     }
 
     pub(super) fn budgets(self) -> Vec<&'a Object> {

@@ -6,7 +6,7 @@
 //! nominations, deletions of preempted Pods, Events.
 //! Invariants: one Pod is tried at a time, and the next one only after the status of the last was written. A Pod that
 //! was given a node counts there from that moment, before the watch shows it. An attempt takes no time.
-//! Left out on purpose: the topology of volumes, dynamic resources, extenders, other profiles, gangs, and the reuse of
+//! Left out on purpose: how many volumes a node can have, dynamic resources, extenders, other profiles, gangs, and the reuse of
 //! scores for equal Pods (1.35 on), which can only change the choice among fitting nodes.
 
 mod attempt;
@@ -46,6 +46,7 @@ use self::plugins::Plugin;
 use self::queue::{Queue, Queued};
 use self::recorder::Recorder;
 use self::score::Balance;
+use self::volumes::{Promised, VolumeWait};
 use self::writes::{OngoingPreemption, Write};
 use super::client::{CacheEvent, Client};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice};
@@ -108,6 +109,9 @@ pub struct Scheduler {
     /// Pods that were given a node and are not seen bound yet.
     assumed: BTreeMap<ObjectKey, Text>,
     under_way: BTreeMap<RequestId, Write>,
+    /// Volumes that claims of Pods which are being bound will have.
+    promised: Promised,
+    waiting_for_volumes: Vec<VolumeWait>,
     jobs: BTreeMap<u64, OngoingPreemption>,
     last_job: u64,
     step: SchedulingState,
@@ -149,6 +153,8 @@ impl Scheduler {
             nominations: Nominations::default(),
             assumed: BTreeMap::new(),
             under_way: BTreeMap::new(),
+            promised: Promised::new(),
+            waiting_for_volumes: Vec::new(),
             jobs: BTreeMap::new(),
             last_job: 0,
             step: SchedulingState::Idle,
@@ -406,6 +412,9 @@ impl Controller for Scheduler {
         self.event_client.handle_timeout(&mut self.runtime.outbox, now);
         self.recorder.handle_timeout((&mut self.event_client, &mut self.runtime.outbox), now);
         self.queue.handle_timeout(now);
+        if !self.waiting_for_volumes.is_empty() {
+            self.look_at_volumes(now);
+        }
     }
 
     /// Tries Pods until one's status has to be written, or none is left.
@@ -417,7 +426,10 @@ impl Controller for Scheduler {
     }
 
     fn own_deadline(&self) -> Option<Deadline> {
-        earliest([self.event_client.next_deadline(), self.recorder.next_deadline(), self.queue.next_deadline()])
+        let looks = self.waiting_for_volumes.iter().filter_map(|wait| wait.look_at).min();
+        let looks = looks.map(|at| Deadline { at, reason: "volumes" });
+        let (events, recorder) = (self.event_client.next_deadline(), self.recorder.next_deadline());
+        earliest([events, recorder, self.queue.next_deadline(), looks])
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {

@@ -2,6 +2,7 @@
 //! namespaces. Borrowed data, never changed.
 
 use super::cache::{NodeInfo, SchedulerCache};
+use super::volumes::Storage;
 use crate::components::client::Reflector;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, ObjectKey, Text};
@@ -13,11 +14,12 @@ pub(super) struct ClusterSnapshot<'a> {
     /// A node as it would be without some of its Pods, or with others.
     pub(super) instead: Option<&'a NodeInfo>,
     pub(super) namespaces: &'a Reflector,
+    pub(super) storage: Storage<'a>,
 }
 
 impl<'a> ClusterSnapshot<'a> {
-    pub(super) const fn new(cluster: &'a SchedulerCache, namespaces: &'a Reflector) -> Self {
-        Self { cluster, instead: None, namespaces }
+    pub(super) const fn new(cluster: &'a SchedulerCache, namespaces: &'a Reflector, storage: Storage<'a>) -> Self {
+        Self { cluster, instead: None, namespaces, storage }
     }
 
     pub(super) const fn with(self, node: &'a NodeInfo) -> Self {

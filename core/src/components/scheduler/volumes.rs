@@ -1,16 +1,258 @@
-//! Whether the claims of a Pod's volumes are ready, which is checked before any node.
+//! The volumes of Pods: whether their claims are ready, where their volumes can be used, and which volume a claim gets
+//! that waits for its first consumer.
 //!
-//! Mirrors pkg/scheduler/framework/plugins/volumebinding (v1.34), `PreFilter` with `podHasPVCs` and
-//! `GetPodVolumeClaims`.
-//! Inputs: the Pod, its claims, the classes of storage. Outputs: nothing, or the reason why no node can take the Pod.
-//! Left out on purpose: the topology of volumes, and the choice of a volume for a claim that waits for its first
-//! consumer; such a claim blocks no Pod here.
+//! Mirrors pkg/scheduler/framework/plugins/volumebinding/{volume_binding,binder}.go (v1.34), `PreFilter` with
+//! `GetPodVolumeClaims`, `FindPodVolumes` and `BindPodVolumes`.
+//! Inputs: the Pod, its claims, the volumes, the classes of storage. Outputs: nothing, or the reason why no node or one
+//! node cannot take the Pod; writes that bind volumes. Left out on purpose: how much room a provisioner has, the
+//! topology of classes, and plugins other than this one that look at volumes.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::cache::PodInfo;
+use jiff::{SignedDuration, Timestamp};
+
+use super::cache::{NodeInfo, PodInfo};
+use super::plugins::{Plugin, Rejection, Remedy};
+use super::queue::Queued;
+use super::writes::Write;
+use super::{Reason, Scheduler};
+use crate::components::DecisionId;
+use crate::components::client::Reflector;
+use crate::components::node_affinity::matches_volume;
+use crate::components::volume_matching::{match_on_node, named_volume, requested};
+use crate::components::volumes::{CLAIMS, SELECTED_NODE, VOLUMES, class_of};
+use crate::network::{Call, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// How often a Pod that is being bound looks whether its claims are. Source: binder.go (v1.34), `BindPodVolumes`.
+const LOOK_PERIOD: SignedDuration = SignedDuration::from_secs(1);
+/// How long that is waited for. Source: pkg/scheduler/apis/config/v1/defaults.go (v1.34), `VolumeBindingArgs`.
+const BIND_MAX: SignedDuration = SignedDuration::from_secs(600);
+/// The provisioner of classes whose volumes are made before. Source: k8s.io/component-helpers
+/// storage/volume/helpers.go (v1.34), `NotSupportedProvisioner`.
+const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
+
+/// The volumes that claims of Pods which are being bound will have: volume, and claim.
+pub(super) type Promised = BTreeMap<Text, ObjectKey>;
+
+/// What is known of storage.
+#[derive(Clone, Copy)]
+pub(super) struct Storage<'a> {
+    pub(super) claims: &'a Reflector,
+    pub(super) volumes: &'a Reflector,
+    pub(super) classes: &'a Reflector,
+    pub(super) promised: &'a Promised,
+}
+
+/// The volumes of a Pod that needs any.
+#[derive(Clone, Debug)]
+pub(super) struct VolumeState<'a> {
+    /// The volumes of bound claims; `None` for one that is not there.
+    bound: Vec<Option<&'a Object>>,
+    /// The claims that wait for their first consumer, the smallest first, and whether a volume can be made for them.
+    unbound: Vec<(&'a Object, bool)>,
+    /// The volumes that are not promised to other claims.
+    free: Vec<&'a Object>,
+}
+
+/// What a Pod's claims get on a node.
+#[derive(Clone, Default, Debug)]
+pub(super) struct VolumePlan {
+    /// Volumes with their claims.
+    bindings: Vec<(Object, Object)>,
+    /// Claims for which a volume is to be made.
+    provisions: Vec<Object>,
+}
+
+impl VolumePlan {
+    pub(super) fn is_empty(&self) -> bool {
+        self.bindings.is_empty() && self.provisions.is_empty()
+    }
+}
+
+/// A Pod that has a node and waits for its claims.
+#[derive(Clone, Debug)]
+pub(super) struct VolumeWait {
+    queued: Queued,
+    node: Text,
+    because: DecisionId,
+    /// What is still to be written.
+    writes: Vec<Call>,
+    claims: Vec<ObjectKey>,
+    since: Timestamp,
+    /// When the claims are looked at next; `None` while something is written.
+    pub(super) look_at: Option<Timestamp>,
+}
+
+impl<'a> VolumeState<'a> {
+    /// Looks up the volumes of a Pod; `None` if it has no claims.
+    pub(super) fn of(pod: &PodInfo, storage: Storage<'a>) -> Option<Self> {
+        let keys = pod.spec().get("volumes").items().iter().filter_map(|volume| claim_of(pod, volume));
+        let claims: Vec<&Object> = keys.filter_map(|(key, _)| storage.claims.get(&key)).collect();
+        if claims.is_empty() {
+            return None;
+        }
+        let (mut bound, mut unbound) = (Vec::new(), Vec::new());
+        for claim in claims {
+            let tree = claim.stable();
+            match tree.at(&["spec", "volumeName"]).as_text().filter(|name| !name.is_empty()) {
+                Some(name) => bound.push(storage.volumes.get(&ObjectKey::cluster(name.clone()))),
+                None => {
+                    let class = storage.classes.get(&ObjectKey::cluster(Text::from(class_of(tree))));
+                    let provisioner = class.and_then(|class| class.stable().get("provisioner").as_str()).unwrap_or("");
+                    unbound.push((claim, !provisioner.is_empty() && provisioner != NO_PROVISIONER));
+                }
+            }
+        }
+        unbound.sort_by_key(|(claim, _)| requested(claim.stable()));
+        let is_free = |volume: &&Object| {
+            let taken = storage.promised.get(volume.name());
+            taken.is_none_or(|claim| unbound.iter().any(|(own, _)| own.key() == *claim))
+        };
+        let free = if unbound.is_empty() { Vec::new() } else { storage.volumes.objects().filter(is_free).collect() };
+        Some(Self { bound, unbound, free })
+    }
+
+    /// Tells whether a node can use the volumes.
+    pub(super) fn check(&self, node: &NodeInfo, names_affinity: bool) -> Result<(), Rejection> {
+        let mut reasons = Vec::new();
+        if self.bound.iter().any(Option::is_none) {
+            reasons.push(Text::of("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"));
+        } else if !self.bound.iter().flatten().all(|volume| matches_volume(volume.stable().get("spec"), node.tree())) {
+            reasons.push(Text::of(if names_affinity {
+                "node(s) didn't match PersistentVolume's node affinity"
+            } else {
+                "node(s) had volume node affinity conflict"
+            }));
+        }
+        if self.plan(node.tree()).is_none() {
+            reasons.push(Text::of("node(s) didn't find available persistent volumes to bind"));
+        }
+        let rejection = Rejection { plugin: Plugin::VolumeBinding, remedy: Remedy::None, reasons };
+        if rejection.reasons.is_empty() { Ok(()) } else { Err(rejection) }
+    }
+
+    /// Chooses volumes for the claims that have none; `None` if there are not enough on a node.
+    ///
+    /// Source: binder.go (v1.34), `findMatchingVolumes`, `checkVolumeProvisions`.
+    pub(super) fn plan(&self, node: &Json) -> Option<VolumePlan> {
+        let mut plan = VolumePlan::default();
+        for (claim, is_provisioned) in &self.unbound {
+            if !claim.stable().at(&["metadata", "annotations", SELECTED_NODE]).is_null() && *is_provisioned {
+                plan.provisions.push((*claim).clone());
+                continue;
+            }
+            let is_left = |volume: &&Object| plan.bindings.iter().all(|(own, _)| own.name() != volume.name());
+            match match_on_node(claim, node, self.free.iter().copied().filter(is_left)) {
+                Some(volume) => plan.bindings.push((volume.clone(), (*claim).clone())),
+                None if *is_provisioned => plan.provisions.push((*claim).clone()),
+                None => return None,
+            }
+        }
+        Some(plan)
+    }
+}
+
+impl Scheduler {
+    /// Writes what binds a Pod's claims, and then waits for that.
+    pub(super) fn bind_volumes(
+        &mut self,
+        (queued, node, because): (Queued, Text, DecisionId),
+        plan: &VolumePlan,
+        now: Timestamp,
+    ) {
+        let mut writes = Vec::new();
+        for (volume, claim) in &plan.bindings {
+            self.promised.insert(Text::from(volume.name()), claim.key());
+            if let Some(body) = named_volume(volume, claim) {
+                writes.push(Call::new(Verb::Update, VOLUMES, "", Text::from(volume.name())).body(body));
+            }
+        }
+        for claim in &plan.provisions {
+            let key = claim.key();
+            let mut body = claim.json();
+            body.set(&["metadata", "annotations", SELECTED_NODE], &*node);
+            writes.push(Call::new(Verb::Update, CLAIMS, key.namespace, key.name).body(body));
+        }
+        let claims = plan.bindings.iter().map(|(_, claim)| claim).chain(&plan.provisions).map(Object::key).collect();
+        writes.reverse();
+        let wait = VolumeWait { queued, node, because, writes, claims, since: now, look_at: None };
+        self.go_on_with_volumes(wait, now);
+    }
+
+    /// Sends the next write of a Pod that is being bound, or waits.
+    fn go_on_with_volumes(&mut self, mut wait: VolumeWait, now: Timestamp) {
+        match wait.writes.pop() {
+            Some(call) => {
+                let id = self.runtime.send(call, Some(wait.because), now);
+                self.under_way.insert(id, Write::Volumes(wait));
+            }
+            None => {
+                (wait.since, wait.look_at) = (now, Some(now + LOOK_PERIOD));
+                self.waiting_for_volumes.push(wait);
+            }
+        }
+    }
+
+    /// Takes the answer to a write.
+    pub(super) fn wrote_volumes(&mut self, wait: VolumeWait, refusal: Option<String>, now: Timestamp) {
+        match refusal {
+            None => self.go_on_with_volumes(wait, now),
+            Some(why) => self.give_up_volumes(wait, &why, now),
+        }
+    }
+
+    fn give_up_volumes(&mut self, wait: VolumeWait, why: &str, now: Timestamp) {
+        self.promised.retain(|_, claim| !wait.claims.contains(claim));
+        let pod = wait.queued.pod.clone();
+        if self.assumed.remove(&pod.key).is_none() {
+            return;
+        }
+        self.cluster.remove_pod(&pod.key);
+        self.retry(Reason::PodGone(&pod), None, now);
+        self.fail_binding(wait.queued, format!("running PreBind plugin \"VolumeBinding\": {why}"), now);
+    }
+
+    /// Looks at the claims of Pods that are being bound.
+    ///
+    /// Source: binder.go (v1.34), `checkBindings`.
+    pub(super) fn look_at_volumes(&mut self, now: Timestamp) {
+        let is_due = |wait: &VolumeWait| wait.look_at.is_some_and(|at| at <= now);
+        let (due, others) = core::mem::take(&mut self.waiting_for_volumes).into_iter().partition(is_due);
+        self.waiting_for_volumes = others;
+        let due: Vec<VolumeWait> = due;
+        for mut wait in due {
+            let claims = self.runtime.cache(super::informers::CLAIM_CACHE);
+            let gone = wait.claims.iter().find(|key| claims.get(key).is_none());
+            let is_bound = |key: &ObjectKey| {
+                claims.get(key).is_some_and(|claim| {
+                    let tree = claim.stable();
+                    !tree.at(&["spec", "volumeName"]).as_str().unwrap_or("").is_empty()
+                        && !tree.at(&["metadata", "annotations", BIND_COMPLETED]).is_null()
+                })
+            };
+            if let Some(key) = gone {
+                let why = format!(
+                    "binding volumes: failed to check binding: could not find v1.PersistentVolumeClaim \"{key}\""
+                );
+                self.give_up_volumes(wait, &why, now);
+            } else if !self.assumed.contains_key(&wait.queued.pod.key) {
+                self.promised.retain(|_, claim| !wait.claims.contains(claim));
+            } else if wait.claims.iter().all(is_bound) {
+                self.promised.retain(|_, claim| !wait.claims.contains(claim));
+                self.bind(wait.queued, wait.node, wait.because, now);
+            } else if now.duration_since(wait.since) >= BIND_MAX {
+                self.give_up_volumes(wait, "binding volumes: context deadline exceeded", now);
+            } else {
+                wait.look_at = Some(now + LOOK_PERIOD);
+                self.waiting_for_volumes.push(wait);
+            }
+        }
+    }
+}
 
 /// The annotation of a claim that is completely bound to its volume.
 /// Source: k8s.io/component-helpers/storage/volume/helpers.go (v1.34), `AnnBindCompleted`.

@@ -16,6 +16,7 @@ use super::preemption::Offer;
 use super::queue::Queued;
 use super::recorder::EventText;
 use super::status::{Condition, overwrite, patch};
+use super::volumes::VolumeWait;
 use super::{Reason, Scheduler, SchedulingState};
 use crate::components::{Because, DecisionId};
 use crate::json;
@@ -41,6 +42,8 @@ pub(super) enum Write {
         job: u64,
         pod: Arc<PodInfo>,
     },
+    /// What binds the claims of a Pod.
+    Volumes(VolumeWait),
 }
 
 /// A preemption under way.
@@ -85,6 +88,7 @@ impl Scheduler {
                 }
             }
             Write::Binding { queued, node, because } => self.bound(queued, &node, because, refusal, now),
+            Write::Volumes(wait) => self.wrote_volumes(wait, refusal, now),
             Write::Victim { job, pod } => match refusal {
                 None => self.delete_victim(job, pod, now),
                 Some(_) => self.end_victim(job, Ended::Failed, now),

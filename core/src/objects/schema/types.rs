@@ -65,6 +65,43 @@ CSINode = kind:str apiVersion:str metadata:ObjectMeta spec:CSINodeSpec\n\
 CSINodeSpec = drivers:[CSINodeDriver]@name!\n\
 CSINodeDriver = name:str! nodeID:str! topologyKeys:[str]! allocatable:VolumeNodeResources*\n\
 VolumeNodeResources = count:int32*\n\
+CSIDriver = kind:str apiVersion:str metadata:ObjectMeta spec:CSIDriverSpec!\n\
+CSIDriverSpec = attachRequired:bool* podInfoOnMount:bool* volumeLifecycleModes:[str]@ storageCapacity:bool* \
+    fsGroupPolicy:str* tokenRequests:[CSITokenRequest] requiresRepublish:bool* seLinuxMount:bool*\n\
+CSITokenRequest = audience:str! expirationSeconds:int*\n\
+StorageClass = kind:str apiVersion:str metadata:ObjectMeta provisioner:str! parameters:{str} reclaimPolicy:str* \
+    mountOptions:[str] allowVolumeExpansion:bool* volumeBindingMode:str* allowedTopologies:[any]\n\
+VolumeAttachment = kind:str apiVersion:str metadata:ObjectMeta spec:VolumeAttachmentSpec! \
+    status:VolumeAttachmentStatus\n\
+VolumeAttachmentSpec = attacher:str! source:VolumeAttachmentSource! nodeName:str!\n\
+VolumeAttachmentSource = persistentVolumeName:str* inlineVolumeSpec:PersistentVolumeSpec*\n\
+VolumeAttachmentStatus = attached:bool! attachmentMetadata:{str} attachError:VolumeError* detachError:VolumeError*\n\
+VolumeError = time:time message:str\n\
+\n\
+PersistentVolume = kind:str apiVersion:str metadata:ObjectMeta spec:PersistentVolumeSpec \
+    status:PersistentVolumeStatus\n\
+PersistentVolumeSpec = capacity:{quantity} csi:CSIPersistentVolumeSource* hostPath:HostPathVolumeSource* local:any \
+    nfs:any iscsi:any fc:any gcePersistentDisk:any awsElasticBlockStore:any glusterfs:any rbd:any cinder:any \
+    cephfs:any flocker:any flexVolume:any azureFile:any vsphereVolume:any quobyte:any azureDisk:any \
+    photonPersistentDisk:any portworxVolume:any scaleIO:any storageos:any accessModes:[str] \
+    claimRef:ObjectReference* persistentVolumeReclaimPolicy:str storageClassName:str mountOptions:[str] \
+    volumeMode:str* nodeAffinity:VolumeNodeAffinity* volumeAttributesClassName:str*\n\
+CSIPersistentVolumeSource = driver:str! volumeHandle:str! readOnly:bool fsType:str volumeAttributes:{str} \
+    controllerPublishSecretRef:any nodeStageSecretRef:any nodePublishSecretRef:any controllerExpandSecretRef:any \
+    nodeExpandSecretRef:any\n\
+VolumeNodeAffinity = required:NodeSelector*\n\
+PersistentVolumeStatus = phase:str message:str reason:str lastPhaseTransitionTime:time*\n\
+PersistentVolumeClaim = kind:str apiVersion:str metadata:ObjectMeta spec:PersistentVolumeClaimSpec \
+    status:PersistentVolumeClaimStatus\n\
+PersistentVolumeClaimSpec = accessModes:[str] selector:LabelSelector* resources:VolumeResourceRequirements \
+    volumeName:str storageClassName:str* volumeMode:str* dataSource:any dataSourceRef:any \
+    volumeAttributesClassName:str*\n\
+VolumeResourceRequirements = limits:{quantity} requests:{quantity}\n\
+PersistentVolumeClaimStatus = phase:str accessModes:[str] capacity:{quantity} \
+    conditions:[PersistentVolumeClaimCondition]@type allocatedResources:{quantity} allocatedResourceStatuses:{str} \
+    currentVolumeAttributesClassName:str* modifyVolumeStatus:any\n\
+PersistentVolumeClaimCondition = type:str! status:str! lastProbeTime:time lastTransitionTime:time reason:str \
+    message:str\n\
 \n\
 PriorityClass = kind:str apiVersion:str metadata:ObjectMeta value:int32! globalDefault:bool description:str \
     preemptionPolicy:str*\n\

@@ -125,7 +125,7 @@ macro_rules! releases {
     };
 }
 
-releases! { v1_20 v1_21 v1_22 v1_23 v1_24 v1_25 v1_28 v1_30 v1_31 v1_32 v1_33 v1_34 v1_35 v1_36 }
+releases! { v1_20 v1_21 v1_22 v1_23 v1_24 v1_25 v1_26 v1_28 v1_30 v1_31 v1_32 v1_33 v1_34 v1_35 v1_36 }
 
 /// The releases that are offered; a minor release without patch number means the patch given here.
 pub const RELEASES: [Release; count()] = {
@@ -158,6 +158,13 @@ pub const DEFAULT_RELEASE: Release = {
     }
     RELEASES[at]
 };
+
+/// Returns an older release of which single behaviours are known, though it is not offered: 1.24 to 1.30.
+#[must_use]
+pub fn older(text: &str) -> Option<Release> {
+    let minor = text.strip_prefix("1.")?.parse().ok()?;
+    (minor >= ALL[0].minor && minor < RELEASES[0].minor).then(|| Release::new(minor, 0))
+}
 
 /// Returns the data of all releases, oldest first.
 #[must_use]
@@ -216,7 +223,7 @@ mod tests {
     #[test]
     fn a_release_builds_on_those_before_it() {
         assert_eq!(up_to(Release::new(19, 0)).count(), 0);
-        assert_eq!(up_to(Release::new(27, 0)).last().map(|data| data.minor), Some(25));
+        assert_eq!(up_to(Release::new(27, 0)).last().map(|data| data.minor), Some(26));
         assert_eq!(up_to(DEFAULT_RELEASE).last().map(|data| data.minor), Some(DEFAULT_RELEASE.minor));
         assert!(RELEASES.windows(2).all(|pair| pair[0] < pair[1]) && RELEASES.contains(&DEFAULT_RELEASE));
     }

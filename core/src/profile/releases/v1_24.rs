@@ -1,4 +1,4 @@
-//! Kubernetes 1.24, as far as a kubelet of it differs in what it does with swap space. It is not offered for clusters.
+//! Kubernetes 1.24, which is not offered for clusters: what a kubelet of it does, and nodes that are out of service, behind a gate.
 
 use super::*;
 
@@ -6,6 +6,9 @@ const SINCE: Release = Release::new(24, 0);
 
 pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 24,
-    gates: &[gate(SINCE, "GracefulNodeShutdownBasedOnPodPriority", BETA)],
+    gates: &[
+        gate(SINCE, "GracefulNodeShutdownBasedOnPodPriority", BETA),
+        gate(SINCE, "NodeOutOfServiceVolumeDetach", ALPHA),
+    ],
     ..NOTHING
 };

@@ -1,4 +1,4 @@
-//! Kubernetes 1.25, as far as a kubelet of it differs in what it does with swap space. It is not offered for clusters.
+//! Kubernetes 1.25, which is not offered for clusters: what a kubelet of it does with swap space, and ready nodes that keep their volumes.
 
 use super::*;
 
@@ -6,11 +6,14 @@ const SINCE: Release = Release::new(25, 0);
 
 pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 25,
-    rows: &[row(
-        SINCE,
-        "swap-behaviour-refusal",
-        Value::Text("memorySwap.swapBehavior \"{}\" must be one of: \"\", \"LimitedSwap\", or \"UnlimitedSwap\""),
-        "",
-    )],
+    rows: &[
+        row(SINCE, "ready-nodes-keep-volumes", YES, ""),
+        row(
+            SINCE,
+            "swap-behaviour-refusal",
+            Value::Text("memorySwap.swapBehavior \"{}\" must be one of: \"\", \"LimitedSwap\", or \"UnlimitedSwap\""),
+            "",
+        ),
+    ],
     ..NOTHING
 };

@@ -1,4 +1,4 @@
-//! Kubernetes 1.28, as far as a kubelet of it differs in what it does with swap space. It is not offered for clusters.
+//! Kubernetes 1.28, which is not offered for clusters: what a kubelet of it does with swap space, and the locked gate of nodes out of service.
 
 use super::*;
 
@@ -12,6 +12,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         YES,
         "pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.27, v1.28), ConfigureLimitedSwap",
     )],
-    gates: &[gate(SINCE, "NodeSwap", BETA_OFF)],
+    gates: &[gate(SINCE, "NodeOutOfServiceVolumeDetach", LOCKED), gate(SINCE, "NodeSwap", BETA_OFF)],
     ..NOTHING
 };

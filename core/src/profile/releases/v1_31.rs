@@ -54,7 +54,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "MaxUnavailableStatefulSet", ALPHA),
         gate(SINCE, "MemoryManager", BETA),
         gate(SINCE, "MemoryQoS", ALPHA),
-        gate(SINCE, "NodeOutOfServiceVolumeDetach", LOCKED),
         gate(SINCE, "PDBUnhealthyPodEvictionPolicy", LOCKED),
         gate(SINCE, "PodDisruptionConditions", LOCKED),
         gate(SINCE, "PodReadyToStartContainersCondition", BETA),

@@ -11,6 +11,7 @@ pub(super) mod others;
 pub(super) mod placement;
 pub(super) mod pod;
 pub(super) mod pod_update;
+pub(super) mod storage;
 pub(super) mod workload;
 
 use alloc::format;

@@ -226,6 +226,7 @@ impl Kubelet {
         worker.is_dirty = false;
         if worker.is_over() || context.host.runtime.sandbox(uid).is_none() {
             self.pods.workers.remove(uid);
+            self.release_volumes(uid);
             context.host.runtime.remove(uid, context.now);
             return;
         }
@@ -290,6 +291,7 @@ impl Kubelet {
                 self.pods.workers.remove(uid);
                 context.host.runtime.remove(uid, context.now);
             }
+            self.release_volumes(uid);
             return;
         }
         let policy = Text::from(worker.restart_policy());
@@ -322,6 +324,7 @@ impl Kubelet {
             worker.is_dirty = true;
             worker.phase_held_until = Some(context.now + RELIST_PERIOD);
             worker.sync_at = worker.phase_held_until;
+            self.release_volumes(uid);
         }
         if is_starting && context.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
             let message = String::from("Pod sandbox changed, it will be killed and re-created.");

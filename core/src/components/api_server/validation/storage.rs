@@ -1,0 +1,313 @@
+//! Validation of volumes, claims, storage classes, CSI drivers, and of changes of attachments.
+//!
+//! Mirrors pkg/apis/core/validation/validation.go and pkg/apis/storage/validation/validation.go (v1.34). Left out on
+//! purpose: the fields of sources other than CSI, host path and local ones, data sources, allowed topologies.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{FieldError, Problem, is_blank, others};
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
+
+/// Source: pkg/apis/core/validation/validation.go (v1.34), `supportedAccessModes`, in the order of its listing.
+const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+/// Source: as [`ACCESS_MODES`], `supportedReclaimPolicy`.
+const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
+/// Source: as [`ACCESS_MODES`], `supportedVolumeModes`.
+const VOLUME_MODES: [&str; 2] = ["Block", "Filesystem"];
+/// The types of volumes. Source: k8s.io/api core/v1 types.go (v1.34), `PersistentVolumeSource`.
+const SOURCES: [&str; 22] = [
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+];
+/// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
+const DRIVER_NAME_MAX: usize = 63;
+const POSITIVE: &str = "must be greater than zero";
+const IMMUTABLE: &str = "field is immutable";
+
+fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
+    tree.get(field).as_str().unwrap_or("")
+}
+
+/// Checks access modes. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`.
+fn access_modes(spec: &Json, why: &str, errors: &mut Vec<FieldError>) {
+    let modes = spec.get("accessModes").items();
+    if modes.is_empty() {
+        errors.push(FieldError::required("spec.accessModes", why));
+    }
+    let mut other = false;
+    let mut alone = false;
+    for mode in modes.iter().map(|mode| mode.as_str().unwrap_or("")) {
+        match mode {
+            "ReadWriteOncePod" => alone = true,
+            known if ACCESS_MODES.contains(&known) => other = true,
+            unknown => errors.push(FieldError::not_supported("spec.accessModes", unknown, &ACCESS_MODES)),
+        }
+    }
+    if alone && other {
+        let why = "may not use ReadWriteOncePod with other access modes";
+        errors.push(FieldError::forbidden("spec.accessModes", why));
+    }
+}
+
+fn positive(value: &Json, path: String, errors: &mut Vec<FieldError>) {
+    let amount = Quantity::from_json(value);
+    if amount.is_some_and(|amount| amount.is_negative() || amount.is_zero()) {
+        errors.push(FieldError::invalid(path, value, POSITIVE));
+    }
+}
+
+fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    if name.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    }
+    if name.len() > DRIVER_NAME_MAX {
+        errors.push(FieldError::too_long(path, format!("may not be more than {DRIVER_NAME_MAX} bytes")));
+    }
+    let lower = name.to_lowercase();
+    for problem in names::subdomain(&lower, wording) {
+        errors.push(FieldError::invalid_text(path, &lower, problem));
+    }
+}
+
+fn class_name(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let class = text(spec, "storageClassName");
+    if !class.is_empty() {
+        for problem in names::subdomain(class, wording) {
+            errors.push(FieldError::invalid_text("spec.storageClassName", class, problem));
+        }
+    }
+}
+
+fn volume_mode(spec: &Json, errors: &mut Vec<FieldError>) {
+    if let Some(mode) = spec.get("volumeMode").as_str()
+        && !VOLUME_MODES.contains(&mode)
+    {
+        errors.push(FieldError::not_supported("spec.volumeMode", mode, &VOLUME_MODES));
+    }
+}
+
+/// Checks a PersistentVolume. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`.
+pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    access_modes(spec, "", errors);
+    let capacity = spec.get("capacity");
+    if capacity.is_empty() {
+        errors.push(FieldError::required("spec.capacity", ""));
+    }
+    if capacity.get("storage").is_null() || capacity.fields().count() > 1 {
+        let value = if capacity.is_empty() { String::from("null") } else { format!("{capacity}") };
+        let detail = "supported values: \"storage\"";
+        errors.push(FieldError::new("spec.capacity", Problem::NotSupported, value, detail));
+    }
+    for (name, amount) in capacity.fields() {
+        positive(amount, format!("spec.capacity[{name}]"), errors);
+    }
+    let policy = text(spec, "persistentVolumeReclaimPolicy");
+    if !policy.is_empty() && !RECLAIM_POLICIES.contains(&policy) {
+        errors.push(FieldError::not_supported("spec.persistentVolumeReclaimPolicy", policy, &RECLAIM_POLICIES));
+    }
+    let affinity = spec.get("nodeAffinity");
+    if affinity.is_object() && affinity.get("required").is_null() {
+        let why = "must specify required node constraints";
+        errors.push(FieldError::required("spec.nodeAffinity.required", why));
+    }
+    let mut found = 0;
+    for source in SOURCES.iter().filter(|source| !spec.get(source).is_null()) {
+        found += 1;
+        if found > 1 {
+            errors.push(FieldError::forbidden(format!("spec.{source}"), "may not specify more than 1 volume type"));
+            continue;
+        }
+        match *source {
+            "csi" => {
+                driver_name(text(spec.get("csi"), "driver"), "spec.csi.driver", wording, errors);
+                if is_blank(spec.at(&["csi", "volumeHandle"])) {
+                    errors.push(FieldError::required("spec.csi.volumeHandle", ""));
+                }
+            }
+            "hostPath" if is_blank(spec.at(&["hostPath", "path"])) => {
+                errors.push(FieldError::required("spec.hostPath.path", ""));
+            }
+            "local" => {
+                if is_blank(spec.at(&["local", "path"])) {
+                    errors.push(FieldError::required("spec.local.path", ""));
+                }
+                if affinity.get("required").is_null() {
+                    let why = "Local volume requires node affinity";
+                    errors.push(FieldError::required("spec.nodeAffinity", why));
+                }
+            }
+            _ => {}
+        }
+    }
+    if found == 0 {
+        errors.push(FieldError::required("spec", "must specify a volume type"));
+    }
+    class_name(spec, wording, errors);
+    volume_mode(spec, errors);
+}
+
+/// Checks a change of a PersistentVolume: its source stays. Source: validation.go (v1.34),
+/// `ValidatePersistentVolumeUpdate`; the difference that upstream prints behind the message is left out.
+pub(in super::super) fn volume_update(tree: &Json, old: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    volume(tree, wording, errors);
+    let (spec, before) = (tree.get("spec"), old.get("spec"));
+    if SOURCES.iter().any(|source| spec.get(source) != before.get(source)) {
+        let why = "spec.persistentvolumesource is immutable after creation";
+        errors.push(FieldError::forbidden("spec.persistentvolumesource", why));
+    }
+    if spec.get("volumeMode") != before.get("volumeMode") {
+        errors.push(FieldError::invalid("volumeMode", spec.get("volumeMode"), IMMUTABLE));
+    }
+    if !before.get("nodeAffinity").is_null() && spec.get("nodeAffinity") != before.get("nodeAffinity") {
+        errors.push(FieldError::invalid("nodeAffinity", spec.get("nodeAffinity"), IMMUTABLE));
+    }
+}
+
+/// Checks a PersistentVolumeClaim. Source: validation.go (v1.34), `ValidatePersistentVolumeClaimSpec`.
+pub(in super::super) fn claim(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    if spec.get("accessModes").is_empty() {
+        errors.push(FieldError::required("spec.accessModes", "at least 1 access mode is required"));
+    }
+    if spec.get("selector").is_object() {
+        others::label_selector(spec.get("selector"), "spec.selector", wording, errors);
+    }
+    if !spec.get("accessModes").is_empty() {
+        access_modes(spec, "", errors);
+    }
+    let request = spec.at(&["resources", "requests", "storage"]);
+    if request.is_null() {
+        errors.push(FieldError::required("spec.resources[storage]", ""));
+    } else {
+        positive(request, String::from("spec.resources[storage]"), errors);
+    }
+    class_name(spec, wording, errors);
+    volume_mode(spec, errors);
+}
+
+/// Checks a change of a claim: only its volume, once, and the size of a bound one may change. Source: validation.go
+/// (v1.34), `ValidatePersistentVolumeClaimUpdate`; the difference that upstream prints is left out.
+pub(in super::super) fn claim_update(tree: &Json, old: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    claim(tree, wording, errors);
+    let mut before = old.get("spec").clone();
+    let mut spec = tree.get("spec").clone();
+    let request = ["resources", "requests", "storage"];
+    if before.get("volumeName").is_empty() {
+        before.set(&["volumeName"], spec.get("volumeName").clone());
+        if spec.get("volumeName").is_null() {
+            before.remove(&["volumeName"]);
+        }
+    }
+    // A class may be given later to a claim without one.
+    if before.get("storageClassName").is_null() && !spec.get("storageClassName").is_null() {
+        before.set(&["storageClassName"], spec.get("storageClassName").clone());
+    }
+    if tree.at(&["status", "phase"]).as_str() == Some("Bound") {
+        spec.set(&request, before.at(&request).clone());
+        let class = before.get("volumeAttributesClassName").clone();
+        if class.is_null() {
+            spec.remove(&["volumeAttributesClassName"]);
+        } else {
+            spec.set(&["volumeAttributesClassName"], class);
+        }
+    }
+    if spec != before {
+        let why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for \
+            bound claims";
+        errors.push(FieldError::forbidden("spec", why));
+    }
+    let amount = |tree: &Json, path: &[&str]| Quantity::from_json(tree.at(path)).map(|amount| amount.value());
+    let (new, known) = (amount(tree.get("spec"), &request), amount(old.get("spec"), &request));
+    if new < known && new <= amount(old.get("status"), &["capacity", "storage"]).or(Some(0)) {
+        let why = "field can not be less than status.capacity";
+        errors.push(FieldError::forbidden("spec.resources.requests.storage", why));
+    }
+    if tree.at(&["spec", "volumeMode"]) != old.at(&["spec", "volumeMode"]) {
+        errors.push(FieldError::invalid("volumeMode", tree.at(&["spec", "volumeMode"]), IMMUTABLE));
+    }
+}
+
+/// Checks a StorageClass. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateStorageClass`.
+pub(in super::super) fn class(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let provisioner = text(tree, "provisioner").to_lowercase();
+    if provisioner.is_empty() {
+        errors.push(FieldError::required("provisioner", ""));
+    } else {
+        for problem in names::qualified(&provisioner, wording) {
+            errors.push(FieldError::invalid_text("provisioner", &provisioner, problem));
+        }
+    }
+    let policies = ["Delete", "Retain"];
+    let policy = text(tree, "reclaimPolicy");
+    if !policy.is_empty() && !policies.contains(&policy) {
+        errors.push(FieldError::not_supported("reclaimPolicy", policy, &policies));
+    }
+    let modes = ["Immediate", "WaitForFirstConsumer"];
+    let mode = text(tree, "volumeBindingMode");
+    if !modes.contains(&mode) {
+        errors.push(FieldError::not_supported("volumeBindingMode", mode, &modes));
+    }
+}
+
+/// Checks a change of a StorageClass. Source: as [`class`], `ValidateStorageClassUpdate`.
+pub(in super::super) fn class_update(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    for field in ["parameters", "provisioner", "reclaimPolicy"] {
+        let (new, known) = (tree.get(field), old.get(field));
+        if new != known && !(new.is_empty() && known.is_empty()) {
+            errors.push(FieldError::forbidden(field, format!("updates to {field} are forbidden.")));
+        }
+    }
+    if tree.get("volumeBindingMode") != old.get("volumeBindingMode") {
+        errors.push(FieldError::invalid("volumeBindingMode", tree.get("volumeBindingMode"), IMMUTABLE));
+    }
+}
+
+/// Checks a CSIDriver. Source: as [`class`], `ValidateCSIDriver`.
+pub(in super::super) fn driver(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let name = text(tree.get("metadata"), "name");
+    driver_name(name, "metadata.name", wording, errors);
+    let spec = tree.get("spec");
+    let policies = ["File", "None", "ReadWriteOnceWithFSType"];
+    let policy = text(spec, "fsGroupPolicy");
+    if !policy.is_empty() && !policies.contains(&policy) {
+        errors.push(FieldError::not_supported("spec.fsGroupPolicy", policy, &policies));
+    }
+    let modes = ["Ephemeral", "Persistent"];
+    for mode in spec.get("volumeLifecycleModes").items().iter().map(|mode| mode.as_str().unwrap_or("")) {
+        if !modes.contains(&mode) {
+            errors.push(FieldError::not_supported("spec.volumeLifecycleModes", mode, &modes));
+        }
+    }
+}
+
+/// Checks a change of a VolumeAttachment. Source: as [`class`], `ValidateVolumeAttachmentUpdate`.
+pub(in super::super) fn attachment_update(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    if tree.get("spec") != old.get("spec") {
+        errors.push(FieldError::invalid("spec", tree.get("spec"), IMMUTABLE));
+    }
+}
