@@ -252,7 +252,6 @@ Feature: The volumes of a dead node stay attached to it until it is safe to take
       Then Node "worker-1" field status.volumesInUse is absent within 60s
       And Node "worker-1" field status.volumesAttached is absent after Node "worker-1" field status.volumesInUse is absent, within 61s
       And 1 Pod of "db" is running on Node "worker-2" within 90s
-      And the history of Node "worker-1" matches its snapshot
 
     @req:NG-09
     Scenario: After the detachment: it has nothing to give, and the taint stays

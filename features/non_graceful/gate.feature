@@ -58,8 +58,9 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
       Given a cluster of Kubernetes 1.26
       And kube-controller-manager runs with:
         | feature-gates | NodeOutOfServiceVolumeDetach=false |
-      And a Node "worker-1" that died
+      And a ready Node "worker-1"
       And a Pod "web" on Node "worker-1"
+      And machine "worker-1" loses power
       And Pod "web" is deleted
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
       Then Pod "web" stays terminating for 1h

@@ -69,7 +69,7 @@ impl Operations {
     /// Tells whether an operation may begin: none is under way, and none of its kind failed just now.
     pub(super) fn may_begin(&self, key: &OperationKey, kind: OperationKind, now: Timestamp) -> bool {
         let Some(own) = self.find(key).map(|at| &self.0[at]) else { return true };
-        !own.is_pending && !(own.kind == kind && own.is_pausing(now))
+        !(own.is_pending || own.kind == kind && own.is_pausing(now))
     }
 
     /// Begins an operation; false if it may not begin.

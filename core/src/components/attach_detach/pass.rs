@@ -111,7 +111,7 @@ impl AttachDetach {
             let Some(volume) = own.volume.as_ref().filter(|_| own.is_confirmed) else { continue };
             let name = attachment_name(&volume.handle, &volume.driver, node);
             let cached = self.runtime.cache(ATTACHMENT_CACHE).cache().get("", &name);
-            if !cached.is_some_and(|own| own.stable().at(&["status", "attached"]).as_bool() == Some(true)) {
+            if cached.is_none_or(|own| own.stable().at(&["status", "attached"]).as_bool() != Some(true)) {
                 gone.push((unique.clone(), node.clone()));
             }
         }

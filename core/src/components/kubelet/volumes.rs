@@ -342,7 +342,7 @@ impl Kubelet {
         };
         own.stage = VolumeStage::Wait;
         own.paused_until = Some(context.now + own.pause);
-        own.pause = own.pause * 2;
+        own.pause *= 2;
         let message = format!("MountVolume.WaitForAttach failed for volume \"{}\" : {why}", volume.name);
         if let Some(pod) = self.pod(uid).cloned() {
             self.pod_event(&pod, None, (EventType::Warning, "FailedMount", message), context);

@@ -1,0 +1,121 @@
+@core
+Feature: A claim is bound to a volume that was made before, at once or when its first pod is scheduled
+
+  Source: pkg/controller/volume/persistentvolume/pv_controller.go (v1.34), syncUnboundClaim
+  Source: pkg/scheduler/framework/plugins/volumebinding/binder.go (v1.34), FindPodVolumes, BindPodVolumes
+
+  Background:
+    Given no other Node
+    And a ready Node "worker-1"
+    And a ready Node "worker-2"
+
+  Rule: A class that does not wait binds at once
+
+    Scenario: The volume is bound before there is a pod
+      Given the objects in "volumes/storage.yaml"
+      And the user watches /api/v1/persistentvolumes
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: made-before, resources: {requests: {storage: 1Gi}}}
+        """
+      Then the watch shows MODIFIED "pv-0" with spec.claimRef.name "data" within 1s
+      And the watch shows MODIFIED "pv-0" with status.phase "Bound" within 1s
+
+    Scenario: A claim that is too large stays without a volume, and nothing is written
+      Given the objects in "volumes/storage.yaml"
+      And the user watches /api/v1/persistentvolumes
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: made-before, resources: {requests: {storage: 2Gi}}}
+        """
+      Then the watch never shows MODIFIED for 10m
+
+  Rule: A class that waits for the first pod lets the scheduler choose
+
+    Background:
+      Given the objects in "volumes/by_node.yaml"
+
+    Scenario: The claim gets the volume of the node that the pod gets
+      Given the user cordons Node "worker-2"
+      And the user watches /api/v1/persistentvolumes
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: made-before, resources: {requests: {storage: 1Gi}}}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web, namespace: default}
+        spec:
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+        """
+      Then the watch shows MODIFIED "pv-1" with spec.claimRef.name "data" within 1s
+      And Pod "web" field spec.nodeName is "worker-1" within 3s
+      And Pod "web" field status.phase is "Running" within 40s
+      And the watch never shows MODIFIED "pv-2" for 60s
+
+    @since:1.34
+    Scenario: Where no volume is free, no pod goes
+      Given the user cordons Node "worker-2"
+      And the user sends DELETE /api/v1/persistentvolumes/pv-1
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: made-before, resources: {requests: {storage: 1Gi}}}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web, namespace: default}
+        spec:
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+        """
+      Then Event FailedScheduling about Pod "web", message "0/2 nodes are available: 1 node(s) didn't find available persistent volumes to bind, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.", within 1s
+      And Pod "web" keeps field status.phase "Pending" for 10m
+      When the user uncordons Node "worker-2"
+      Then Pod "web" field status.phase is "Running" within 40s
+
+    @since:1.34
+    Scenario: A bound volume keeps its pod on its node
+      Given the user cordons Node "worker-2"
+      And the user creates:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: made-before, resources: {requests: {storage: 1Gi}}}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web, namespace: default}
+        spec:
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+        """
+      And Pod "web" field status.phase is "Running"
+      And the user uncordons Node "worker-2"
+      And the user cordons Node "worker-1"
+      And the user deletes Pod "web"
+      And Pod "web" is gone
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: other, namespace: default}
+        spec:
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+        """
+      Then Event FailedScheduling about Pod "other", message "0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.", within 5s
+      And Pod "other" keeps field status.phase "Pending" for 10m
