@@ -136,6 +136,49 @@ Feature: Pods that write more than they may are ended, whatever their node has l
         | A volume above its size limit                   | {}                                  | {sizeLimit: 20Mi} |
         | A volume that takes its pod above all its limit | {limits: {ephemeral-storage: 25Mi}} | {}                |
 
+    Scenario Outline: With a period of <period> between measures
+      Given a ready Node "worker-1"
+      And whose kubelet runs with:
+        | volumeStatsAggPeriod | <period> |
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: writer
+          annotations: {nodeproof.dev/main.uses.volumes.scratch: 30Mi}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: pause, volumeMounts: [{name: scratch, mountPath: /scratch}]}]
+          volumes: [{name: scratch, emptyDir: {sizeLimit: 20Mi}}]
+        """
+      Then Event Evicted about Pod "writer" between <from> and <to>
+
+      Examples:
+        | period | from  | to    |
+        | 20s    | 1s    | 33s   |
+        | 0s     | 30s   | 73s   |
+        | 5m     | 4m30s | 5m13s |
+
+    Scenario: A negative period between measures means none
+      Given a ready Node "worker-1"
+      And whose kubelet runs with:
+        | volumeStatsAggPeriod | -1s |
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: writer
+          annotations: {nodeproof.dev/main.uses.volumes.scratch: 30Mi}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: pause, volumeMounts: [{name: scratch, mountPath: /scratch}]}]
+          volumes: [{name: scratch, emptyDir: {sizeLimit: 20Mi}}]
+        """
+      Then Pod "writer" has condition Ready=True within 3s
+      And no Event Evicted about Pod "writer" for 10m
+
     Scenario: A volume that is filled late is seen with its next measure, after one to two minutes
       Given a ready Node "worker-1"
       And the objects:

@@ -89,10 +89,16 @@ pub struct EvictionConfig {
     pub(super) transition: SignedDuration,
     /// The longest grace period of a pod that a soft threshold evicts, in seconds. Default 0.
     pub(super) max_pod_grace: i64,
+    /// How often pods with volumes are looked for, and the shortest pause between two measures of one pod. Default 1 min;
+    /// a negative one for never.
+    pub(super) volume_measures: SignedDuration,
 }
 
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), also for a period of zero.
 const DEFAULT_TRANSITION: SignedDuration = SignedDuration::from_secs(300);
+
+/// Source: as above, `volumeStatsAggPeriod`, also for zero.
+const DEFAULT_VOLUME_MEASURES: SignedDuration = SignedDuration::from_secs(60);
 
 /// Returns the hard thresholds of a configuration without any.
 ///
@@ -160,9 +166,11 @@ impl EvictionConfig {
             }
         }
         let transition = read.duration("evictionPressureTransitionPeriod")?.filter(|period| !period.is_zero());
+        let volumes = read.duration("volumeStatsAggPeriod")?.filter(|period| !period.is_zero());
         Ok(Self {
             thresholds,
             transition: transition.unwrap_or(DEFAULT_TRANSITION),
+            volume_measures: volumes.unwrap_or(DEFAULT_VOLUME_MEASURES),
             max_pod_grace: read.int("evictionMaxPodGracePeriod")?.unwrap_or_default(),
         })
     }

@@ -2,15 +2,15 @@
 //!
 //! Mirrors `localStorageEviction` of pkg/kubelet/eviction/eviction_manager.go (v1.34): the limits of volumes first,
 //! then that of the pod, which is the sum of its containers' limits, then those of single containers. Volumes are
-//! measured once a minute, see [`Volumes`]. Pure, but for that. Inputs: the pod with its figures. Output: the message of the
-//! first limit that is exceeded.
+//! measured once a minute, see [`Volumes`]; all else is pure.
+//! Inputs: the pod with its figures. Output: the message of the first limit that is exceeded.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::super::upkeep::{Upkeep, next_of};
 use super::super::{Kubelet, KubeletContext};
@@ -20,10 +20,6 @@ use crate::components::host::Host;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
-/// How often pods with volumes are looked for, and the shortest pause between two measures of one pod.
-///
-/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `volumeStatsAggPeriod`.
-const MEASURE_PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// Source: pkg/kubelet/server/stats/volume_stat_calculator.go (v1.34), `StartOnce`: the pause is up to twice as long.
 const MEASURE_JITTER: f64 = 1.0;
 
@@ -110,8 +106,12 @@ fn filling(host: &Host) -> Vec<(Text, Vec<(Text, i64)>)> {
 impl Kubelet {
     /// Notes that pods may have filled volumes.
     pub(in crate::components::kubelet) fn note_volumes(&mut self, context: &KubeletContext<'_>) {
+        let period = self.config.eviction.volume_measures;
+        if period.is_negative() {
+            return;
+        }
         if filling(context.host).iter().any(|(uid, _)| !self.eviction.volumes.measured.contains_key(uid)) {
-            let at = next_of(self.started, MEASURE_PERIOD, context.now);
+            let at = next_of(self.started, period, context.now);
             let before = self.upkeep.at(Upkeep::Volumes);
             self.set_upkeep(Upkeep::Volumes, before.map_or(at, |before| before.min(at)));
         }
@@ -120,7 +120,8 @@ impl Kubelet {
     /// Measures the volumes of the pods whose turn it is.
     pub(in crate::components::kubelet) fn measure_volumes(&mut self, context: &mut KubeletContext<'_>) {
         let now = context.now;
-        let looks_for_pods = next_of(self.started, MEASURE_PERIOD, now) == now + MEASURE_PERIOD;
+        let period = self.config.eviction.volume_measures;
+        let looks_for_pods = next_of(self.started, period, now) == now + period;
         let found = filling(context.host);
         let own = &mut self.eviction.volumes;
         own.measured.retain(|uid, _| found.iter().any(|(other, _)| other == uid));
@@ -128,10 +129,10 @@ impl Kubelet {
         for (uid, volumes) in found {
             let known = own.measured.get(&uid).map(|(at, _)| *at);
             if known.map_or(looks_for_pods, |at| at <= now) {
-                let again = now + own.chance.jitter(MEASURE_PERIOD, MEASURE_JITTER);
+                let again = now + own.chance.jitter(period, MEASURE_JITTER);
                 own.measured.insert(uid.clone(), (again, volumes));
             }
-            let at = own.measured.get(&uid).map_or(next_of(self.started, MEASURE_PERIOD, now), |(at, _)| *at);
+            let at = own.measured.get(&uid).map_or(next_of(self.started, period, now), |(at, _)| *at);
             next = Some(next.map_or(at, |before: Timestamp| before.min(at)));
         }
         if let Some(at) = next {
