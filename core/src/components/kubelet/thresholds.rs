@@ -89,8 +89,8 @@ pub struct EvictionConfig {
     pub(super) transition: SignedDuration,
     /// The longest grace period of a pod that a soft threshold evicts, in seconds. Default 0.
     pub(super) max_pod_grace: i64,
-    /// How often pods with volumes are looked for, and the shortest pause between two measures of one pod. Default 1 min;
-    /// a negative one for never.
+    /// How often pods with volumes are looked for, and the shortest pause between two measures of one pod. Default
+    /// 1 min; a negative one for never.
     pub(super) volume_measures: SignedDuration,
 }
 
