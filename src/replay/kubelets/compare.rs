@@ -45,8 +45,8 @@ pub(super) fn bodies(real: &RecordedWrite, t: Micros, sim: &Json) -> Vec<Field> 
         _ => {}
     }
     if real.place.resource.plural.as_str() == "pods" && left.get("gracePeriodSeconds").as_i64().is_some() {
-        left = keep(&left, &["gracePeriodSeconds", "preconditions"]);
-        right = keep(&right, &["gracePeriodSeconds", "preconditions"]);
+        left = keep(&left, &["gracePeriodSeconds"]);
+        right = keep(&right, &["gracePeriodSeconds"]);
     }
     let slack = SECONDS + (real.t - t).abs();
     differ("", &normal(&left), &normal(&right), slack, &mut found);

@@ -279,6 +279,8 @@ pub(super) fn choices(recording: &KubeletRecording, recorded: &Recorded<'_>, ent
     let csi_nodes = recording.requests.iter().filter(|request| request.place.resource == CSI_NODES);
     choices.csi_nodes = csi_nodes.map(|request| recording.at(request.t)).collect();
     choices.csi_nodes.sort();
+    choices.renewals.extend(failed_renewals(recording, entry, &choices).into_iter().map(|t| recording.at(t)));
+    choices.is_under_way = entry.started + SET_UP <= -BEFORE;
     choices.static_hashes = static_hashes(recording, recorded, &entry.node);
     choices.posts.sort();
     choices.renewals.sort();
@@ -310,6 +312,37 @@ pub(super) fn choices(recording: &KubeletRecording, recorded: &Recorded<'_>, ent
         ups.iter().filter(|up| is_fast_first(recorded, entry, **up)).map(|t| recording.at(*t)).collect();
     choices.ups = ups.into_iter().map(|t| recording.at(t)).collect();
     choices
+}
+
+/// Returns when renewals began that an outage made fail: the first look at the Lease that succeeded lies behind them by
+/// the pauses of the attempts.
+fn failed_renewals(recording: &KubeletRecording, entry: &MachineEntry, choices: &RecordedChoices) -> Vec<Micros> {
+    const SLACK: Micros = 300_000;
+    let mut found = Vec::new();
+    for verb in recording.verbs.iter().filter(|verb| verb.machine == entry.name && !verb.line.get("rule").is_null()) {
+        let renewed = choices.renewals.iter().map(|at| recording.offset(*at)).filter(|at| *at < verb.t).max();
+        let end = outages(recording, &entry.name).into_iter().find(|end| *end > verb.t);
+        let (Some(renewed), Some(end)) = (renewed, end) else { continue };
+        let looked = recording.requests.iter().find(|line| {
+            line.t > end - SLACK
+                && line.verb == Verb::Get
+                && line.place.resource == LEASES
+                && line.place.name == *entry.node
+        });
+        let Some(looked) = looked else { continue };
+        // 0.2 s, doubled up to 7 s: the sums of the pauses after the first attempt.
+        let (mut late, mut pause) = (0, 200_000);
+        while late <= looked.t - verb.t {
+            let began = looked.t - late;
+            if began >= verb.t && (renewed + WAIT_LEAST - SLACK..=renewed + WAIT_MOST + SLACK).contains(&began) {
+                found.push(began);
+                break;
+            }
+            late += pause;
+            pause = (pause * 2).min(7_000_000);
+        }
+    }
+    found
 }
 
 /// Returns the name of a static Pod without its Node's.

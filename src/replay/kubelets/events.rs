@@ -17,6 +17,9 @@ use crate::replay::report::WriteDifference;
 /// How far apart the two sides of an Event may be.
 const WITHIN: Micros = 3_000_000;
 
+/// The same after an outage: an Event that could not be written is tried again each 10 s.
+const AFTER_OUTAGE: Micros = 12_000_000;
+
 /// What an Event says, and about what.
 type Said = (String, String, String, String);
 
@@ -58,7 +61,8 @@ pub(super) fn differences(
         for (t, times) in lines {
             let mut missing = *times;
             while missing > 0 {
-                let near = own.iter().position(|at| (at - t).abs() <= WITHIN);
+                let within = if recording.follows_outage(*t) { AFTER_OUTAGE } else { WITHIN };
+                let near = own.iter().position(|at| (at - t).abs() <= within);
                 let Some(near) = near else { break };
                 own.remove(near);
                 missing -= 1;

@@ -115,6 +115,15 @@ impl KubeletRecording {
         self.started + SignedDuration::from_micros(t)
     }
 
+    /// Tells whether a machine's connection was out shortly before an instant.
+    pub(super) fn follows_outage(&self, t: Micros) -> bool {
+        const SHORTLY: Micros = 15_000_000;
+        let mut machines = self.machines.iter();
+        machines.any(|entry| {
+            super::environment::outages(self, &entry.name).iter().any(|end| *end <= t && t - end <= SHORTLY)
+        })
+    }
+
     /// Returns the offset of an instant, rounded up.
     pub(super) fn offset(&self, at: Timestamp) -> Micros {
         let down = i64::try_from(at.duration_since(self.started).as_micros()).unwrap_or(Micros::MAX);

@@ -222,7 +222,9 @@ fn events(recording: &KubeletRecording) -> Vec<RecordedEvent> {
         let source = event.get("source");
         let is_own = source.get("component").as_str() == Some(KUBELET)
             && source.get("host").as_str().is_some_and(|host| hosts.contains(host));
-        if !is_own || line.event == WatchType::Deleted {
+        // What a probe found is for the environment to say, and so are its words.
+        let is_probe = event.get("reason").as_str() == Some("Unhealthy");
+        if !is_own || is_probe || line.event == WatchType::Deleted {
             continue;
         }
         let count = event.get("count").as_i64().unwrap_or(1);

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::SignedDuration;
 use nodeproof_core::network::{
-    Answer, Body, Call, ClientId, Content, EVENTS, LEASES, List, NODES, RequestId, Resource, ToClient, Verb, WatchType,
+    Answer, Body, Call, ClientId, Content, EVENTS, LEASES, List, NODES, PODS, RequestId, Resource, ToClient, Verb,
+    WatchType,
 };
 use nodeproof_core::objects::patch::strategic_merge;
 use nodeproof_core::objects::schema::Schema;
@@ -19,6 +20,12 @@ use super::recorded::Recorded;
 use crate::replay::load::Micros;
 use crate::replay::recorded_cluster::refusal;
 use crate::replay::writers::WriteTarget;
+
+/// How long after it was sent a request is read at most.
+const REQUEST_TAKES: Micros = 30_000;
+
+/// How much later a recorded read may be than the one of the model.
+const READ_WITHIN: Micros = 300_000;
 
 /// Messages with their receivers.
 pub(super) type Messages = Vec<(ClientId, ToClient)>;
@@ -194,11 +201,40 @@ impl<'a> Server<'a> {
                 }));
                 Answer { code: 200, headers: Vec::new(), content }
             }
+            _ if self.is_gone(&place, t) => not_found(&place, &place.name),
             _ => match self.get(&place).filter(|object| self.is_there(&place, object, t)) {
                 Some(object) => Answer::object(200, object),
                 None => not_found(&place, &place.name),
             },
         }
+    }
+
+    /// Tells whether the read of a Pod finds it gone: as the recorded read did, or else as the watch says.
+    fn is_gone(&self, place: &WriteTarget, t: Micros) -> bool {
+        if place.resource != PODS {
+            return false;
+        }
+        let near = self.recorded.recording.requests.iter().find(|line| {
+            line.verb == Verb::Get && line.place == *place && line.t >= t - REQUEST_TAKES && line.t <= t + READ_WITHIN
+        });
+        near.map_or_else(|| self.is_going(place, t), |line| matches!(line.code, 403 | 404))
+    }
+
+    /// Tells whether the server has deleted an object when a request arrives that was sent now: it takes some time, and
+    /// the watch of the observer lags too.
+    fn is_going(&self, place: &WriteTarget, t: Micros) -> bool {
+        let watch = &self.recorded.recording.watch;
+        let is_it = |at: &usize| {
+            let line = &watch[*at];
+            line.event == WatchType::Deleted
+                && !self.shown[*at]
+                && self.recorded.causes[*at].is_none()
+                && line.t >= t
+                && line.t <= t + REQUEST_TAKES
+                && self.recorded.resources[*at].as_ref() == Some(&place.resource)
+                && line.object.key() == ObjectKey::namespaced(place.namespace.clone(), place.name.clone())
+        };
+        (0..watch.len()).any(|at| is_it(&at))
     }
 
     /// Tells whether an object was there before the recording began: its Node registered after the process started.

@@ -42,6 +42,8 @@ pub(super) struct AdmissionContext<'a> {
     /// Whether memory, disk and process ids run short, in this order.
     pub(super) pressures: [bool; 3],
     pub(super) profile: &'a Profile,
+    /// Whether the policy for supplemental groups is checked.
+    pub(super) checks_groups: bool,
 }
 
 /// Resources in the order in which they are checked; the others follow by name.
@@ -89,7 +91,7 @@ pub(super) fn verdict<'a>(
     let others: Vec<&Object> = others.collect();
     let (spec, node) = (pod.stable().get("spec"), place.node);
     let refused = |(reason, message): AdmissionFailure| AdmissionResult::Refused(reason, message);
-    if let Some(refusal) = wrong_system(pod, node) {
+    if let Some(refusal) = wrong_system(pod, node).or_else(|| strict_groups(spec, place)) {
         return refused(refusal);
     }
     let lacking = shortages(spec, &others, place);
@@ -223,6 +225,17 @@ fn wrong_system(pod: &Object, node: &Json) -> Option<AdmissionFailure> {
     let system = pod.stable().at(&["spec", "os", "name"]).as_str();
     let message = "Failed to admit pod as the OS field doesn't match node OS";
     system.is_some_and(|name| name != "linux").then(|| (Text::of("PodOSNotSupported"), message.into()))
+}
+
+/// Refuses a pod whose policy for supplemental groups the runtime cannot enforce.
+///
+/// Source: pkg/kubelet/lifecycle/predicate.go (v1.34), `isPodSupplementalGroupsPolicySupported`.
+fn strict_groups(spec: &Json, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
+    let is_strict = spec.at(&["securityContext", "supplementalGroupsPolicy"]).as_str() == Some("Strict");
+    let is_able = place.node.at(&["status", "features", "supplementalGroupsPolicy"]).as_bool() == Some(true);
+    let message = "SupplementalGroupsPolicy=Strict is not supported in this node";
+    let is_checked = place.checks_groups && !place.node.is_null();
+    (is_strict && is_checked && !is_able).then(|| (Text::of("SupplementalGroupsPolicyNotSupported"), message.into()))
 }
 
 impl AdmissionContext<'_> {

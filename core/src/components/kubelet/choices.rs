@@ -33,6 +33,9 @@ pub struct RecordedChoices {
     pub resyncs: BTreeMap<Text, Vec<Timestamp>>,
     /// The hashes of the contents of static Pods, by name, in order.
     pub static_hashes: BTreeMap<Text, VecDeque<Text>>,
+    /// Whether the process was under way for long when what is driven begins, so that its first pause may be any part of
+    /// one.
+    pub is_under_way: bool,
     /// Requests about the CSINode.
     pub csi_nodes: Vec<Timestamp>,
     /// When the informer of the Node worked again after an outage.
@@ -66,7 +69,12 @@ impl Kubelet {
 
     /// Returns the pause of the status loop.
     pub(super) fn tick_pause(&mut self, now: Timestamp) -> SignedDuration {
-        let led = self.choices.as_ref().and_then(|choices| lead(&choices.posts, now, self.pauses.tick));
+        let is_first = now.duration_since(self.started) < SignedDuration::from_secs(2);
+        let led = self.choices.as_ref().and_then(|choices| {
+            let part = || part_of_pause(&choices.posts, now, self.pauses.tick);
+            let led = lead(&choices.posts, now, self.pauses.tick);
+            led.or_else(|| (choices.is_under_way && is_first).then(part).flatten())
+        });
         led.unwrap_or_else(|| self.chance.pause(self.pauses.tick))
     }
 
@@ -128,6 +136,14 @@ fn lead(wanted: &[Timestamp], now: Timestamp, pause: Jitter) -> Option<SignedDur
     let count = i32::try_from((next + SLACK).as_micros() / least.as_micros().max(1)).unwrap_or(i32::MAX).max(1);
     let each = next / count;
     (each <= most + SLACK / count).then(|| each.clamp(least, most))
+}
+
+/// Returns the rest of a pause that was under way, after which whole ones lead to the next wanted instant.
+fn part_of_pause(wanted: &[Timestamp], now: Timestamp, pause: Jitter) -> Option<SignedDuration> {
+    let next = wanted.iter().map(|at| at.duration_since(now)).find(|distance| distance.is_positive())?;
+    let whole = (pause.least() + pause.most()) / 2;
+    let count = i32::try_from(next.as_micros() / whole.as_micros().max(1)).unwrap_or(i32::MAX);
+    Some(next - whole * count)
 }
 
 #[cfg(test)]

@@ -123,6 +123,8 @@ pub(super) struct Worker {
     pub(super) ending: Option<Ending>,
     /// The UID of the mirror of a static pod; empty before it was seen.
     mirror: Text,
+    /// Whether it ran when this process started.
+    ran_before: bool,
     /// Whether it is a static pod whose manifest is gone.
     is_removed: bool,
     /// The node's address as of the last sync.
@@ -308,6 +310,16 @@ impl Kubelet {
         }
     }
 
+    /// Notes that the mirror of a static pod is gone.
+    fn mirror_gone(&mut self, mirror: &Object) {
+        let uid = Text::from(hash_of(mirror));
+        if let Some(worker) = self.pods.workers.get_mut(&uid)
+            && worker.mirror == *mirror.uid()
+        {
+            worker.mirror = Text::default();
+        }
+    }
+
     /// Notes that the mirror of a static pod is there: its status is written with the next period.
     pub(super) fn mirror_is_there(&mut self, uid: &Text, mirror: &Object, context: &KubeletContext<'_>) {
         let is_new = self.pods.workers.get(uid).is_some_and(|worker| worker.mirror != *mirror.uid());
@@ -331,6 +343,9 @@ impl Kubelet {
             let replaced =
                 change.before.filter(|before| change.after.as_ref().is_none_or(|after| after.uid() != before.uid()));
             if let Some(gone) = replaced {
+                if is_mirror(&gone) {
+                    self.mirror_gone(&gone);
+                }
                 self.pod_gone(&Text::from(gone.uid()), context);
             }
             seen.extend(change.after);
@@ -455,6 +470,7 @@ impl Kubelet {
             ending: None,
             mirror: Text::default(),
             is_removed: false,
+            ran_before: context.host.runtime.sandbox(&uid).is_some_and(|sandbox| sandbox.is_running()),
             host_ip: self.host_ip(context.host),
             resync_at: None,
             conditions: Json::Null,

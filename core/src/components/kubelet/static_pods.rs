@@ -28,12 +28,16 @@ const SOURCE: &str = "kubernetes.io/config.source";
 /// How often a starting kubelet looks whether its Node is there, for mirror Pods.
 /// Source: pkg/kubelet/kubelet.go (v1.34), `fastStaticPodsRegistration`: 100 ms.
 const NODE_PERIOD: SignedDuration = SignedDuration::from_millis(100);
+/// How often the runtime is looked at. Source: pkg/kubelet/kubelet.go (v1.34), `genericPlegRelistPeriod`.
+const NODE_LOOK: SignedDuration = SignedDuration::from_secs(1);
 /// How often Pods that nobody knows any more are looked for. Source: pkg/kubelet/kubelet.go (v1.34),
 /// `housekeepingPeriod`.
 const HOUSEKEEPING: SignedDuration = SignedDuration::from_secs(2);
 /// Pause before a static Pod is started whose predecessor of the same name has ended, plus up to half of it.
 /// Source: pkg/kubelet/pod_workers.go (v1.34), `requeue` with `backOffPeriod`.
 const START_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+/// How many deleted mirror Pods are remembered, until the watch says that they are gone.
+const REMEMBERED: usize = 15;
 /// Fields of a container that refer to objects of the API, in lists of it.
 const REFERENCES: [(&str, &[&str]); 6] = [
     ("configmaps", &["configMapKeyRef"]),
@@ -49,8 +53,10 @@ const REFERENCES: [(&str, &[&str]); 6] = [
 pub(super) enum MirrorPurpose {
     /// A mirror Pod was created.
     Create,
-    /// One was deleted; with whether a static Pod needs another one.
+    /// One was deleted.
     Delete,
+    /// One that was not there was to be deleted again.
+    Again,
 }
 
 /// The static Pods.
@@ -62,6 +68,10 @@ pub(super) struct StaticPods {
     waiting: Vec<Text>,
     /// The mirror Pods of static Pods that are gone.
     orphans: Vec<Text>,
+    /// The UIDs of the mirror Pods that were deleted last.
+    deleted: Vec<Text>,
+    /// The names of mirror Pods that were found gone once when they were to be deleted.
+    retried: Vec<Text>,
     /// Whether each static Pod still has to get its mirror, since the Node was not there.
     needs_mirrors: bool,
 }
@@ -186,6 +196,8 @@ impl Kubelet {
 
     fn delete_mirror(&mut self, mirror: &Object, context: &mut KubeletContext<'_>) {
         let key = mirror.key();
+        self.static_pods.deleted.truncate(REMEMBERED);
+        self.static_pods.deleted.insert(0, Text::from(mirror.uid()));
         let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
         let is_orphan = self.pods.named(&key).is_none();
         body.set(&["preconditions"], if is_orphan { Json::object() } else { json!({"uid": mirror.uid()}) });
@@ -203,6 +215,9 @@ impl Kubelet {
             return;
         };
         let is_deleted = !mirror.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        if self.static_pods.deleted.iter().any(|own| **own == *mirror.uid()) {
+            return;
+        }
         if is_deleted || *hash_of(mirror) != *uid {
             self.delete_mirror(mirror, context);
         } else {
@@ -229,6 +244,14 @@ impl Kubelet {
         if let Some(why) = failure(outcome).filter(|_| !is_done) {
             self.log(format!("Failed to {} mirror pod {name}: {why}", verb_of(step)), context);
         }
+        let is_missing = outcome.as_ref().is_ok_and(|answer| answer.code == 404);
+        if *step == MirrorPurpose::Delete && is_missing && !self.static_pods.retried.contains(name) {
+            // The worker of the static Pod looks once more: the next look at the runtime finds the mirror still there.
+            let age = context.now.duration_since(self.started).as_nanos();
+            let rest = NODE_LOOK.as_nanos() - age.rem_euclid(NODE_LOOK.as_nanos());
+            self.static_pods.retried.push(name.clone());
+            self.set(Timer::Mirrors, context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0)));
+        }
         if *step == MirrorPurpose::Delete && is_done {
             let own = self.static_pods.known.values().find(|(_, own)| own == name).map(|(hash, _)| hash.clone());
             let pod = own.and_then(|hash| self.pods.object(&hash).cloned());
@@ -252,6 +275,9 @@ impl Kubelet {
                 self.create_mirror(&pod, context);
             }
         }
+        for name in core::mem::take(&mut self.static_pods.retried) {
+            self.delete_missing(&name, context);
+        }
         for name in core::mem::take(&mut self.static_pods.orphans) {
             let objects = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
             let orphan = objects.filter(|pod| is_mirror(pod)).find(|pod| pod.name() == name.as_str()).cloned();
@@ -260,6 +286,17 @@ impl Kubelet {
             }
         }
         self.settle_pods(context);
+    }
+
+    /// Tries once more to delete a mirror Pod that was not there.
+    fn delete_missing(&mut self, name: &Text, context: &mut KubeletContext<'_>) {
+        let own = self.static_pods.known.values().find(|(_, own)| own == name).map(|(hash, _)| hash.clone());
+        let pod = own.and_then(|hash| self.pods.object(&hash).cloned());
+        let Some(pod) = pod else { return };
+        let key = pod.key();
+        let body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
+        let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
+        self.call(call, Purpose::Mirror(MirrorPurpose::Again, key.name), context);
     }
 
     /// Ends a static Pod whose file is gone or has changed.
@@ -310,7 +347,7 @@ impl Kubelet {
 const fn verb_of(step: &MirrorPurpose) -> &'static str {
     match step {
         MirrorPurpose::Create => "create",
-        MirrorPurpose::Delete => "delete",
+        MirrorPurpose::Delete | MirrorPurpose::Again => "delete",
     }
 }
 

@@ -105,6 +105,10 @@ impl Kubelet {
                 self.write_status(uid, &pod, context);
             }
             (PodPurpose::Patch, 200, Some(pod)) => self.status_written(uid, &pod, context),
+            // The mirror is gone too, and with it the last that was left to do.
+            (PodPurpose::Get, 403 | 404, _) if worker.is_removed && worker.is_over() => {
+                self.remove_static(uid, context)
+            }
             // The pod is gone, or there is another one of its name: nothing to write.
             (_, 200 | 404 | 409, _) => {
                 worker.is_syncing = false;
