@@ -23,21 +23,11 @@ fn kubelet(rows: &str) -> String {
 /// Each setting with what is said of it.
 fn by_name() -> Result<(), String> {
     let component = |rows: &str| format!("Given {rows}\n    And a ready Node \"worker-1\"");
-    let machine = |rows: &str| format!("Given a machine \"worker-1\" with:\n      {rows}");
     for (given, what) in [
-        (
-            kubelet("| evictionHard | {\"memory.available\": \"15900Mi\"} |"),
-            "pressure by evictionHard memory.available<15900Mi",
-        ),
-        (
-            kubelet("| evictionHard | {\"nodefs.available\": \"51%\"} |"),
-            "pressure by evictionHard nodefs.available<51%",
-        ),
-        (kubelet("| evictionHard | {\"pid.available\": \"1000\"} |"), "pressure by evictionHard pid.available<1000"),
-        (kubelet("| topologyManagerPolicy | single-numa-node |"), "topologyManagerPolicy"),
-        (kubelet("| --cpu-manager-policy | static |"), "--cpu-manager-policy"),
+        (kubelet("| kernelMemcgNotification | true |"), "kernelMemcgNotification"),
+        (kubelet("| imageMaximumGCAge | 1h |"), "imageMaximumGCAge"),
+        (kubelet("| --kernel-memcg-notification | true |"), "--kernel-memcg-notification"),
         (kubelet("| featureGates | {\"MemoryQoS\": true} |"), "feature gate MemoryQoS=true of one kubelet"),
-        (machine("| numa | [{\"id\": 0, \"cpus\": 4, \"memory\": \"16Gi\"}] |"), "numa"),
         (component("kube-controller-manager runs with:\n      | leader-elect | true |"), "leader-elect"),
         (
             component("kube-apiserver runs with:\n      | feature-gates | MemoryQoS=true |"),
@@ -70,9 +60,9 @@ fn counted() -> Result<(), String> {
 
 fn alone() -> Result<(), String> {
     let world = World::new();
-    let other = scenario("Not modelled", &kubelet("| memoryManagerPolicy | Static |"));
+    let other = scenario("Not modelled", &kubelet("| kernelMemcgNotification | true |"));
     world.write("features/a/b.feature", format!("Feature: F\n{other}"));
-    world.call(&["run"]).ends(2)?.says("nothing was run")?.says("memoryManagerPolicy is not modelled yet")?;
+    world.call(&["run"]).ends(2)?.says("nothing was run")?.says("kernelMemcgNotification is not modelled yet")?;
     Ok(())
 }
 
