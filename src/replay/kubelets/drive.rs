@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::controller::Context;
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, RecordedChoices};
@@ -34,6 +34,8 @@ use crate::replay::writers::WriteTarget;
 const WITHIN: Micros = 600_000;
 /// The same for a Pod's status: a relist each second sees what the runtime did, and calls take their time.
 const POD_WITHIN: Micros = 1_600_000;
+/// By how much the end of an outage may be told late.
+const RULE_LATE: SignedDuration = SignedDuration::from_millis(30);
 /// Two patches of one object at most this far apart may as well have been one.
 const TOGETHER: Micros = 150_000;
 /// The limit of steps of one run, so that it ends even if a component never rests.
@@ -363,7 +365,9 @@ impl Drive<'_> {
         };
         if !line.get("rule").is_null() {
             match Fault::from_json(line.get("rule")) {
-                Ok(fault) => {
+                Ok(mut fault) => {
+                    // It ends with the first answer, which is recorded at that very instant.
+                    fault.lasts = fault.lasts.map(|lasts| (lasts - RULE_LATE).max(RULE_LATE));
                     self.event_loop.network.add_rule(fault, now);
                     self.settle();
                 }

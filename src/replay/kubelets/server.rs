@@ -211,7 +211,8 @@ impl<'a> Server<'a> {
 
     /// Tells whether the read of a Pod finds it gone: as the recorded read did, or else as the watch says.
     fn is_gone(&self, place: &WriteTarget, t: Micros) -> bool {
-        if place.resource != PODS {
+        let is_ending = |object: &Object| !object.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        if place.resource != PODS || !self.get(place).is_some_and(|object| is_ending(&object)) {
             return false;
         }
         let near = self.recorded.recording.requests.iter().find(|line| {

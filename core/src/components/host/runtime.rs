@@ -332,7 +332,7 @@ impl Runtime {
             container.signals.push((now, "SIGTERM"));
             stopped.push(container.name.clone());
             if let StopsAfter::Delay(delay) = behaviour.stop()
-                && self.script.is_none()
+                && container.scripted.is_none()
             {
                 container.ends = Some((now + delay, behaviour.exit_code.unwrap_or(0)));
             }

@@ -78,6 +78,10 @@ impl Kubelet {
     /// Writes the status of a pod, unless a request for it is under way.
     pub(super) fn sync_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.is_dirty && !worker.is_gone {
+            self.note_conditions(uid, context);
+        }
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let has_no_mirror = is_static(&worker.object) && worker.mirror.is_empty();
         if !worker.is_dirty || worker.is_syncing || worker.is_gone || has_no_mirror {
             return;
@@ -87,6 +91,17 @@ impl Kubelet {
         let key = worker.object.key();
         let get = Call::new(Verb::Get, PODS, &key.namespace, &key.name);
         self.call(get, Purpose::Pod(uid.clone(), PodPurpose::Get), context);
+    }
+
+    /// Notes the conditions of a pod as they are now, so that their times are those of the changes and not those of a
+    /// later writing.
+    fn note_conditions(&mut self, uid: &Text, context: &KubeletContext<'_>) {
+        let status = self.pods.workers.get(uid).and_then(|worker| self.status_of(worker, &worker.object, context));
+        if let (Some(worker), Some(status)) = (self.pods.workers.get_mut(uid), status)
+            && !status.get("conditions").is_null()
+        {
+            worker.conditions = status.get("conditions").clone();
+        }
     }
 
     /// Takes an answer.
