@@ -328,6 +328,7 @@ fn started(timers: TimerWheel) -> Cluster {
     let budget = json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": {"name": "web"},
         "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "Deployment"}}}});
     cluster.ask(create(Resource::of("policy", "v1", "poddisruptionbudgets"), "default", budget));
+    store(&mut cluster);
     cluster.ask(create(NAMESPACES, "", json!({"metadata": {"name": "x"}})));
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "main", "image": "pause"}]}});
     cluster.ask(create(PODS, "x", pod));
@@ -366,6 +367,31 @@ fn run(timers: TimerWheel) -> Cluster {
         assert!(cluster.commits.iter().any(|commit| commit.client == client), "{name} has written nothing");
     }
     cluster
+}
+
+/// Lets volumes be bound, attached and given back.
+fn store(cluster: &mut Cluster) {
+    const VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
+    const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
+    let driver = json!({"metadata": {"name": "d"}, "spec": {"attachRequired": true}});
+    cluster.ask(create(Resource::of("storage.k8s.io", "v1", "csidrivers"), "", driver));
+    for name in ["used", "spare"] {
+        let mut volume = json!({"metadata": {"name": name}, "spec": {"capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"], "csi": {"driver": "d"}}});
+        volume.set(&["spec", "csi", "volumeHandle"], name);
+        cluster.ask(create(VOLUMES, "", volume));
+        let claim = json!({"metadata": {"name": name}, "spec": {"accessModes": ["ReadWriteOnce"], "volumeName": name,
+            "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}});
+        cluster.ask(create(CLAIMS, "default", claim));
+    }
+    let pod = json!({"metadata": {"name": "stored"}, "spec": {"nodeName": "w1",
+        "containers": [{"name": "main", "image": "pause"}],
+        "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "used"}}]}});
+    cluster.ask(create(PODS, "default", pod));
+    cluster.pass(20);
+    cluster.ask(Call::new(Verb::Delete, CLAIMS, "default", "spare"));
+    cluster.pass(1);
+    cluster.ask(Call::new(Verb::Delete, VOLUMES, "", "spare"));
 }
 
 /// Says all of a commit.

@@ -65,7 +65,8 @@ impl ContainerLimits {
     fn json_v2(&self) -> Json {
         let amount = |bytes: i64| if bytes > 0 { Json::Int(bytes) } else { Json::from("max") };
         let [least, most] = SHARES;
-        // Source: github.com/opencontainers/runc libcontainer/cgroups/utils.go (v1.2), `ConvertCPUSharesToCgroupV2Value`.
+        // Source: github.com/opencontainers/runc libcontainer/cgroups/utils.go (v1.2),
+        // `ConvertCPUSharesToCgroupV2Value`.
         let weight = 1 + (self.shares() - least) * 9_999 / (most - least);
         let quota = self.quota().map_or_else(|| format!("max {PERIOD}"), |quota| format!("{quota} {PERIOD}"));
         let mut shown = json!({"cpu.weight": weight, "cpu.max": quota});

@@ -25,7 +25,9 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(
             SINCE,
             "swap-refusal",
-            Value::Text("running with swap on is not supported, please disable swap or set --fail-swap-on flag to false"),
+            Value::Text(
+                "running with swap on is not supported, please disable swap or set --fail-swap-on flag to false",
+            ),
             "",
         ),
         row(
