@@ -93,9 +93,7 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
     let mut suite_paths = args.suite_args.suite_paths(&paths, own);
     suite_paths.backend = options.runner.backend();
     let mut suite = Suite::load(&suite_paths);
-    if let Some(settings) = &options.settings {
-        suite.set_flags(&settings.flags);
-    }
+    options.settings.iter().for_each(|settings| suite.set_flags(&settings.flags));
     #[cfg(feature = "live")]
     if args.read_only.read_only {
         return read_only(args, &options, &suite);

@@ -78,8 +78,8 @@ impl Store {
         let stored = names.iter().find_map(|name| self.read(name).transpose()).transpose()?;
         let is_default_seed = options.seed == SuiteOptions::default().seed;
         let is_sim = options.runner.backend() == Backend::Sim;
-        // Offsets depend on random choices and settings; a release that has others at the default seed has a snapshot of
-        // its own.
+        // Offsets depend on random choices and settings; a release that has others at the default seed has a snapshot
+        // of its own.
         let exact = is_sim && is_default_seed && options.settings.is_none();
         let text = &options.runner.projected(text);
         let stored = stored.map(|stored| Stored { text: options.runner.projected(&stored.text), ..stored });

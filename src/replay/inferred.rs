@@ -45,8 +45,8 @@ pub struct InferredVolume {
     pub written: Option<Micros>,
 }
 
-/// Returns the revisions of the volumes that the script created: the binder's writes, whose bodies are not recorded, are
-/// told from the claims.
+/// Returns the revisions of the volumes that the script created: the binder's writes, whose bodies are not recorded,
+/// are told from the claims.
 #[must_use]
 pub fn volumes(recording: &Recording) -> Vec<InferredVolume> {
     let created = made(recording, &VOLUMES);

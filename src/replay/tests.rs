@@ -1,6 +1,6 @@
 //! Tests that a replay notices every kind of difference, on recordings that are changed in memory.
 
-use nodeproof_core::components::registry::{ROWS, processes};
+use nodeproof_core::components::registry::{Duty, ROWS, processes};
 use nodeproof_core::json;
 use nodeproof_core::network::{WatchType, collections};
 use nodeproof_core::objects::{Json, Object, time};
@@ -386,7 +386,7 @@ fn each_controller_of_the_registry_has_a_writer() {
         ("patch", "/api/v1/nodes/n1", json!({"spec": {"podCIDR": "10.0.0.0/24"}})),
         ("update", "/api/v1/nodes/n1/status", json!({"_": "whole object"})),
     ];
-    for row in ROWS {
+    for row in ROWS.iter().filter(|row| row.duty != Duty::Driver) {
         let author = |(verb, uri, body): &(&str, &str, Json)| {
             let line = line(&format!("system:{}", row.user), verb, uri, body.clone());
             writers::author_of_write(&line, writers::WriteTarget::parse(uri).as_ref())

@@ -33,8 +33,9 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["events", "volume_matching"],
         &["controller"],
         &["api_server", "kubelet", "workload"],
-        &["attach_detach", "csi_attacher", "daemonset", "deployment", "disruption", "endpointslice", "garbage_collector", "machine", "namespace",
-            "node_ipam", "node_lifecycle", "pod_gc", "replicaset", "scheduler", "statefulset", "storage_protection", "taint_eviction", "ttl", "volume_binder"],
+        &["attach_detach", "csi_attacher", "daemonset", "deployment", "disruption", "endpointslice",
+            "garbage_collector", "machine", "namespace", "node_ipam", "node_lifecycle", "pod_gc", "replicaset",
+            "scheduler", "statefulset", "storage_protection", "taint_eviction", "ttl", "volume_binder"],
         &["registry"],
     ])),
     (&["core", "scenario"], Rows(&[

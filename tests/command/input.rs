@@ -224,7 +224,7 @@ Feature: A kubelet stops
     let shorter = ["run", "--set", "kube-controller-manager.node-monitor-grace-period=20s"];
     let failed = world.call(&shorter).ends(1)?.says("Finished 2 passed, 1 failed")?;
     failed
-        .says("20s > grace period 20s")?
+        .says("20.004s > grace period 20s")?
         .says("--set kube-controller-manager.node-monitor-grace-period=20s --seed 1")?;
     world.write("mine.yaml", "node-monitor-grace-period: 20s\nkubelet.nodeStatusUpdateFrequency: 5s\n");
     world.call(&["run", "--settings", "mine.yaml"]).ends(1)?.says("Finished 2 passed, 1 failed")?;

@@ -46,12 +46,12 @@ fn by_name() -> Result<(), String> {
 fn counted() -> Result<(), String> {
     let world = World::new();
     let sound = scenario("It is killed", "Given a ready Node \"worker-1\"");
-    let other = scenario("Not modelled", &kubelet("| staticPodPath | /etc/kubernetes/manifests |"));
+    let other = scenario("Not modelled", &kubelet("| kernelMemcgNotification | true |"));
     world.write("features/a/b.feature", format!("@req:NC-03\nFeature: F\n{sound}\n{other}"));
     let answer = world.call(&["run", "--json"]).ends(0)?;
-    answer.says("\"reason\":\"staticPodPath is not modelled yet\",\"result\":\"unsupported\"")?;
+    answer.says("\"reason\":\"kernelMemcgNotification is not modelled yet\",\"result\":\"unsupported\"")?;
     let answer = Answer::of(&mut world.door(&[])).ends(0)?;
-    answer.says("1 ignored")?.says("unsupported: staticPodPath is not modelled yet")?;
+    answer.says("1 ignored")?.says("unsupported: kernelMemcgNotification is not modelled yet")?;
     world.call(&["explain", "NC-03", "--coverage"]).ends(0)?.says("unsupported  sim::a::b::not_modelled")?;
     world.write("features/a/b.feature", format!("@req:NC-03\nFeature: F\n{other}"));
     world.call(&["explain", "NC-03", "--coverage"]).ends(0)?.says("0 of 1 requirements")?;

@@ -1,9 +1,10 @@
-//! A stand-in for the attachers of CSI drivers: it attaches what a VolumeAttachment asks for, and lets go what is deleted.
+//! A stand-in for the attachers of CSI drivers: it attaches what a VolumeAttachment asks for, and lets go what is
+//! deleted.
 //!
 //! Mirrors what others see of kubernetes-csi/external-attacher (pkg/controller/csi_handler.go, v4.8): a finalizer, then
-//! `status.attached`; after a deletion the finalizer is taken off. No node is asked, so that a dead one changes nothing.
-//! How a driver behaves is data, in annotations of its CSIDriver: `nodeproof.dev/attach-after` and `detach-after` (a
-//! duration, or `never`), `attach-error` and `detach-error` (what the driver says instead).
+//! `status.attached`; after a deletion the finalizer is taken off. No node is asked, so that a dead one changes
+//! nothing. How a driver behaves is data, in annotations of its CSIDriver: `nodeproof.dev/attach-after` and
+//! `detach-after` (a duration, or `never`), `attach-error` and `detach-error` (what the driver says instead).
 //! Inputs: attachments, drivers, answers, time. Outputs: patches of attachments. It writes no Events.
 //! Left out on purpose: finalizers of volumes, the check of CSINodes, retries after a driver's error.
 
@@ -63,7 +64,7 @@ struct CsiAttacher {
     since: BTreeMap<ObjectKey, (bool, Timestamp)>,
 }
 
-type Runtime = KeyedRuntime<AttacherPurpose>;
+type AttacherRuntime = KeyedRuntime<AttacherPurpose>;
 
 /// Returns the finalizer of a driver. Source: external-attacher pkg/controller/util.go (v4.8), `GetFinalizerName`.
 fn finalizer(driver: &str) -> String {
@@ -101,13 +102,20 @@ fn patch(key: &ObjectKey, body: Json) -> Call {
 }
 
 impl CsiAttacher {
-    fn attached(key: &ObjectKey, runtime: &mut Runtime, now: Timestamp) {
+    fn attached(key: &ObjectKey, runtime: &mut AttacherRuntime, now: Timestamp) {
         let body = json!({"status": {"attached": true, "attachError": null}});
         runtime.send(key, AttacherPurpose::Last, patch(key, body).subresource("status"), None, now);
     }
 
     /// Writes what the driver says of its failure, if that is new.
-    fn fail(key: &ObjectKey, own: &Object, field: &str, why: &Text, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn fail(
+        key: &ObjectKey,
+        own: &Object,
+        field: &str,
+        why: &Text,
+        runtime: &mut AttacherRuntime,
+        now: Timestamp,
+    ) -> Flow {
         if own.stable().at(&["status", field, "message"]).as_text() == Some(why) {
             return Flow::Done;
         }
@@ -121,7 +129,7 @@ impl CsiAttacher {
 impl Reconciler for CsiAttacher {
     type Purpose = AttacherPurpose;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut Runtime, _: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut AttacherRuntime, _: Timestamp) {
         if source == ATTACHMENT_CACHE {
             let key = event.object().key();
             match &event.after {
@@ -138,7 +146,7 @@ impl Reconciler for CsiAttacher {
         keys.into_iter().for_each(|key| runtime.add(key));
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut AttacherRuntime, now: Timestamp) -> Flow {
         let Some(own) = runtime.cache(ATTACHMENT_CACHE).get(key).cloned() else { return Flow::Done };
         let finalizer = finalizer(driver_of(&own));
         let finalizers = own.stable().at(&["metadata", "finalizers"]).items();
@@ -187,7 +195,7 @@ impl Reconciler for CsiAttacher {
         key: &ObjectKey,
         step: AttacherPurpose,
         reply: &ApiResult,
-        runtime: &mut Runtime,
+        runtime: &mut AttacherRuntime,
         now: Timestamp,
     ) -> Flow {
         match step {

@@ -51,8 +51,8 @@ pub struct ControllerRow {
 
 macro_rules! rows {
     ($( $name:literal $alias:literal $user:literal $source:literal $duty:ident $start:expr; )+) => {
-        /// The controllers in the order in which kube-controller-manager starts them, the scheduler, and the attacher of
-        /// CSI drivers.
+        /// The controllers in the order in which kube-controller-manager starts them, the scheduler, and the attacher
+        /// of CSI drivers.
         ///
         /// Sources: cmd/kube-controller-manager/app/controllermanager.go, `NewControllerDescriptors`, and
         /// names/controller_names.go, `KCMControllerAliases` (v1.34).

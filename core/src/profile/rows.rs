@@ -576,7 +576,8 @@ pub static ROWS: &[Row] = &[
     ),
     Row {
         name: "scheduler-names-volume-affinity",
-        says: "a node that a volume cannot be used on did not match the volume's node affinity, in the scheduler's words",
+        says: "a node that a volume cannot be used on did not match the volume's node affinity, in the scheduler's \
+            words",
         first: &[(OLDEST, Value::Bool(false))],
         source: "pkg/scheduler/framework/plugins/volumebinding/binder.go (v1.32, v1.33), ErrReasonNodeConflict",
         ..PLAIN

@@ -165,6 +165,7 @@ fn without_a_runtime_nothing_is_done_with_pods_until_it_is_back() {
     act(&mut sim, json!({"action": "runtime-start"}));
     advance(&mut sim, 8_000);
     assert_eq!(container(&sim, "new"), "running 0");
+    advance(&mut sim, 30_000);
     assert!(get(&sim, &PODS, "default", "old").is_null());
 }
 

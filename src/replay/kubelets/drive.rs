@@ -23,8 +23,8 @@ use nodeproof_core::profile::{Profile, Release, Settings};
 
 use super::environment;
 use super::files::{KubeletRecording, MachineEntry};
-use super::recorded::{Recorded, RecordedWrite};
-use super::server::{Messages, Server};
+use super::recorded::{RecordedWrite, RecordedWrites};
+use super::server::{Messages, RecordedServer};
 use super::{Counts, compare, difference, subject};
 use crate::replay::load::Micros;
 use crate::replay::report::WriteDifference;
@@ -54,9 +54,9 @@ pub(super) struct Made {
 
 /// What came of a run.
 #[derive(Debug, Default)]
-pub(super) struct Run {
+pub(super) struct KubeletRun {
     pub(super) made: Vec<Made>,
-    /// Recorded writes and what was made in their place.
+    /// RecordedWrites writes and what was made in their place.
     pub(super) matched: BTreeMap<usize, usize>,
     /// Fields in which a matched write differs.
     pub(super) differences: Vec<(usize, WriteDifference)>,
@@ -69,7 +69,7 @@ pub(super) struct Run {
     pub(super) endings: Vec<(Micros, Micros)>,
 }
 
-impl Run {
+impl KubeletRun {
     /// Tells whether a kubelet was about to end by itself at an instant.
     pub(super) fn is_ending(&self, t: Micros) -> bool {
         self.endings.iter().any(|(from, until)| (*from..=*until).contains(&t))
@@ -120,9 +120,9 @@ enum Input {
 
 struct Drive<'a> {
     recording: &'a KubeletRecording,
-    recorded: &'a Recorded<'a>,
+    recorded: &'a RecordedWrites<'a>,
     choices: &'a BTreeMap<String, RecordedChoices>,
-    server: Server<'a>,
+    server: RecordedServer<'a>,
     event_loop: EventLoop<Driven>,
     settings: Arc<Settings>,
     agenda: BTreeMap<(Micros, u64), Input>,
@@ -132,12 +132,12 @@ struct Drive<'a> {
     events: BTreeMap<Text, Json>,
     /// The last matched write of each object: writes to one object keep their order.
     last: BTreeMap<String, usize>,
-    run: Run,
+    run: KubeletRun,
 }
 
 /// Drives the machines of a recording. When informers work again after an outage is a free choice that no write tells
 /// directly: what agrees best is taken.
-pub(super) fn run(recording: &KubeletRecording, recorded: &Recorded<'_>) -> Run {
+pub(super) fn run(recording: &KubeletRecording, recorded: &RecordedWrites<'_>) -> KubeletRun {
     let mut choices: BTreeMap<String, RecordedChoices> = recording
         .machines
         .iter()
@@ -166,18 +166,22 @@ pub(super) fn run(recording: &KubeletRecording, recorded: &Recorded<'_>) -> Run 
     best
 }
 
-fn wrong(recording: &KubeletRecording, recorded: &Recorded<'_>, run: &Run) -> usize {
+fn wrong(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, run: &KubeletRun) -> usize {
     super::differences(recording, recorded, run).len() + super::events::differences(recording, recorded, run).0.len()
 }
 
-fn run_with(recording: &KubeletRecording, recorded: &Recorded<'_>, choices: &BTreeMap<String, RecordedChoices>) -> Run {
+fn run_with(
+    recording: &KubeletRecording,
+    recorded: &RecordedWrites<'_>,
+    choices: &BTreeMap<String, RecordedChoices>,
+) -> KubeletRun {
     let begin = -environment::BEFORE - 1;
     let network = Network::new(Chance::new(1).fork("network"));
     let mut drive = Drive {
         recording,
         recorded,
         choices,
-        server: Server::new(recorded),
+        server: RecordedServer::new(recorded),
         event_loop: EventLoop::new(network, Record::new(recording.at(begin), false)),
         settings: Arc::new(Settings::of(recording.release)),
         agenda: BTreeMap::new(),
@@ -185,7 +189,7 @@ fn run_with(recording: &KubeletRecording, recorded: &Recorded<'_>, choices: &BTr
         now: begin,
         events: BTreeMap::new(),
         last: BTreeMap::new(),
-        run: Run::default(),
+        run: KubeletRun::default(),
     };
     drive.plan();
     drive.go();
@@ -360,7 +364,7 @@ impl Drive<'_> {
             return;
         }
         let object = format!("machines/{}", verb.machine);
-        let refuse = |run: &mut Run, path: &str, real: &Json, why: String| {
+        let refuse = |run: &mut KubeletRun, path: &str, real: &Json, why: String| {
             run.refused.push(difference(verb.t, object.clone(), path.to_owned(), real.clone(), Json::text(why)));
         };
         if !line.get("rule").is_null() {

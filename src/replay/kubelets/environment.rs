@@ -11,7 +11,7 @@ use nodeproof_core::network::{CSI_NODES, LEASES, NODES, PODS, Verb};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::files::{KubeletRecording, MachineEntry, VerbLine};
-use super::recorded::Recorded;
+use super::recorded::RecordedWrites;
 use crate::replay::load::{self, Micros};
 
 /// The annotation of a mirror Pod that holds the UID of its static Pod.
@@ -147,7 +147,7 @@ pub(super) fn outages(recording: &KubeletRecording, machine: &str) -> Vec<Micros
 /// the next writes that depend on them.
 pub(super) fn lists_after(
     recording: &KubeletRecording,
-    recorded: &Recorded<'_>,
+    recorded: &RecordedWrites<'_>,
     entry: &MachineEntry,
     outage: Micros,
 ) -> (Vec<Micros>, Vec<Micros>) {
@@ -206,7 +206,7 @@ fn add_early_runs(recording: &KubeletRecording, script: &mut RuntimeScript) {
 }
 
 /// Tells whether the fast loop of a starting process posted the status before the other loop registered the Node.
-fn is_fast_first(recorded: &Recorded<'_>, entry: &MachineEntry, up: Micros) -> bool {
+fn is_fast_first(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> bool {
     const WITHIN: Micros = 1_500_000;
     let of_node = |write: &&super::recorded::RecordedWrite| {
         write.place.resource == NODES && write.t >= up && write.t <= up + WITHIN
@@ -219,7 +219,7 @@ fn is_fast_first(recorded: &Recorded<'_>, entry: &MachineEntry, up: Micros) -> b
 /// Returns how many Nodes each starting process built for its modules.
 fn modules(
     recording: &KubeletRecording,
-    recorded: &Recorded<'_>,
+    recorded: &RecordedWrites<'_>,
     entry: &MachineEntry,
     ups: &[Micros],
 ) -> Vec<(Timestamp, usize)> {
@@ -254,7 +254,11 @@ fn modules(
 }
 
 /// Returns the instants at which the kubelet of a machine acted.
-pub(super) fn choices(recording: &KubeletRecording, recorded: &Recorded<'_>, entry: &MachineEntry) -> RecordedChoices {
+pub(super) fn choices(
+    recording: &KubeletRecording,
+    recorded: &RecordedWrites<'_>,
+    entry: &MachineEntry,
+) -> RecordedChoices {
     let mut choices = RecordedChoices::default();
     for write in recorded.writes.iter().filter(|write| write.place.name == *entry.node) {
         if write.place.resource == NODES && write.verb == Verb::Patch {
@@ -378,7 +382,11 @@ pub(super) fn manifests(recording: &KubeletRecording, node: &str) -> Vec<(Text, 
 }
 
 /// Returns the hashes of the static Pods that were written during the recording, by name.
-fn static_hashes(recording: &KubeletRecording, recorded: &Recorded<'_>, node: &str) -> BTreeMap<Text, VecDeque<Text>> {
+fn static_hashes(
+    recording: &KubeletRecording,
+    recorded: &RecordedWrites<'_>,
+    node: &str,
+) -> BTreeMap<Text, VecDeque<Text>> {
     let mut found: BTreeMap<Text, VecDeque<Text>> = BTreeMap::new();
     let before: Vec<Text> = manifests(recording, node).into_iter().map(|(_, manifest)| manifest.hash).collect();
     for write in recorded.writes.iter().filter(|write| write.verb == Verb::Create && write.place.resource == PODS) {

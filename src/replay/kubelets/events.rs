@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use nodeproof_core::objects::Json;
 
-use super::drive::Run;
+use super::drive::KubeletRun;
 use super::files::KubeletRecording;
-use super::recorded::Recorded;
+use super::recorded::RecordedWrites;
 use super::{END_SLACK, difference, in_seconds};
 use crate::replay::load::Micros;
 use crate::replay::report::WriteDifference;
@@ -44,8 +44,8 @@ fn neutral(message: &str) -> String {
 /// Returns the differences, and the number of recorded Events that are matched.
 pub(super) fn differences(
     recording: &KubeletRecording,
-    recorded: &Recorded<'_>,
-    run: &Run,
+    recorded: &RecordedWrites<'_>,
+    run: &KubeletRun,
 ) -> (Vec<WriteDifference>, usize) {
     let mut real: BTreeMap<Said, Vec<(Micros, i64)>> = BTreeMap::new();
     for event in &recorded.events {
@@ -90,7 +90,7 @@ pub(super) fn differences(
 
 fn extra(
     recording: &KubeletRecording,
-    recorded: &Recorded<'_>,
+    recorded: &RecordedWrites<'_>,
     what: &Said,
     own: Vec<Micros>,
     found: &mut Vec<WriteDifference>,

@@ -24,9 +24,9 @@ use nodeproof_core::profile::Release;
 use super::load::{LoadError, Micros};
 use super::report::{ReplayReport, WriteDifference};
 use super::{Ledger, finish};
-use drive::Run;
+use drive::KubeletRun;
 use files::KubeletRecording;
-use recorded::Recorded;
+use recorded::RecordedWrites;
 
 /// The writer of all judged writes, as reports and the ledger name it.
 const KUBELET: &str = "kubelet";
@@ -52,7 +52,7 @@ pub fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<R
 
 /// Judges a recording.
 fn judge(recording: &KubeletRecording, ledger: &Ledger) -> ReplayReport {
-    let recorded = Recorded::of(recording);
+    let recorded = RecordedWrites::of(recording);
     let run = drive::run(recording, &recorded);
     let mut report = ReplayReport {
         recording: format!("kubelet-{}/{}", recording.kubernetes, recording.name),
@@ -76,7 +76,7 @@ fn judge(recording: &KubeletRecording, ledger: &Ledger) -> ReplayReport {
 }
 
 /// Returns the differences of the writes.
-fn differences(recording: &KubeletRecording, recorded: &Recorded<'_>, run: &Run) -> Vec<WriteDifference> {
+fn differences(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, run: &KubeletRun) -> Vec<WriteDifference> {
     let mut found: Vec<WriteDifference> = run.differences.iter().map(|(_, difference)| difference.clone()).collect();
     found.extend(run.refused.iter().cloned());
     let mut extra: Vec<&drive::Made> = run.made.iter().filter(|made| made.matched.is_none()).collect();

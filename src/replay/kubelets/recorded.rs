@@ -49,7 +49,7 @@ pub(super) struct RecordedEvent {
 
 /// The recording, put together.
 #[derive(Debug)]
-pub(super) struct Recorded<'a> {
+pub(super) struct RecordedWrites<'a> {
     pub(super) recording: &'a KubeletRecording,
     pub(super) writes: Vec<RecordedWrite>,
     pub(super) events: Vec<RecordedEvent>,
@@ -61,7 +61,7 @@ pub(super) struct Recorded<'a> {
     ending: Vec<(Micros, Micros)>,
 }
 
-impl<'a> Recorded<'a> {
+impl<'a> RecordedWrites<'a> {
     pub(super) fn of(recording: &'a KubeletRecording) -> Self {
         let writes: Vec<RecordedWrite> = recording.requests.iter().filter_map(write).collect();
         let resources: Vec<Option<Resource>> =

@@ -16,7 +16,7 @@ use nodeproof_core::objects::schema::Schema;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 use nodeproof_core::profile::Profile;
 
-use super::recorded::Recorded;
+use super::recorded::RecordedWrites;
 use crate::replay::load::Micros;
 use crate::replay::recorded_cluster::refusal;
 use crate::replay::writers::WriteTarget;
@@ -44,8 +44,8 @@ impl Watch {
 }
 
 /// The API server.
-pub(super) struct Server<'a> {
-    recorded: &'a Recorded<'a>,
+pub(super) struct RecordedServer<'a> {
+    recorded: &'a RecordedWrites<'a>,
     schema: Schema,
     stored: BTreeMap<(Resource, ObjectKey), Object>,
     watches: Vec<Watch>,
@@ -58,9 +58,9 @@ pub(super) struct Server<'a> {
     version: u64,
 }
 
-impl<'a> Server<'a> {
+impl<'a> RecordedServer<'a> {
     /// Begins with the state before the recording.
-    pub(super) fn new(recorded: &'a Recorded<'a>) -> Self {
+    pub(super) fn new(recorded: &'a RecordedWrites<'a>) -> Self {
         let mut server = Self {
             recorded,
             schema: Profile::of(recorded.recording.release).schema(),

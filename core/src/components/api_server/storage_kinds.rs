@@ -1,4 +1,5 @@
-//! What the server sets in the kinds of storage: defaults, the first phase, and the instant of the last change of phase.
+//! What the server sets in the kinds of storage: defaults, the first phase, and the instant of the last change of
+//! phase.
 //!
 //! Mirrors pkg/apis/core/v1/defaults.go, pkg/apis/storage/v1/defaults.go and
 //! pkg/registry/core/persistentvolume/strategy.go (v1.34). Pure: trees in, trees out.

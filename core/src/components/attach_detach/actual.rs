@@ -24,7 +24,7 @@ pub(super) struct Attachment {
 
 /// What a Node is told.
 #[derive(Clone, Debug, Default)]
-struct Report {
+struct AttachmentReport {
     is_due: bool,
     volumes: BTreeSet<Text>,
 }
@@ -42,7 +42,7 @@ pub(super) enum AttachState {
 pub(super) struct ActualState {
     attachments: BTreeMap<(Text, Text), Attachment>,
     in_use: BTreeMap<Text, BTreeSet<Text>>,
-    reports: BTreeMap<Text, Report>,
+    reports: BTreeMap<Text, AttachmentReport>,
 }
 
 impl ActualState {

@@ -64,7 +64,7 @@ const DRIVER_CACHE: usize = 5;
 
 /// What differs by flags and release.
 #[derive(Clone, Copy, Debug)]
-struct Rules {
+struct DetachRules {
     /// Whether a node out of service gives its volumes up at once.
     detaches_out_of_service: bool,
     /// Whether a ready node keeps its volumes after the time is over.
@@ -79,7 +79,7 @@ struct Rules {
 #[derive(Clone, Debug)]
 enum AttachPurpose {
     /// The pass told a Node what is attached to it.
-    Report(Text),
+    AttachmentReport(Text),
     /// A step of an operation.
     Job(u64),
 }
@@ -89,7 +89,7 @@ enum AttachPurpose {
 pub(super) struct AttachDetach {
     runtime: ControllerRuntime,
     chance: Chance,
-    rules: Rules,
+    rules: DetachRules,
     desired: DesiredState,
     actual: ActualState,
     operations: Operations,
@@ -133,7 +133,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> AttachDetach
     AttachDetach {
         runtime: ControllerRuntime::new(&watched, context, now),
         chance: context.chance.fork("polls"),
-        rules: Rules {
+        rules: DetachRules {
             detaches_out_of_service: settings.profile().is("out-of-service-nodes-give-up-volumes"),
             spares_healthy: settings.profile().is("ready-nodes-keep-volumes"),
             detaches_after_time: !is_on("disable-force-detach-on-timeout"),
@@ -423,7 +423,7 @@ impl Controller for AttachDetach {
 
     fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         match self.under_way.remove(&id) {
-            Some(AttachPurpose::Report(node)) => self.reported(&node, reply, now),
+            Some(AttachPurpose::AttachmentReport(node)) => self.reported(&node, reply, now),
             Some(AttachPurpose::Job(job)) => self.continue_job(job, reply, now),
             None => {}
         }

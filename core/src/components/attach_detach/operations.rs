@@ -36,7 +36,7 @@ impl OperationKey {
 }
 
 #[derive(Clone, Debug)]
-struct Operation {
+struct VolumeOperation {
     key: OperationKey,
     kind: OperationKind,
     is_pending: bool,
@@ -44,7 +44,7 @@ struct Operation {
     pause: SignedDuration,
 }
 
-impl Operation {
+impl VolumeOperation {
     fn is_pausing(&self, now: Timestamp) -> bool {
         self.failed_at.is_some_and(|at| now.duration_since(at) <= self.pause)
     }
@@ -52,7 +52,7 @@ impl Operation {
 
 /// The operations.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Operations(Vec<Operation>);
+pub(super) struct Operations(Vec<VolumeOperation>);
 
 impl Operations {
     /// Finds the operation that counts for a key: a pending one, else the one of exactly this key, else the first.
@@ -89,7 +89,7 @@ impl Operations {
             }
             None => {
                 let pause = SignedDuration::ZERO;
-                self.0.push(Operation { key, kind, is_pending: true, failed_at: None, pause });
+                self.0.push(VolumeOperation { key, kind, is_pending: true, failed_at: None, pause });
             }
         }
         true

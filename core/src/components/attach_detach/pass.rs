@@ -104,7 +104,8 @@ impl AttachDetach {
 
     /// Forgets the attachments that are gone.
     ///
-    /// Source: csi_attacher.go (v1.34), `VolumesAreAttached`; an attachment that the cache lacks is not looked up again.
+    /// Source: csi_attacher.go (v1.34), `VolumesAreAttached`; an attachment that the cache lacks is not looked up
+    /// again.
     fn check_attachments(&mut self) {
         let mut gone = Vec::new();
         for ((unique, node), own) in self.actual.all() {
@@ -189,7 +190,7 @@ impl AttachDetach {
         }
         let call = Call::strategic_patch(NODES, "", name, two_way(&old, &new)).subresource("status");
         let id = self.runtime.send(call, None, now);
-        self.under_way.insert(id, AttachPurpose::Report(name.clone()));
+        self.under_way.insert(id, AttachPurpose::AttachmentReport(name.clone()));
         true
     }
 

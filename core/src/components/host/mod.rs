@@ -11,7 +11,6 @@ mod logind;
 mod manifests;
 mod numa;
 pub mod runtime;
-mod script;
 mod spec;
 mod usage;
 

@@ -4,6 +4,7 @@
 //! ends, and the pods whose processes have ended. Invariant: containers belong to the machine and not to the kubelet:
 //! they run on while the kubelet is down, and end when the power fails.
 
+mod script;
 mod uses;
 
 use alloc::boxed::Box;
@@ -14,10 +15,10 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
-use super::script::reason_of;
-pub use super::script::{ContainerEnd, ContainerRun, RuntimeScript};
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
+use script::reason_of;
+pub use script::{ContainerEnd, ContainerRun, RuntimeScript};
 use uses::tells_uses;
 
 pub use uses::PodUse;

@@ -213,8 +213,8 @@ impl Default for Hardware {
 /// What a kubelet is started with.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct KubeletSpec {
-    /// The kubelet's release, which may be older than the offered ones: of these only what a kubelet does with swap space
-    /// is known. Default: the control plane's.
+    /// The kubelet's release, which may be older than the offered ones: of these only what a kubelet does with swap
+    /// space is known. Default: the control plane's.
     pub version: Option<Release>,
     /// The flags, without dashes, in the order of their names.
     pub flags: Vec<(Text, Text)>,

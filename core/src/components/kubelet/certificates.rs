@@ -22,7 +22,8 @@ use crate::network::{Ask, CERTIFICATE_REQUESTS, Call, Identity, ToClient, Verb};
 use crate::objects::{Json, Text, base64};
 
 /// Pause before a request is posted again, doubled each time.
-/// Source: certificate_manager.go (v1.34), `rotateCerts`: `wait.Backoff{Duration: 2s, Factor: 2, Jitter: 0.1, Steps: 5}`.
+/// Source: certificate_manager.go (v1.34), `rotateCerts`: `wait.Backoff{Duration: 2s, Factor: 2, Jitter: 0.1, Steps:
+/// 5}`.
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(2);
 /// The longest such pause: that of the last step. Source: as above.
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(32);

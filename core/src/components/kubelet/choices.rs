@@ -33,8 +33,8 @@ pub struct RecordedChoices {
     pub resyncs: BTreeMap<Text, Vec<Timestamp>>,
     /// The hashes of the contents of static Pods, by name, in order.
     pub static_hashes: BTreeMap<Text, VecDeque<Text>>,
-    /// Whether the process was under way for long when what is driven begins, so that its first pause may be any part of
-    /// one.
+    /// Whether the process was under way for long when what is driven begins, so that its first pause may be any part
+    /// of one.
     pub is_under_way: bool,
     /// Requests about the CSINode.
     pub csi_nodes: Vec<Timestamp>,

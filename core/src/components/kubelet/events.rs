@@ -120,6 +120,9 @@ impl Kubelet {
         because: Option<DecisionId>,
         context: &mut KubeletContext<'_>,
     ) {
+        if self.config.is_standalone {
+            return;
+        }
         let wall = context.wall();
         // Names come from the clock; at one instant each must still be different.
         self.events.last_nanos = wall.as_nanosecond().max(self.events.last_nanos + 1);

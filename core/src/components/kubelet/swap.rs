@@ -39,7 +39,8 @@ pub enum SwapBehaviour {
 
 /// Returns what containers may swap.
 ///
-/// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.22, v1.28, v1.30), `configureContainerSwapResources`.
+/// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.22, v1.28, v1.30),
+/// `configureContainerSwapResources`.
 pub(super) fn behaviour(merged: &Json, settings: &Settings) -> SwapBehaviour {
     if !settings.is_gate_on("NodeSwap") {
         return SwapBehaviour::Unmanaged;
@@ -72,7 +73,8 @@ pub(super) fn check(merged: &Json, hardware: &Hardware, settings: &Settings) -> 
     }
     let text = settings.profile().text("swap-refusal");
     let swaps = format!(
-        "[Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority /swapfile                               file\t\t{}\t\t0\t\t-2]",
+        "[Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority /swapfile                               \
+        file\t\t{}\t\t0\t\t-2]",
         hardware.swap.value() / 1024
     );
     Err(format!("failed to run Kubelet: {}", text.replace("{}", &swaps)))
@@ -101,8 +103,8 @@ pub(super) fn wrong_words(merged: &Json, settings: &Settings) -> Option<String> 
 
 /// Tells whether memory-backed volumes may be swapped to the disk: the kernel cannot exclude them.
 ///
-/// Source: pkg/kubelet/util/swap/swap_util.go (v1.34), `IsTmpfsNoswapOptionSupported`, and pkg/util/kernel/constants.go,
-/// `TmpfsNoswapSupportKernelVersion`.
+/// Source: pkg/kubelet/util/swap/swap_util.go (v1.34), `IsTmpfsNoswapOptionSupported`, and
+/// pkg/util/kernel/constants.go, `TmpfsNoswapSupportKernelVersion`.
 #[must_use]
 pub fn swaps_volumes(hardware: &Hardware) -> bool {
     const SUPPORTED: (u32, u32) = (6, 4);

@@ -2,10 +2,10 @@
 //!
 //! Mirrors pkg/kubelet/volumemanager and the verification in pkg/volume/util/operationexecutor (v1.34). A pod's claims
 //! and volumes are looked up; a volume that has to be attached is listed in `volumesInUse`, and the pod waits until the
-//! Node lists it there and in `volumesAttached` and its VolumeAttachment says so. A pod that has ended gives its volumes
-//! back. Inputs: pods, answers, the cached Node, status reports. Outputs: reads, Events, the list for the status.
-//! Invariant: a pod without claims costs nothing here. Left out on purpose: that mounting takes time or fails, and the
-//! registration of drivers: every machine has them all.
+//! Node lists it there and in `volumesAttached` and its VolumeAttachment says so. A pod that has ended gives its
+//! volumes back. Inputs: pods, answers, the cached Node, status reports. Outputs: reads, Events, the list for the
+//! status. Invariant: a pod without claims costs nothing here. Left out on purpose: that mounting takes time or fails,
+//! and the registration of drivers: every machine has them all.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -23,7 +23,8 @@ use crate::components::volumes::{
 use crate::network::{Call, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
-/// How often a pod that waits looks at its volumes. Source: volume_manager.go (v1.34), `podAttachAndMountRetryInterval`.
+/// How often a pod that waits looks at its volumes. Source: volume_manager.go (v1.34),
+/// `podAttachAndMountRetryInterval`.
 const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(300);
 /// How long a sync of a pod waits for its volumes. Source: volume_manager.go (v1.34), `podAttachAndMountTimeout`.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(123);

@@ -6,8 +6,8 @@
 //! nominations, deletions of preempted Pods, Events.
 //! Invariants: one Pod is tried at a time, and the next one only after the status of the last was written. A Pod that
 //! was given a node counts there from that moment, before the watch shows it. An attempt takes no time.
-//! Left out on purpose: how many volumes a node can have, dynamic resources, extenders, other profiles, gangs, and the reuse of
-//! scores for equal Pods (1.35 on), which can only change the choice among fitting nodes.
+//! Left out on purpose: how many volumes a node can have, dynamic resources, extenders, other profiles, gangs, and the
+//! reuse of scores for equal Pods (1.35 on), which can only change the choice among fitting nodes.
 
 mod attempt;
 mod cache;
@@ -25,6 +25,7 @@ mod score;
 mod snapshot;
 mod spread;
 mod status;
+mod volume_binding;
 mod volumes;
 mod writes;
 
@@ -46,7 +47,8 @@ use self::plugins::Plugin;
 use self::queue::{Queue, Queued};
 use self::recorder::Recorder;
 use self::score::Balance;
-use self::volumes::{Promised, VolumeWait};
+use self::volume_binding::VolumeWait;
+use self::volumes::Promised;
 use self::writes::{OngoingPreemption, Write};
 use super::client::{CacheEvent, Client};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice};

@@ -16,7 +16,7 @@ use super::preemption::Offer;
 use super::queue::Queued;
 use super::recorder::EventText;
 use super::status::{Condition, overwrite, patch};
-use super::volumes::VolumeWait;
+use super::volume_binding::VolumeWait;
 use super::{Reason, Scheduler, SchedulingState};
 use crate::components::{Because, DecisionId};
 use crate::json;

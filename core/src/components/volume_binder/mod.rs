@@ -115,7 +115,7 @@ struct VolumeBinder {
     resync: SignedDuration,
 }
 
-type Runtime = KeyedRuntime<BinderPurpose>;
+type BinderRuntime = KeyedRuntime<BinderPurpose>;
 
 fn about(claim: &Object) -> InvolvedObject {
     InvolvedObject::object("v1", "PersistentVolumeClaim", claim)
@@ -142,7 +142,7 @@ fn has_annotation(object: &Object, name: &str) -> bool {
 
 impl VolumeBinder {
     /// Returns a volume or a claim as it was seen or written last.
-    fn current(&self, key: &ObjectKey, runtime: &Runtime) -> Option<Object> {
+    fn current(&self, key: &ObjectKey, runtime: &BinderRuntime) -> Option<Object> {
         let cached = runtime.cache(if is_volume(key) { VOLUME_CACHE } else { CLAIM_CACHE }).get(key)?;
         let own = self
             .own
@@ -151,12 +151,12 @@ impl VolumeBinder {
         Some(own.unwrap_or(cached).clone())
     }
 
-    fn volumes(&self, runtime: &Runtime) -> Vec<Object> {
+    fn volumes(&self, runtime: &BinderRuntime) -> Vec<Object> {
         let keys = runtime.cache(VOLUME_CACHE).objects().map(Object::key);
         keys.filter_map(|key| self.current(&key, runtime)).collect()
     }
 
-    fn again_later(&self, key: &ObjectKey, runtime: &mut Runtime, now: Timestamp) {
+    fn again_later(&self, key: &ObjectKey, runtime: &mut BinderRuntime, now: Timestamp) {
         let period = self.resync.as_nanos().max(1);
         let passed = now.duration_since(self.started).as_nanos().rem_euclid(period);
         let rest = SignedDuration::from_nanos(i64::try_from(period - passed).unwrap_or(0));
@@ -164,7 +164,7 @@ impl VolumeBinder {
     }
 
     /// Source: pv_controller.go (v1.34), `syncVolume`, up to the look at the claim.
-    fn sync_volume(&mut self, key: &ObjectKey, volume: Object, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn sync_volume(&mut self, key: &ObjectKey, volume: Object, runtime: &mut BinderRuntime, now: Timestamp) -> Flow {
         let reference = volume.stable().at(&["spec", "claimRef"]);
         if reference.is_null() || reference.get("uid").is_empty() {
             return self.set_phase(key, &volume, "Available", runtime, now);
@@ -187,7 +187,13 @@ impl VolumeBinder {
     }
 
     /// Source: pv_controller.go (v1.34), `syncVolume`, from the look at the claim.
-    fn judge_volume(&mut self, key: &ObjectKey, work: &BinderSync, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn judge_volume(
+        &mut self,
+        key: &ObjectKey,
+        work: &BinderSync,
+        runtime: &mut BinderRuntime,
+        now: Timestamp,
+    ) -> Flow {
         let Some(volume) = work.volume.clone() else { return Flow::Done };
         let uid = volume.stable().at(&["spec", "claimRef", "uid"]).as_str().unwrap_or("");
         let is_released = matches!(phase(&volume), "Released" | "Failed");
@@ -227,7 +233,7 @@ impl VolumeBinder {
     }
 
     /// Source: pv_controller.go (v1.34), `syncUnboundClaim`, `syncBoundClaim`.
-    fn sync_claim(&mut self, key: &ObjectKey, claim: Object, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn sync_claim(&mut self, key: &ObjectKey, claim: Object, runtime: &mut BinderRuntime, now: Timestamp) -> Flow {
         let name = claim.stable().at(&["spec", "volumeName"]).as_text().cloned().unwrap_or_default();
         let volume = self.current(&ObjectKey::cluster(name.clone()), runtime);
         if has_annotation(&claim, BIND_COMPLETED) {
@@ -276,7 +282,7 @@ impl VolumeBinder {
     }
 
     /// Finds a volume for a claim that names none, or says what it waits for.
-    fn find_volume(&mut self, key: &ObjectKey, claim: Object, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn find_volume(&mut self, key: &ObjectKey, claim: Object, runtime: &mut BinderRuntime, now: Timestamp) -> Flow {
         let class_name = String::from(class_of(claim.stable()));
         let class = runtime.cache(CLASS_CACHE).cache().get("", &class_name).cloned();
         let delayed = is_delayed(class.as_ref());
@@ -318,10 +324,10 @@ impl VolumeBinder {
         key: &ObjectKey,
         claim: &Object,
         (name, class): (&str, Option<Object>),
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
-        let fail = |message: String, runtime: &mut Runtime| {
+        let fail = |message: String, runtime: &mut BinderRuntime| {
             runtime.emit(&about(claim), EventType::Warning, "ProvisioningFailed", &message, now);
             Flow::Done
         };
@@ -361,7 +367,7 @@ impl VolumeBinder {
 /// Returns the default class: of several the newest, then the first by name.
 ///
 /// Source: pkg/volume/util/storageclass.go (v1.34), `GetDefaultClass`.
-fn default_class(runtime: &Runtime) -> Option<Text> {
+fn default_class(runtime: &BinderRuntime) -> Option<Text> {
     const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
     let is_default =
         |class: &&Object| class.stable().at(&["metadata", "annotations", DEFAULT]).as_str() == Some("true");
@@ -375,7 +381,7 @@ fn default_class(runtime: &Runtime) -> Option<Text> {
 /// Says what a claim whose class waits for a consumer waits for.
 ///
 /// Source: pv_controller.go (v1.34), `emitEventForUnboundDelayBindingClaim`.
-fn waiting_for(claim: &Object, runtime: &Runtime) -> (&'static str, String) {
+fn waiting_for(claim: &Object, runtime: &BinderRuntime) -> (&'static str, String) {
     let key = claim.key();
     let uses = |pod: &&Object| {
         let own = pod.key();
@@ -398,7 +404,7 @@ fn waiting_for(claim: &Object, runtime: &Runtime) -> (&'static str, String) {
 impl Reconciler for VolumeBinder {
     type Purpose = BinderPurpose;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut Runtime, _: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut BinderRuntime, _: Timestamp) {
         let object = event.object();
         match (source, event.after.is_some()) {
             (VOLUME_CACHE | CLAIM_CACHE, true) => runtime.add(object.key()),
@@ -419,7 +425,7 @@ impl Reconciler for VolumeBinder {
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut BinderRuntime, now: Timestamp) -> Flow {
         let cached = runtime.cache(if is_volume(key) { VOLUME_CACHE } else { CLAIM_CACHE }).get(key).cloned();
         let Some(cached) = cached else { return Flow::Done };
         let current = self.current(key, runtime).unwrap_or_else(|| cached.clone());
@@ -440,7 +446,7 @@ impl Reconciler for VolumeBinder {
         key: &ObjectKey,
         step: BinderPurpose,
         reply: &ApiResult,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         let Some(work) = self.work.get_mut(key) else { return Flow::Done };
@@ -466,7 +472,7 @@ impl Reconciler for VolumeBinder {
         }
     }
 
-    fn proceed(&mut self, key: &ObjectKey, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut BinderRuntime, now: Timestamp) -> Flow {
         let Some(work) = self.work.remove(key) else { return Flow::Done };
         match work.stage.clone() {
             BinderStage::Judge => self.judge_volume(key, &work, runtime, now),

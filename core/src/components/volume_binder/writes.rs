@@ -1,11 +1,11 @@
 //! The writes of the binder: each only if it changes something.
 //!
-//! Mirrors pkg/controller/volume/persistentvolume/pv_controller.go (v1.34): `bind`, `unbindVolume`, `updateVolumePhase`,
-//! `updateClaimStatus`. Inputs: objects as they are known. Outputs: updates.
+//! Mirrors pkg/controller/volume/persistentvolume/pv_controller.go (v1.34): `bind`, `unbindVolume`,
+//! `updateVolumePhase`, `updateClaimStatus`. Inputs: objects as they are known. Outputs: updates.
 
 use jiff::Timestamp;
 
-use super::{BinderPurpose, BinderStage, BinderSync, Runtime, VolumeBinder, has_annotation, phase, tree};
+use super::{BinderPurpose, BinderRuntime, BinderStage, BinderSync, VolumeBinder, has_annotation, phase, tree};
 use crate::components::Because;
 use crate::components::controller::Flow;
 use crate::components::volume_matching::named_volume;
@@ -20,7 +20,7 @@ impl VolumeBinder {
         work: BinderSync,
         body: Json,
         is_status: bool,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         let name = body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
@@ -37,7 +37,7 @@ impl VolumeBinder {
         key: &ObjectKey,
         work: BinderSync,
         body: Json,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         let text = |field: &str| body.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
@@ -52,7 +52,7 @@ impl VolumeBinder {
         key: &ObjectKey,
         work: BinderSync,
         body: Json,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         let text = |field: &str| body.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
@@ -68,7 +68,7 @@ impl VolumeBinder {
         key: &ObjectKey,
         volume: &Object,
         wanted: &str,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         if phase(volume) == wanted {
@@ -88,7 +88,7 @@ impl VolumeBinder {
         claim: &Object,
         wanted: &str,
         volume: Option<&Object>,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         let work = BinderSync { volume: volume.cloned(), claim: Some(claim.clone()), stage: BinderStage::End };
@@ -100,7 +100,7 @@ impl VolumeBinder {
         key: &ObjectKey,
         work: BinderSync,
         wanted: &str,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         let Some(claim) = work.claim.clone() else { return Flow::Done };
@@ -132,7 +132,7 @@ impl VolumeBinder {
         key: &ObjectKey,
         claim: &Object,
         (reason, message): (&'static str, &'static str),
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         if phase(claim) == "Lost" {
@@ -144,7 +144,13 @@ impl VolumeBinder {
     }
 
     /// Takes a binding back: one that the controller chose altogether, one of the user up to the uid.
-    pub(super) fn unbind(&mut self, key: &ObjectKey, volume: &Object, runtime: &mut Runtime, now: Timestamp) -> Flow {
+    pub(super) fn unbind(
+        &mut self,
+        key: &ObjectKey,
+        volume: &Object,
+        runtime: &mut BinderRuntime,
+        now: Timestamp,
+    ) -> Flow {
         let mut body = tree(volume);
         if has_annotation(volume, BOUND_BY_CONTROLLER) {
             body.remove(&["spec", "claimRef"]);
@@ -161,7 +167,7 @@ impl VolumeBinder {
         &mut self,
         key: &ObjectKey,
         mut work: BinderSync,
-        runtime: &mut Runtime,
+        runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
         let (Some(volume), Some(claim)) = (work.volume.clone(), work.claim.clone()) else { return Flow::Done };

@@ -1,4 +1,5 @@
-//! Kubernetes 1.24, which is not offered for clusters: what a kubelet of it does, and nodes that are out of service, behind a gate.
+//! Kubernetes 1.24, which is not offered for clusters: what a kubelet of it does, and nodes that are out of service,
+//! behind a gate.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Kubernetes 1.25, which is not offered for clusters: what a kubelet of it does with swap space, and ready nodes that keep their volumes.
+//! Kubernetes 1.25, which is not offered for clusters: what a kubelet of it does with swap space, and ready nodes that
+//! keep their volumes.
 
 use super::*;
 

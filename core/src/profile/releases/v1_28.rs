@@ -1,4 +1,5 @@
-//! Kubernetes 1.28, which is not offered for clusters: what a kubelet of it does with swap space, and the locked gate of nodes out of service.
+//! Kubernetes 1.28, which is not offered for clusters: what a kubelet of it does with swap space, and the locked gate
+//! of nodes out of service.
 
 use super::*;
 

@@ -7,7 +7,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::runtime::{Container, ContainerState, Runtime, Sandbox};
+use super::{Container, ContainerState, Runtime, Sandbox};
 use crate::objects::time::parse;
 use crate::objects::{Json, Object, Text};
 
