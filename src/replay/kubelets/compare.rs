@@ -30,11 +30,9 @@ pub(super) fn bodies(real: &RecordedWrite, t: Micros, sim: &Json) -> Vec<Field> 
     let (mut left, mut right) = (real.body.clone(), sim.clone());
     match &*real.place.resource.plural {
         // The recording has the specification of a renewed Lease alone.
-        "leases" => {
-            if left.get("metadata").is_null() {
-                right = keep(&right, &["spec"]);
-                left = keep(&left, &["spec"]);
-            }
+        "leases" if left.get("metadata").is_null() => {
+            right = keep(&right, &["spec"]);
+            left = keep(&left, &["spec"]);
         }
         "certificatesigningrequests" => {
             for side in [&mut left, &mut right] {

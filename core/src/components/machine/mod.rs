@@ -104,6 +104,9 @@ enum FreezeScope {
     Kubelet,
 }
 
+/// The pods that run on a machine when a recording begins, by UID, and the manifests in its folder of static pods.
+pub type RunningPods<'a> = (&'a [(Text, Object)], Vec<(Text, Manifest)>);
+
 impl Machine {
     /// Powers a machine on and starts its kubelet.
     ///
@@ -126,7 +129,7 @@ impl Machine {
         spec: MachineSpec,
         context: Context,
         (choices, script): (RecordedChoices, RuntimeScript),
-        (pods, manifests): (&[(Text, Object)], Vec<(Text, Manifest)>),
+        (pods, manifests): RunningPods<'_>,
         now: Timestamp,
     ) -> Result<Self, MachineError> {
         let mut machine = Self::off(spec, context);
