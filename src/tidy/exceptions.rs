@@ -21,7 +21,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/kubelet/mod.rs", 524),
         ("core/src/components/kubelet/pods.rs", 650),
         ("core/src/components/kubelet/status.rs", 515),
-        ("core/src/components/machine/mod.rs", 574),
+        ("core/src/components/machine/mod.rs", 577),
         ("core/src/components/node_lifecycle/health_pass.rs", 592),
         ("core/src/components/node_lifecycle/mod.rs", 507),
         ("core/src/components/statefulset.rs", 567),
