@@ -34,7 +34,9 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
         metadata: {name: data, namespace: default}
         spec: {accessModes: [ReadWriteOnce], storageClassName: made-before, resources: {requests: {storage: 2Gi}}}
         """
-      Then the watch never shows MODIFIED for 10m
+      Then PersistentVolumeClaim "data" field status.phase is "Pending" within 1s
+      And PersistentVolumeClaim "data" keeps field spec.volumeName absent for 10m
+      But the watch never shows MODIFIED for 10m
 
   Rule: A class that waits for the first pod lets the scheduler choose
 
