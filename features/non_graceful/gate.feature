@@ -1,5 +1,7 @@
 @core
 Feature: The out-of-service taint is an alpha feature at first, and a node gives up nothing for it
+  Only the controllers are of the release; of its kubelets nothing matters here, so that they are of the oldest release
+  that is known.
 
   Source: pkg/features/kube_features.go (v1.24, v1.26, v1.28), NodeOutOfServiceVolumeDetach; KEP-2268
 
@@ -10,11 +12,15 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
       Given a cluster of Kubernetes <release>
       And no other Node
       And a ready Node "worker-1"
+      And whose kubelet runs with:
+        | version | 1.31 |
       And the objects in "volumes/storage.yaml"
       And the objects in "volumes/database.yaml"
       And 1 Pod of "db" is running on Node "worker-1"
       And Node "worker-1" field status.volumesInUse is ["kubernetes.io/csi/csi.example.com^vol-0"]
       And a ready Node "worker-2"
+      And whose kubelet runs with:
+        | version | 1.31 |
       And machine "worker-1" loses power
       And Pod "db-0" is deleted
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
@@ -34,11 +40,15 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
         | feature-gates | <gates> |
       And no other Node
       And a ready Node "worker-1"
+      And whose kubelet runs with:
+        | version | 1.31 |
       And the objects in "volumes/storage.yaml"
       And the objects in "volumes/database.yaml"
       And 1 Pod of "db" is running on Node "worker-1"
       And Node "worker-1" field status.volumesInUse is ["kubernetes.io/csi/csi.example.com^vol-0"]
       And a ready Node "worker-2"
+      And whose kubelet runs with:
+        | version | 1.31 |
       And machine "worker-1" loses power
       And Pod "db-0" is deleted
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
@@ -58,7 +68,13 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
       Given a cluster of Kubernetes 1.26
       And kube-controller-manager runs with:
         | feature-gates | NodeOutOfServiceVolumeDetach=false |
+      And no other Node
       And a ready Node "worker-1"
+      And whose kubelet runs with:
+        | version | 1.31 |
+      And a ready Node "worker-2"
+      And whose kubelet runs with:
+        | version | 1.31 |
       And a Pod "web" on Node "worker-1"
       And machine "worker-1" loses power
       And Pod "web" is deleted
@@ -71,11 +87,15 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
       Given a cluster of Kubernetes <release>
       And no other Node
       And a ready Node "worker-1"
+      And whose kubelet runs with:
+        | version | 1.31 |
       And the objects in "volumes/storage.yaml"
       And the objects in "volumes/database.yaml"
       And 1 Pod of "db" is running on Node "worker-1"
       And Node "worker-1" field status.volumesInUse is ["kubernetes.io/csi/csi.example.com^vol-0"]
       And a ready Node "worker-2"
+      And whose kubelet runs with:
+        | version | 1.31 |
       And the user cordons Node "worker-1"
       And requests to nodes/status from "worker-1" are lost
       When the user sends DELETE /api/v1/namespaces/default/pods/db-0:
