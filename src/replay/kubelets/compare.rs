@@ -4,7 +4,10 @@
 //! or the server made, heartbeats, keys. An instant may differ by as much as the two writes do, and a whole second.
 
 use jiff::Timestamp;
+use nodeproof_core::network::NODES;
+use nodeproof_core::objects::patch::strategic_merge;
 use nodeproof_core::objects::{Json, Text, time};
+use nodeproof_core::profile::{Profile, Release};
 
 use super::recorded::RecordedWrite;
 use crate::replay::load::Micros;
@@ -158,4 +161,13 @@ fn instants_agree(real: &Json, sim: &Json, slack: Micros) -> bool {
         (Some(real), Some(sim)) => apart(real, sim) <= i128::from(slack),
         _ => false,
     }
+}
+
+/// Returns two patches as one.
+pub(super) fn together(first: &RecordedWrite, next: &RecordedWrite, release: Release) -> RecordedWrite {
+    let mut both = next.clone();
+    let schema = Profile::of(release).schema();
+    let kind = if next.place.resource == NODES { "Node" } else { "Pod" };
+    both.body = strategic_merge(&schema, kind, &first.body, &next.body).unwrap_or_else(|_| next.body.clone());
+    both
 }

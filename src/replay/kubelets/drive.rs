@@ -7,23 +7,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use nodeproof_core::chance::Chance;
+use nodeproof_core::components::Record;
 use nodeproof_core::components::controller::Context;
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, RecordedChoices};
-use nodeproof_core::components::{Component, Deadline, Output, Record};
-use nodeproof_core::event_loop::{EventLoop, Process};
+use nodeproof_core::event_loop::EventLoop;
 use nodeproof_core::network::{
     Answer, Ask, Body, Call, ClientId, Delivery, EVENTS, Fault, LEASES, NODES, Network, Request, RequestId, ToClient,
     Verb,
 };
-use nodeproof_core::objects::patch::strategic_merge;
 use nodeproof_core::objects::{Json, Object, Text};
-use nodeproof_core::profile::{Profile, Release, Settings};
+use nodeproof_core::profile::Settings;
 
+use super::driven::Driven;
 use super::environment;
 use super::files::{KubeletRecording, MachineEntry};
-use super::recorded::{RecordedWrite, RecordedWrites};
+use super::recorded::{RecordedWrite, RecordedWrites, object_of};
 use super::server::{Messages, RecordedServer};
 use super::{Counts, compare, difference, subject};
 use crate::replay::load::Micros;
@@ -56,7 +56,7 @@ pub(super) struct Made {
 #[derive(Debug, Default)]
 pub(super) struct KubeletRun {
     pub(super) made: Vec<Made>,
-    /// RecordedWrites writes and what was made in their place.
+    /// Recorded writes and what was made in their place.
     pub(super) matched: BTreeMap<usize, usize>,
     /// Fields in which a matched write differs.
     pub(super) differences: Vec<(usize, WriteDifference)>,
@@ -73,38 +73,6 @@ impl KubeletRun {
     /// Tells whether a kubelet was about to end by itself at an instant.
     pub(super) fn is_ending(&self, t: Micros) -> bool {
         self.endings.iter().any(|(from, until)| (*from..=*until).contains(&t))
-    }
-}
-
-/// A machine in the event loop.
-struct Driven(Option<Box<Machine>>);
-
-impl Component for Driven {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        if let Some(machine) = &mut self.0 {
-            machine.handle_message(message, now);
-        }
-    }
-
-    fn handle_timeout(&mut self, now: Timestamp) {
-        if let Some(machine) = &mut self.0 {
-            machine.handle_timeout(now);
-        }
-    }
-
-    fn poll_output(&mut self) -> Option<Output> {
-        self.0.as_mut()?.poll_output()
-    }
-
-    fn next_deadline(&self) -> Option<Deadline> {
-        self.0.as_ref()?.next_deadline()
-    }
-}
-
-impl Process for Driven {
-    fn complete(&self, mut request: Request) -> Option<Request> {
-        request.ask = Ask::Call(request.ask.written_out(self.0.as_ref()?.lease())?);
-        Some(request)
     }
 }
 
@@ -498,7 +466,7 @@ impl Drive<'_> {
             && self.recorded.writes[next].t - self.recorded.writes[first].end <= TOGETHER
         {
             let (one, other) = (&self.recorded.writes[first], &self.recorded.writes[next]);
-            let both = together(one, other, self.recording.release);
+            let both = compare::together(one, other, self.recording.release);
             if compare::bodies(&both, *t, body).is_empty() {
                 self.run.matched.insert(first, made);
                 drop(self.server.release(first, false));
@@ -524,19 +492,4 @@ impl Drive<'_> {
 /// Returns how far the two sides of a write may be apart.
 fn within(write: &RecordedWrite) -> Micros {
     if write.place.resource == NODES || write.place.resource == LEASES { WITHIN } else { POD_WITHIN }
-}
-
-/// Names the object of a write, also of one that is created.
-fn object_of(place: &WriteTarget, body: &Json) -> String {
-    let named = body.at(&["metadata", "name"]).as_text().filter(|_| place.name.is_empty());
-    named.map_or_else(|| place.object(), |name| format!("{}/{name}", place.object()))
-}
-
-/// Returns two patches as one.
-fn together(first: &RecordedWrite, next: &RecordedWrite, release: Release) -> RecordedWrite {
-    let mut both = next.clone();
-    let schema = Profile::of(release).schema();
-    let kind = if next.place.resource == NODES { "Node" } else { "Pod" };
-    both.body = strategic_merge(&schema, kind, &first.body, &next.body).unwrap_or_else(|_| next.body.clone());
-    both
 }

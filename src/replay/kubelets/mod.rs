@@ -9,6 +9,7 @@
 
 mod compare;
 mod drive;
+mod driven;
 mod environment;
 mod events;
 mod files;

@@ -213,6 +213,12 @@ fn write(line: &RequestLine) -> Option<RecordedWrite> {
     })
 }
 
+/// Names the object of a write, also of one that is created.
+pub(super) fn object_of(place: &WriteTarget, body: &Json) -> String {
+    let named = body.at(&["metadata", "name"]).as_text().filter(|_| place.name.is_empty());
+    named.map_or_else(|| place.object(), |name| format!("{}/{name}", place.object()))
+}
+
 fn events(recording: &KubeletRecording) -> Vec<RecordedEvent> {
     let hosts: BTreeSet<&str> = recording.machines.iter().map(|machine| machine.node.as_str()).collect();
     let mut counts: BTreeMap<String, i64> = BTreeMap::new();

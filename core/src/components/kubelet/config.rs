@@ -162,13 +162,7 @@ impl KubeletConfig {
             not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;
-        config.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
-        let hostname = flag("hostname-override");
-        config.node_name = node_name(hostname.as_ref(), machine)?;
-        if !config.is_standalone {
-            let path = flag("kubeconfig");
-            config.identity = credentials(path.as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
-        }
+        config.take_name(&flag, machine)?;
         config.read_resources(&merged, hardware, flag("node-ip").as_deref().unwrap_or_default(), settings)?;
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
@@ -193,7 +187,20 @@ impl KubeletConfig {
         self.node_ips = node_ips(node_ip)?;
         thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         self.eviction = EvictionConfig::read(merged, settings.profile())?;
-        self.reservations.check(hardware)
+        self.late_failure = self.reservations.check(hardware).err();
+        Ok(())
+    }
+
+    /// Takes what flags say about the Node's name and about who the kubelet is.
+    fn take_name(&mut self, flag: &dyn Fn(&str) -> Option<Text>, machine: &MachineSpec) -> Result<(), String> {
+        self.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
+        self.node_name = node_name(flag("hostname-override").as_ref(), machine)?;
+        if !self.is_standalone {
+            let path = flag("kubeconfig");
+            let credentials = credentials(path.as_deref().unwrap_or(KUBECONFIG), &machine.hardware)?;
+            self.identity = credentials.identity(&self.node_name);
+        }
+        Ok(())
     }
 
     /// Returns how long a heartbeat waits for its answer.

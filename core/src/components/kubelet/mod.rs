@@ -12,6 +12,7 @@ mod conditions;
 pub mod config;
 mod csi;
 mod decoder;
+mod durations;
 mod events;
 mod eviction;
 mod idle;
@@ -280,11 +281,9 @@ impl Kubelet {
             self.node_event(EventType::Warning, reason, message.into(), None, context);
         }
         self.node_event(EventType::Normal, "Starting", "Starting kubelet.".into(), None, context);
-        if context.host.spec.hardware.cgroup_version == 1 {
-            let message = self.settings.profile().text("cgroup-v1-warning");
-            if !message.is_empty() {
-                self.node_event(EventType::Warning, "CgroupV1", message.into(), None, context);
-            }
+        let warning = self.settings.profile().text("cgroup-v1-warning");
+        if context.host.spec.hardware.cgroup_version == 1 && !warning.is_empty() {
+            self.node_event(EventType::Warning, "CgroupV1", warning.into(), None, context);
         }
         self.start_csi(context);
         self.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);

@@ -7,9 +7,11 @@
 //! Left out on purpose: init containers, probes and images.
 
 mod admitting;
+mod adoption;
 mod ending;
 mod pod_status;
 mod running;
+mod worker;
 mod workers;
 mod writing;
 
@@ -38,6 +40,8 @@ use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::patch::two_way;
 use crate::objects::{Json, Object, ObjectKey, Text};
 use running::plan_of;
+use worker::WorkerStage;
+pub(super) use worker::{ContainerPlan, Worker};
 use workers::Workers;
 
 /// The shortest grace period that the runtime gets to stop a container.
@@ -68,131 +72,6 @@ pub(super) enum PodPurpose {
     Patch,
     /// The pod was finally deleted.
     Delete,
-}
-
-/// The phase of a pod's worker.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum WorkerStage {
-    /// It waits for the runtime or the network.
-    Blocked,
-    /// It runs, or is about to.
-    Active,
-    /// Its containers were told to stop.
-    Stopping,
-    /// All containers have ended, and none is started again.
-    Over,
-}
-
-/// When one container is started, and how often it was restarted.
-#[derive(Clone, Debug)]
-pub(super) struct ContainerPlan {
-    /// The container's name.
-    pub(super) name: Text,
-    /// When its process starts; `None` once it has, or if it never will.
-    pub(super) start_at: Option<Timestamp>,
-    /// When it is ready, once it runs.
-    pub(super) ready_at: Option<Timestamp>,
-    /// How often it was started again.
-    pub(super) restarts: u32,
-    /// The pause after its next crash; `None` before the first.
-    pub(super) backoff: Option<SignedDuration>,
-    /// The pause for which it was held back last.
-    pub(super) held_back: SignedDuration,
-    /// Whether it has ended, and is to run again after its pause.
-    pub(super) is_waiting: bool,
-    /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
-    pub(super) is_crash_looping: bool,
-}
-
-/// The worker of one pod.
-#[derive(Clone, Debug)]
-pub(super) struct Worker {
-    /// The pod's UID.
-    pub(super) uid: Text,
-    /// The pod as it was seen last.
-    pub(super) object: Object,
-    /// When it was first seen.
-    pub(super) seen_at: Timestamp,
-    /// Reason and message of a refusal.
-    pub(super) rejection: Option<(Text, Text)>,
-    /// The containers.
-    pub(super) plans: Vec<ContainerPlan>,
-    /// Until when the phase in the API stays, after the containers have ended by themselves.
-    pub(super) phase_held_until: Option<Timestamp>,
-    /// Why the kubelet itself ends it.
-    pub(super) ending: Option<Ending>,
-    /// The UID of the mirror of a static pod; empty before it was seen.
-    mirror: Text,
-    /// Whether it ran when this process started.
-    ran_before: bool,
-    /// Whether it is a static pod whose manifest is gone.
-    is_removed: bool,
-    /// The node's address as of the last sync.
-    pub(super) host_ip: Text,
-    /// When it is synced because its time has come; set only while that would change something.
-    resync_at: Option<Timestamp>,
-    /// The conditions as this process has written them last; `Null` before the first time.
-    pub(super) conditions: Json,
-    /// The pods that have to end before it starts.
-    victims: Vec<Text>,
-    stage: WorkerStage,
-    is_gone: bool,
-    is_dirty: bool,
-    is_syncing: bool,
-    sync_at: Option<Timestamp>,
-    delete_at: Option<Timestamp>,
-    retry_at: Option<Timestamp>,
-    /// Whether the removal of its sandbox has failed.
-    has_failed_to_end: bool,
-    /// Whether it ended before this process started, and its sandbox did not outlive a boot.
-    has_lost_address: bool,
-}
-
-impl Worker {
-    /// Tells whether all containers have ended and none will be restarted.
-    pub(super) fn is_over(&self) -> bool {
-        self.stage == WorkerStage::Over
-    }
-
-    /// Tells whether its containers have ended and were removed before the kubelet could read how.
-    fn has_lost_containers(&self) -> bool {
-        self.is_over() && self.ending.as_ref().is_some_and(|ending| ending.loses_containers)
-    }
-
-    /// Tells whether it has ended and has no deadline, no request under way and nothing to write.
-    fn is_idle(&self) -> bool {
-        self.is_over() && self.victims.is_empty() && !self.is_dirty && !self.is_syncing
-    }
-
-    /// Tells whether its containers have to end, or are about to.
-    fn has_to_end(&self) -> bool {
-        !self.is_over() && (self.is_deleted() || self.ending.is_some())
-    }
-
-    fn is_preempted(&self) -> bool {
-        self.ending.as_ref().is_some_and(|ending| ending.reason == *PREEMPTED.0)
-    }
-
-    fn is_deleted(&self) -> bool {
-        !self.object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
-    }
-
-    fn restart_policy(&self) -> &str {
-        self.object.stable().at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always")
-    }
-
-    fn needs_network(&self) -> bool {
-        self.object.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true)
-    }
-
-    /// Returns the next deadline of this pod after `now`.
-    fn next(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_active = self.stage == WorkerStage::Active;
-        let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
-        let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
-        let retry = self.retry_at.filter(|_| self.stage != WorkerStage::Over);
-        starts.chain(readies).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
-    }
 }
 
 /// All pods of the node.
@@ -360,23 +239,6 @@ impl Kubelet {
         self.pods.recompute_deadline(context.now);
     }
 
-    /// Takes pods in the order of their creation, in which new ones are admitted.
-    fn pods_seen(&mut self, mut pods: Vec<Object>, context: &mut KubeletContext<'_>) {
-        pods.sort_by(|one, other| {
-            let created = |pod: &Object| {
-                Text::from(pod.stable().at(&["metadata", "creationTimestamp"]).as_str().unwrap_or_default())
-            };
-            created(one).cmp(&created(other))
-        });
-        for pod in pods {
-            if is_mirror(&pod) {
-                self.mirror_seen(&pod, context);
-            } else {
-                self.pod_seen(pod, context);
-            }
-        }
-    }
-
     /// Stops the sandboxes that have no pod in the API, once all pods are known.
     fn end_orphans(&mut self, context: &mut KubeletContext<'_>) {
         let orphans: Vec<(Text, i64)> = context
@@ -394,116 +256,6 @@ impl Kubelet {
                 self.orphan_event(key.as_ref(), &uid, &name, context);
             }
         }
-    }
-
-    fn pod_seen(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
-        let uid = Text::from(pod.uid());
-        context.host.runtime.note_annotations(&pod);
-        if let Some(worker) = self.pods.workers.get_mut(&uid) {
-            let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
-            let is_new_generation = generation(&worker.object) != generation(&pod);
-            let was_deleted = worker.is_deleted();
-            worker.object = pod;
-            if worker.is_deleted() && !worker.is_over() {
-                worker.is_dirty |= is_new_generation;
-                self.stop_pod(&uid, context);
-            } else if worker.is_over() {
-                // Only the deletion itself asks for another look: a status of somebody else would be answered for ever.
-                worker.is_dirty |= worker.is_deleted() && !was_deleted;
-            } else {
-                worker.is_dirty |= has_stale_readiness(&worker.object);
-                self.watch_for_foreign_writes(&uid, context);
-            }
-            self.sync_pod(&uid, context);
-            return;
-        }
-        self.adopt(uid, pod, context);
-    }
-
-    /// Makes the worker of a pod.
-    pub(super) fn adopt(&mut self, uid: Text, pod: Object, context: &mut KubeletContext<'_>) {
-        let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
-        let has_sandbox = context.host.runtime.sandbox(&uid).is_some();
-        let containers = pod.stable().at(&["spec", "containers"]);
-        let plans: Vec<ContainerPlan> = containers
-            .items()
-            .iter()
-            .filter_map(|container| container.get("name").as_text())
-            .map(|name| plan_of(name, &pod, context.host))
-            .collect();
-        let is_ending = has_sandbox && !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-        let verdict = if is_terminal || is_ending { AdmissionResult::Admitted } else { self.verdict(&pod, context) };
-        let (rejection, victims) = match verdict {
-            AdmissionResult::Admitted => (None, Vec::new()),
-            AdmissionResult::AdmittedAfter(victims) => (None, victims),
-            AdmissionResult::Refused(reason, message) => {
-                (Some((reason, Text::from(format!("Pod was rejected: {message}")))), Vec::new())
-            }
-        };
-        let stage = match &rejection {
-            Some(_) if has_sandbox => WorkerStage::Stopping,
-            Some(_) => WorkerStage::Over,
-            None if is_terminal => WorkerStage::Over,
-            None => WorkerStage::Blocked,
-        };
-        let is_down = context.host.runtime.sandbox(&uid).is_some_and(|sandbox| !sandbox.is_ready);
-        let has_address = !pod.stable().at(&["status", "podIP"]).is_null();
-        let in_own_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true);
-        let has_lost_address = is_terminal && is_down && has_address && in_own_network;
-        let worker = Worker {
-            uid: uid.clone(),
-            seen_at: context.now,
-            stage,
-            rejection: rejection.clone(),
-            plans,
-            is_gone: false,
-            is_dirty: has_lost_address
-                || victims.is_empty()
-                    && (!is_terminal || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()),
-            is_syncing: false,
-            sync_at: None,
-            delete_at: None,
-            retry_at: None,
-            has_failed_to_end: false,
-            has_lost_address,
-            phase_held_until: None,
-            ending: None,
-            mirror: Text::default(),
-            is_removed: false,
-            ran_before: context.host.runtime.sandbox(&uid).is_some_and(|sandbox| sandbox.is_running()),
-            host_ip: self.host_ip(context.host),
-            resync_at: None,
-            conditions: Json::Null,
-            victims: victims.clone(),
-            object: pod.clone(),
-        };
-        let is_deleted = worker.is_deleted();
-        let mut worker = worker;
-        for plan in &mut worker.plans {
-            let container = context.host.runtime.sandbox(&uid).and_then(|sandbox| sandbox.container(&plan.name));
-            let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
-            let running = container.filter(|own| own.is_running());
-            plan.ready_at = running.map(|own| own.started_at + behaviour.ready_after.unwrap_or_default());
-        }
-        self.pods.workers.insert(uid.clone(), worker);
-        self.preempt(&victims, &pod, context);
-        if let Some((reason, message)) = rejection {
-            let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
-            context.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
-            let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
-            self.pod_event(&pod, None, (EventType::Warning, &reason, String::from(text)), context);
-            if has_sandbox {
-                self.stop_pod(&uid, context);
-            }
-        } else if is_terminal && has_sandbox {
-            context.host.runtime.remove(&uid, context.now);
-        } else if is_deleted && !is_terminal {
-            self.stop_pod(&uid, context);
-        } else if !is_terminal {
-            self.unblock(&uid, context);
-        }
-        self.settle_pod(&uid, context);
-        self.sync_pod(&uid, context);
     }
 
     /// Stops pods for a critical one.

@@ -10,12 +10,15 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::durations::go_duration;
 use super::events::EventType;
 use super::shutdown::NOT_READY;
-use super::validation::go_duration;
 use super::{Kubelet, KubeletContext, Timer};
 use crate::components::host::Host;
 
+/// How long a call of the runtime may take. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
+/// `runtimeRequestTimeout`.
+pub(super) const RUNTIME_TIMEOUT: SignedDuration = SignedDuration::from_mins(2);
 /// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp,
 /// 5*time.Second)`.
 const POLL_PERIOD: SignedDuration = SignedDuration::from_secs(5);
@@ -75,6 +78,20 @@ impl RuntimeState {
 }
 
 impl Kubelet {
+    /// Goes on with a tick whose call of the runtime was answered at last.
+    pub(super) fn runtime_answers(&mut self, context: &mut KubeletContext<'_>) {
+        if self.timers[Timer::RuntimeCall as usize].is_some() {
+            self.clear(Timer::RuntimeCall);
+            self.begin_tries(context);
+        }
+    }
+
+    /// Goes on with a tick whose call of the runtime got no answer in time.
+    pub(super) fn runtime_call_failed(&mut self, context: &mut KubeletContext<'_>) {
+        self.status.has_timed_out = true;
+        self.begin_tries(context);
+    }
+
     /// Asks the runtime for its status.
     pub(super) fn poll_runtime(&mut self, context: &mut KubeletContext<'_>) {
         self.clear(Timer::RuntimePoll);

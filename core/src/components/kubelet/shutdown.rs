@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::decoder::Decoder;
+use super::durations::go_duration;
 use super::events::EventType;
 use super::pods::Ending;
-use super::validation::go_duration;
 use super::{Kubelet, KubeletContext};
 use crate::components::host::ShutdownState;
 use crate::components::{Because, Deadline};

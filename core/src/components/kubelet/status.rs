@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::conditions::differ;
 use super::registration::BACKOFF_FIRST;
+use super::runtime_state::RUNTIME_TIMEOUT;
 use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, StatusEvents};
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::host::{CniSource, Host};
@@ -30,10 +31,6 @@ const TRIES_MAX: u8 = 5;
 pub(super) const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
 /// How long the fast loop runs at most. Source: pkg/kubelet/kubelet.go (v1.34), `nodeReadyGracePeriod`.
 const FAST_FOR: SignedDuration = SignedDuration::from_secs(120);
-
-/// How long a call of the runtime may take. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
-/// `runtimeRequestTimeout`.
-const RUNTIME_TIMEOUT: SignedDuration = SignedDuration::from_mins(2);
 
 /// How long after its volume plug-ins, which look for the CSINode, a kubelet starts its status loop. Without this pause
 /// a restarted kubelet would report NotReady for a moment. If the Node has to be registered first, the pause before the
@@ -66,7 +63,7 @@ pub(super) struct StatusLoop {
     is_extra: bool,
     extra_waits: bool,
     /// Whether the runtime did not answer this tick's calls.
-    has_timed_out: bool,
+    pub(super) has_timed_out: bool,
     tries: u8,
     last_report: Option<Timestamp>,
     delay: SignedDuration,
@@ -178,20 +175,6 @@ impl Kubelet {
             Some(base) => self.try_with(&base, context),
             None => self.try_failed(&format!("node {:?} not found", self.config.node_name), context),
         }
-    }
-
-    /// Goes on with a tick whose call of the runtime was answered at last.
-    pub(super) fn runtime_answers(&mut self, context: &mut KubeletContext<'_>) {
-        if self.timers[Timer::RuntimeCall as usize].is_some() {
-            self.clear(Timer::RuntimeCall);
-            self.begin_tries(context);
-        }
-    }
-
-    /// Goes on with a tick whose call of the runtime got no answer in time.
-    pub(super) fn runtime_call_failed(&mut self, context: &mut KubeletContext<'_>) {
-        self.status.has_timed_out = true;
-        self.begin_tries(context);
     }
 
     fn finish_tick(&mut self, context: &mut KubeletContext<'_>) {

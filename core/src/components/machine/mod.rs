@@ -8,8 +8,10 @@
 
 mod action;
 mod describe;
+mod doing;
 mod resources;
 mod shutdown;
+mod surroundings;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -217,132 +219,6 @@ impl Machine {
         self.kubelet.as_ref()?.lease_in_hand()
     }
 
-    /// Performs an action on the machine.
-    ///
-    /// # Errors
-    /// The action does not fit the machine's state, and nothing is changed; or the kubelet refuses to start.
-    pub fn handle_action(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
-        let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
-        let is_about_power = matches!(action, MachineAction::PowerOn { .. } | MachineAction::PowerOff);
-        if let MachineAction::NotModelled(what) = action {
-            return Err(MachineError::NotModelled(what.to_string()));
-        }
-        if let MachineAction::Behave { namespace, pod, behaviour } = action {
-            self.host.runtime.behave(ObjectKey { namespace, name: pod }, behaviour, now);
-            self.note_usage(now);
-            return Ok(());
-        }
-        if let MachineAction::TellHints(told) = action {
-            self.tell_hints(told);
-            return Ok(());
-        }
-        if !self.is_powered && !is_about_power && !matches!(action, MachineAction::Change(_)) {
-            return misuse(&format!("machine {} has no power", self.name()));
-        }
-        if self.is_paused()
-            && !matches!(action, MachineAction::Resume | MachineAction::PowerOff | MachineAction::Reboot { .. })
-        {
-            return misuse(&format!("machine {} is paused: resume it first", self.name()));
-        }
-        if self.frozen.is_some() && matches!(action, MachineAction::Pause | MachineAction::KubeletFreeze) {
-            return misuse(&format!("the kubelet of machine {} is frozen: thaw it first", self.name()));
-        }
-        match action {
-            // systemd continues a stopped process, so that it gets the signal. Source: systemd.kill(5), `KillSignal=`.
-            MachineAction::KubeletStop | MachineAction::KubeletKill => {
-                self.stop_kubelet(if action == MachineAction::KubeletStop { "SIGTERM" } else { "SIGKILL" })?;
-                self.go_down_if_due(now);
-                Ok(())
-            }
-            MachineAction::KubeletStart if self.kubelet.is_some() => {
-                misuse(&format!("the kubelet of machine {} runs already", self.name()))
-            }
-            MachineAction::KubeletStart => self.start_kubelet(now),
-            MachineAction::KubeletRestart(spec) => self.restart_kubelet(spec, now),
-            MachineAction::KubeletFreeze if self.kubelet.is_none() => {
-                misuse(&format!("the kubelet of machine {} does not run", self.name()))
-            }
-            MachineAction::KubeletFreeze => {
-                self.freeze(FreezeScope::Kubelet, now);
-                Ok(())
-            }
-            MachineAction::KubeletThaw if self.frozen.is_none() => {
-                misuse(&format!("the kubelet of machine {} is not frozen", self.name()))
-            }
-            MachineAction::Pause => {
-                self.freeze(FreezeScope::Machine, now);
-                Ok(())
-            }
-            MachineAction::Resume if !self.is_paused() => misuse(&format!("machine {} is not paused", self.name())),
-            MachineAction::KubeletThaw | MachineAction::Resume => {
-                self.go_on(now);
-                Ok(())
-            }
-            MachineAction::PowerOff => self.power_off(now),
-            MachineAction::PowerOn { .. } if self.is_powered => {
-                misuse(&format!("machine {} has power already", self.name()))
-            }
-            MachineAction::PowerOn { boot_id } => self.power_on(boot_id, now),
-            MachineAction::Reboot { boot_id } => {
-                self.power_off(now)?;
-                self.power_on(boot_id, now)
-            }
-            MachineAction::RuntimeStop => self.change_host(now, |host| {
-                (host.is_runtime_up, host.is_runtime_frozen) = (false, false);
-            }),
-            MachineAction::RuntimeStart => self.change_host(now, |host| host.is_runtime_up = true),
-            MachineAction::ManifestWrite { name, object } => {
-                if !self.host.manifests.write(&name, object) {
-                    return misuse(&format!("there was no file {name:?} to put back: an object is needed"));
-                }
-                self.read_manifests(now);
-                Ok(())
-            }
-            MachineAction::ManifestRemove { name } => {
-                if !self.host.manifests.remove(&name) {
-                    return misuse(&format!("there is no file {name:?} in the folder of static Pods"));
-                }
-                self.read_manifests(now);
-                Ok(())
-            }
-            MachineAction::RuntimeFreeze if !self.host.is_runtime_up || self.host.is_runtime_frozen => {
-                misuse(&format!("the container runtime of machine {} does not run", self.name()))
-            }
-            MachineAction::RuntimeThaw if !self.host.is_runtime_frozen => {
-                misuse(&format!("the container runtime of machine {} is not frozen", self.name()))
-            }
-            MachineAction::RuntimeFreeze => self.change_host(now, |host| host.is_runtime_frozen = true),
-            MachineAction::RuntimeThaw => self.change_host(now, |host| host.is_runtime_frozen = false),
-            MachineAction::NetworkDisconnect if !self.host.is_connected => {
-                misuse(&format!("machine {} has no network already", self.name()))
-            }
-            MachineAction::NetworkConnect(_) if self.host.is_connected => {
-                misuse(&format!("machine {} is in the network already", self.name()))
-            }
-            MachineAction::NetworkDisconnect => self.change_host(now, |host| host.is_connected = false),
-            MachineAction::NetworkConnect(change) => {
-                let changed = self.host.spec.changed(&change.unwrap_or_else(Json::object));
-                let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
-                self.change_host(now, |host| (host.spec, host.is_connected) = (spec, true))
-            }
-            MachineAction::CniRemove => self.change_host(now, |host| host.is_cni_installed = false),
-            MachineAction::CniInstall => self.change_host(now, |host| host.is_cni_installed = true),
-            MachineAction::Change(body) => self.change(&body, now),
-            MachineAction::Fill(fills) => self.fill(fills, now),
-            MachineAction::Shutdown { delay } => self.begin_shutdown(delay, now),
-            MachineAction::AnnounceShutdown => {
-                self.announce_shutdown(now);
-                Ok(())
-            }
-            MachineAction::CancelShutdown => self.cancel_shutdown(now),
-            MachineAction::Load
-            | MachineAction::Relieve
-            | MachineAction::Behave { .. }
-            | MachineAction::TellHints(_)
-            | MachineAction::NotModelled(_) => Ok(()),
-        }
-    }
-
     /// Returns the loops of the kubelet, if nothing else is under way on the machine.
     pub(crate) fn idle_loops(&self) -> Option<IdleLoops> {
         let runs = self.is_powered && self.frozen.is_none() && !self.goes_down();
@@ -361,23 +237,6 @@ impl Machine {
     pub(crate) fn handle_bookmark(&mut self, id: RequestId, resource_version: u64) -> bool {
         self.frozen.is_none()
             && self.kubelet.as_mut().is_some_and(|kubelet| kubelet.handle_bookmark(id, resource_version))
-    }
-
-    /// Lets the kubelet read the folder of static Pods; a frozen one reads it when it continues.
-    fn read_manifests(&mut self, now: Timestamp) {
-        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.read_manifests(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
-        }
-    }
-
-    fn change_host(&mut self, now: Timestamp, change: impl FnOnce(&mut Host)) -> Result<(), MachineError> {
-        change(&mut self.host);
-        self.host.generation += 1;
-        // A frozen kubelet polls again when it continues: its polls are due by then.
-        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.note_host_change(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
-        }
-        Ok(())
     }
 
     fn start_kubelet(&mut self, now: Timestamp) -> Result<(), MachineError> {

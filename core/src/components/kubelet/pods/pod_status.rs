@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::super::validation::go_duration;
+use super::super::durations::go_duration;
 use super::{ContainerPlan, Worker};
 use crate::components::MIRROR;
 use crate::components::host::Host;
@@ -89,23 +89,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     let refused = worker.rejection.as_ref().filter(|_| !was_started || !worker.is_over());
     // The API server deletes an ended pod at once; what a kubelet that is faster writes is the status of any ended pod.
     if let Some((reason, message)) = refused.filter(|_| was_started || !worker.is_deleted()) {
-        // While containers may still run the phase stays, and the reason is not written yet.
-        let mut rejected = if was_started {
-            json!({"phase": status.get("phase").as_str().unwrap_or("Pending"), "conditions": foreign(&status)})
-        } else {
-            json!({"phase": "Failed", "reason": reason.as_str(), "message": message.as_str()})
-        };
-        if let Some(generation) = observed_generation(&stored, view) {
-            rejected.set(&["observedGeneration"], generation);
-        }
-        match status.get("startTime") {
-            Json::Null => rejected.set(&["startTime"], view.time(worker.seen_at)),
-            since => rejected.set(&["startTime"], since.clone()),
-        }
-        if !status.get("qosClass").is_null() {
-            rejected.set(&["qosClass"], status.get("qosClass").clone());
-        }
-        return rejected;
+        return refusal(worker, (reason, message), &stored, view);
     }
     let generation = observed_generation(&stored, view);
     // Of a static pod whose manifest is gone nothing but the mirror is left, and that goes too: its phase stays.
@@ -131,6 +115,43 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     if status.get("startTime").is_null() || super::is_static(&worker.object) {
         status.set(&["startTime"], view.time(worker.seen_at));
     }
+    set_addresses(&mut status, worker, view);
+    if let Some(resources) = pod_resources(worker, view) {
+        status.set(&["resources"], resources);
+    }
+    let statuses: Vec<Json> = worker.plans.iter().map(|plan| container_status(worker, plan, &stored, view)).collect();
+    let unready: Vec<&str> =
+        worker.plans.iter().filter(|plan| !plan.is_ready(worker, view)).map(|plan| plan.name.as_str()).collect();
+    status.set(&["containerStatuses"], statuses);
+    conditions(&mut status, worker, &unready, phase, generation, view);
+    status
+}
+
+/// Builds the status of a pod that was not admitted, with the reason and the message.
+fn refusal(worker: &Worker, (reason, message): (&Text, &Text), stored: &Json, view: &StatusContext<'_>) -> Json {
+    let status = stored.get("status");
+    let was_started = view.host.runtime.sandbox(&worker.uid).is_some();
+    // While containers may still run the phase stays, and the reason is not written yet.
+    let mut rejected = if was_started {
+        json!({"phase": status.get("phase").as_str().unwrap_or("Pending"), "conditions": foreign(status)})
+    } else {
+        json!({"phase": "Failed", "reason": reason.as_str(), "message": message.as_str()})
+    };
+    if let Some(generation) = observed_generation(stored, view) {
+        rejected.set(&["observedGeneration"], generation);
+    }
+    match status.get("startTime") {
+        Json::Null => rejected.set(&["startTime"], view.time(worker.seen_at)),
+        since => rejected.set(&["startTime"], since.clone()),
+    }
+    if !status.get("qosClass").is_null() {
+        rejected.set(&["qosClass"], status.get("qosClass").clone());
+    }
+    rejected
+}
+
+/// Sets the addresses of a pod.
+fn set_addresses(status: &mut Json, worker: &Worker, view: &StatusContext<'_>) {
     let sandbox = view.host.runtime.sandbox(&worker.uid);
     if !worker.needs_network() && !status.get("podIP").is_null() {
         // One that has an address keeps it, even if the node gets another one.
@@ -145,15 +166,6 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
         status.set(&["podIP"], &sandbox.ip);
         status.set(&["podIPs"], [json!({"ip": sandbox.ip.as_str()})].into_iter().collect::<Json>());
     }
-    if let Some(resources) = pod_resources(worker, view) {
-        status.set(&["resources"], resources);
-    }
-    let statuses: Vec<Json> = worker.plans.iter().map(|plan| container_status(worker, plan, &stored, view)).collect();
-    let unready: Vec<&str> =
-        worker.plans.iter().filter(|plan| !plan.is_ready(worker, view)).map(|plan| plan.name.as_str()).collect();
-    status.set(&["containerStatuses"], statuses);
-    conditions(&mut status, worker, &unready, phase, generation, view);
-    status
 }
 
 /// Returns the resources of the pod as a whole, in releases that show them. Without a limit a cgroup of version 1 holds
@@ -215,17 +227,8 @@ fn conditions(
         && !worker.has_failed_to_end
         && !(worker.is_removed && worker.is_over());
     let mut written: Vec<Json> = foreign(status);
-    let is_disturbed = before.items().iter().any(|item| item.get("type").as_str() == Some("DisruptionTarget"));
-    let disruption = worker.ending.as_ref().and_then(|ending| ending.disruption.as_ref());
-    if let Some(message) = disruption.filter(|_| is_over && !is_disturbed) {
-        let mut target = json!({"type": "DisruptionTarget", "status": "True", "lastProbeTime": null});
-        target.set(&["lastTransitionTime"], view.time(view.now));
-        target.set(&["reason"], "TerminationByKubelet");
-        target.set(&["message"], message);
-        if let Some(generation) = generation {
-            target.set(&["observedGeneration"], generation);
-        }
-        written.push(target);
+    if is_over {
+        written.extend(disruption(worker, &before, generation, view));
     }
     for kind in OWNED {
         if kind == "PodReadyToStartContainers" && !view.settings.profile().is("pod-ready-to-start-containers") {
@@ -265,6 +268,20 @@ fn conditions(
         written.push(condition);
     }
     status.set(&["conditions"], written);
+}
+
+/// Returns the condition that says why the kubelet itself ended a pod, if there is none yet.
+fn disruption(worker: &Worker, before: &Json, generation: Option<i64>, view: &StatusContext<'_>) -> Option<Json> {
+    let is_disturbed = before.items().iter().any(|item| item.get("type").as_str() == Some("DisruptionTarget"));
+    let message = worker.ending.as_ref()?.disruption.as_ref().filter(|_| !is_disturbed)?;
+    let mut target = json!({"type": "DisruptionTarget", "status": "True", "lastProbeTime": null});
+    target.set(&["lastTransitionTime"], view.time(view.now));
+    target.set(&["reason"], "TerminationByKubelet");
+    target.set(&["message"], message);
+    if let Some(generation) = generation {
+        target.set(&["observedGeneration"], generation);
+    }
+    Some(target)
 }
 
 /// Tells whether a condition is true, with its reason and message.

@@ -264,6 +264,32 @@ impl Kubelet {
         self.go_on_with_shutdown(context);
     }
 
+    /// Notes that all containers of a pod that was stopped have ended, once they have.
+    fn settle_stopping(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
+            return;
+        }
+        if worker.needs_network() && !context.host.is_cni_installed && context.host.runtime.sandbox(uid).is_some() {
+            self.fail_to_end_sandbox(uid, context);
+            return;
+        }
+        worker.retry_at = None;
+        worker.stage = WorkerStage::Over;
+        worker.is_dirty = !worker.is_gone;
+        context.host.runtime.clean_up(uid, worker.ending.is_some());
+        worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| !worker.is_gone && !worker.is_removed);
+        if worker.is_removed && worker.mirror.is_empty() {
+            self.remove_static(uid, context);
+            return;
+        }
+        if worker.is_gone {
+            self.pods.workers.remove(uid);
+            context.host.runtime.remove(uid, context.now);
+        }
+        self.release_volumes(uid);
+    }
+
     /// Handles the containers that have ended: a restart, or the end of the pod.
     pub(super) fn settle_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
@@ -271,27 +297,7 @@ impl Kubelet {
             return;
         }
         if worker.stage == WorkerStage::Stopping {
-            if context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
-                return;
-            }
-            if worker.needs_network() && !context.host.is_cni_installed && context.host.runtime.sandbox(uid).is_some() {
-                self.fail_to_end_sandbox(uid, context);
-                return;
-            }
-            worker.retry_at = None;
-            worker.stage = WorkerStage::Over;
-            worker.is_dirty = !worker.is_gone;
-            context.host.runtime.clean_up(uid, worker.ending.is_some());
-            worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| !worker.is_gone && !worker.is_removed);
-            if worker.is_removed && worker.mirror.is_empty() {
-                self.remove_static(uid, context);
-                return;
-            }
-            if worker.is_gone {
-                self.pods.workers.remove(uid);
-                context.host.runtime.remove(uid, context.now);
-            }
-            self.release_volumes(uid);
+            self.settle_stopping(uid, context);
             return;
         }
         let policy = Text::from(worker.restart_policy());

@@ -1,0 +1,153 @@
+//! Pods that a kubelet sees, and those that it sees first: a worker is made for each.
+//!
+//! Inputs: pods of the watch. Outputs: workers, refusals, Events.
+
+use super::*;
+
+impl Kubelet {
+    /// Takes pods in the order of their creation, in which new ones are admitted.
+    pub(super) fn pods_seen(&mut self, mut pods: Vec<Object>, context: &mut KubeletContext<'_>) {
+        pods.sort_by(|one, other| {
+            let created = |pod: &Object| {
+                Text::from(pod.stable().at(&["metadata", "creationTimestamp"]).as_str().unwrap_or_default())
+            };
+            created(one).cmp(&created(other))
+        });
+        for pod in pods {
+            if is_mirror(&pod) {
+                self.mirror_seen(&pod, context);
+            } else {
+                self.pod_seen(pod, context);
+            }
+        }
+    }
+
+    fn pod_seen(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
+        let uid = Text::from(pod.uid());
+        context.host.runtime.note_annotations(&pod);
+        if let Some(worker) = self.pods.workers.get_mut(&uid) {
+            let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
+            let is_new_generation = generation(&worker.object) != generation(&pod);
+            let was_deleted = worker.is_deleted();
+            worker.object = pod;
+            if worker.is_deleted() && !worker.is_over() {
+                worker.is_dirty |= is_new_generation;
+                self.stop_pod(&uid, context);
+            } else if worker.is_over() {
+                // Only the deletion itself asks for another look: a status of somebody else would be answered for ever.
+                worker.is_dirty |= worker.is_deleted() && !was_deleted;
+            } else {
+                worker.is_dirty |= has_stale_readiness(&worker.object);
+                self.watch_for_foreign_writes(&uid, context);
+            }
+            self.sync_pod(&uid, context);
+            return;
+        }
+        self.adopt(uid, pod, context);
+    }
+
+    /// Makes the worker of a pod, and does what follows from whether it is admitted.
+    pub(in crate::components::kubelet) fn adopt(&mut self, uid: Text, pod: Object, context: &mut KubeletContext<'_>) {
+        let has_sandbox = context.host.runtime.sandbox(&uid).is_some();
+        let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let is_terminal = has_terminal_phase(&pod);
+        let verdict = if is_terminal || has_sandbox && is_deleted {
+            AdmissionResult::Admitted
+        } else {
+            self.verdict(&pod, context)
+        };
+        let (rejection, victims) = match verdict {
+            AdmissionResult::Admitted => (None, Vec::new()),
+            AdmissionResult::AdmittedAfter(victims) => (None, victims),
+            AdmissionResult::Refused(reason, message) => {
+                (Some((reason, Text::from(format!("Pod was rejected: {message}")))), Vec::new())
+            }
+        };
+        let worker = self.new_worker(&pod, (rejection.clone(), victims.clone()), context);
+        self.pods.workers.insert(uid.clone(), worker);
+        self.preempt(&victims, &pod, context);
+        if let Some((reason, message)) = rejection {
+            let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
+            context.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
+            let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
+            self.pod_event(&pod, None, (EventType::Warning, &reason, String::from(text)), context);
+            if has_sandbox {
+                self.stop_pod(&uid, context);
+            }
+        } else if is_terminal && has_sandbox {
+            context.host.runtime.remove(&uid, context.now);
+        } else if is_deleted && !is_terminal {
+            self.stop_pod(&uid, context);
+        } else if !is_terminal {
+            self.unblock(&uid, context);
+        }
+        self.settle_pod(&uid, context);
+        self.sync_pod(&uid, context);
+    }
+
+    /// Makes a worker with the pod's refusal, or the pods that have to end before.
+    fn new_worker(
+        &self,
+        pod: &Object,
+        (rejection, victims): (Option<(Text, Text)>, Vec<Text>),
+        context: &KubeletContext<'_>,
+    ) -> Worker {
+        let uid = Text::from(pod.uid());
+        let sandbox = context.host.runtime.sandbox(&uid);
+        let is_terminal = has_terminal_phase(pod);
+        let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let stage = match &rejection {
+            Some(_) if sandbox.is_some() => WorkerStage::Stopping,
+            Some(_) => WorkerStage::Over,
+            None if is_terminal => WorkerStage::Over,
+            None => WorkerStage::Blocked,
+        };
+        let is_down = sandbox.is_some_and(|sandbox| !sandbox.is_ready);
+        let has_address = !pod.stable().at(&["status", "podIP"]).is_null();
+        let in_own_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true);
+        let has_lost_address = is_terminal && is_down && has_address && in_own_network;
+        let mut plans: Vec<ContainerPlan> = pod
+            .stable()
+            .at(&["spec", "containers"])
+            .items()
+            .iter()
+            .filter_map(|container| container.get("name").as_text())
+            .map(|name| plan_of(name, pod, context.host))
+            .collect();
+        for plan in &mut plans {
+            let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+            let behaviour = context.host.runtime.behaviour(pod, &plan.name);
+            let running = container.filter(|own| own.is_running());
+            plan.ready_at = running.map(|own| own.started_at + behaviour.ready_after.unwrap_or_default());
+        }
+        Worker {
+            uid,
+            seen_at: context.now,
+            stage,
+            rejection,
+            plans,
+            is_gone: false,
+            is_dirty: has_lost_address || victims.is_empty() && (!is_terminal || is_deleted),
+            is_syncing: false,
+            sync_at: None,
+            delete_at: None,
+            retry_at: None,
+            has_failed_to_end: false,
+            has_lost_address,
+            phase_held_until: None,
+            ending: None,
+            mirror: Text::default(),
+            is_removed: false,
+            ran_before: sandbox.is_some_and(|sandbox| sandbox.is_running()),
+            host_ip: self.host_ip(context.host),
+            resync_at: None,
+            conditions: Json::Null,
+            victims,
+            object: pod.clone(),
+        }
+    }
+}
+
+fn has_terminal_phase(pod: &Object) -> bool {
+    matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"))
+}

@@ -1,0 +1,135 @@
+//! What a kubelet keeps of one pod.
+//!
+//! Pure.
+
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::ending::{Ending, PREEMPTED};
+use crate::objects::{Json, Object, Text};
+
+/// The phase of a pod's worker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WorkerStage {
+    /// It waits for the runtime or the network.
+    Blocked,
+    /// It runs, or is about to.
+    Active,
+    /// Its containers were told to stop.
+    Stopping,
+    /// All containers have ended, and none is started again.
+    Over,
+}
+
+/// When one container is started, and how often it was restarted.
+#[derive(Clone, Debug)]
+pub(in crate::components::kubelet) struct ContainerPlan {
+    /// The container's name.
+    pub(in crate::components::kubelet) name: Text,
+    /// When its process starts; `None` once it has, or if it never will.
+    pub(in crate::components::kubelet) start_at: Option<Timestamp>,
+    /// When it is ready, once it runs.
+    pub(in crate::components::kubelet) ready_at: Option<Timestamp>,
+    /// How often it was started again.
+    pub(in crate::components::kubelet) restarts: u32,
+    /// The pause after its next crash; `None` before the first.
+    pub(in crate::components::kubelet) backoff: Option<SignedDuration>,
+    /// The pause for which it was held back last.
+    pub(in crate::components::kubelet) held_back: SignedDuration,
+    /// Whether it has ended, and is to run again after its pause.
+    pub(in crate::components::kubelet) is_waiting: bool,
+    /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
+    pub(in crate::components::kubelet) is_crash_looping: bool,
+}
+
+/// The worker of one pod.
+#[derive(Clone, Debug)]
+pub(in crate::components::kubelet) struct Worker {
+    /// The pod's UID.
+    pub(in crate::components::kubelet) uid: Text,
+    /// The pod as it was seen last.
+    pub(in crate::components::kubelet) object: Object,
+    /// When it was first seen.
+    pub(in crate::components::kubelet) seen_at: Timestamp,
+    /// Reason and message of a refusal.
+    pub(in crate::components::kubelet) rejection: Option<(Text, Text)>,
+    /// The containers.
+    pub(in crate::components::kubelet) plans: Vec<ContainerPlan>,
+    /// Until when the phase in the API stays, after the containers have ended by themselves.
+    pub(in crate::components::kubelet) phase_held_until: Option<Timestamp>,
+    /// Why the kubelet itself ends it.
+    pub(in crate::components::kubelet) ending: Option<Ending>,
+    /// The UID of the mirror of a static pod; empty before it was seen.
+    pub(super) mirror: Text,
+    /// Whether it ran when this process started.
+    pub(super) ran_before: bool,
+    /// Whether it is a static pod whose manifest is gone.
+    pub(super) is_removed: bool,
+    /// The node's address as of the last sync.
+    pub(in crate::components::kubelet) host_ip: Text,
+    /// When it is synced because its time has come; set only while that would change something.
+    pub(super) resync_at: Option<Timestamp>,
+    /// The conditions as this process has written them last; `Null` before the first time.
+    pub(in crate::components::kubelet) conditions: Json,
+    /// The pods that have to end before it starts.
+    pub(super) victims: Vec<Text>,
+    pub(super) stage: WorkerStage,
+    pub(super) is_gone: bool,
+    pub(super) is_dirty: bool,
+    pub(super) is_syncing: bool,
+    pub(super) sync_at: Option<Timestamp>,
+    pub(super) delete_at: Option<Timestamp>,
+    pub(super) retry_at: Option<Timestamp>,
+    /// Whether the removal of its sandbox has failed.
+    pub(super) has_failed_to_end: bool,
+    /// Whether it ended before this process started, and its sandbox did not outlive a boot.
+    pub(super) has_lost_address: bool,
+}
+
+impl Worker {
+    /// Tells whether all containers have ended and none will be restarted.
+    pub(in crate::components::kubelet) fn is_over(&self) -> bool {
+        self.stage == WorkerStage::Over
+    }
+
+    /// Tells whether its containers have ended and were removed before the kubelet could read how.
+    pub(super) fn has_lost_containers(&self) -> bool {
+        self.is_over() && self.ending.as_ref().is_some_and(|ending| ending.loses_containers)
+    }
+
+    /// Tells whether it has ended and has no deadline, no request under way and nothing to write.
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_over() && self.victims.is_empty() && !self.is_dirty && !self.is_syncing
+    }
+
+    /// Tells whether its containers have to end, or are about to.
+    pub(super) fn has_to_end(&self) -> bool {
+        !self.is_over() && (self.is_deleted() || self.ending.is_some())
+    }
+
+    pub(super) fn is_preempted(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| ending.reason == *PREEMPTED.0)
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        !self.object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+    }
+
+    pub(super) fn restart_policy(&self) -> &str {
+        self.object.stable().at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always")
+    }
+
+    pub(super) fn needs_network(&self) -> bool {
+        self.object.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true)
+    }
+
+    /// Returns the next deadline of this pod after `now`.
+    pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_active = self.stage == WorkerStage::Active;
+        let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
+        let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
+        let retry = self.retry_at.filter(|_| self.stage != WorkerStage::Over);
+        starts.chain(readies).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
+    }
+}
