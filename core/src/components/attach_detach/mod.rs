@@ -79,7 +79,7 @@ struct DetachRules {
 #[derive(Clone, Debug)]
 enum AttachPurpose {
     /// The pass told a Node what is attached to it.
-    AttachmentReport(Text),
+    Report(Text),
     /// A step of an operation.
     Job(u64),
 }
@@ -423,7 +423,7 @@ impl Controller for AttachDetach {
 
     fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         match self.under_way.remove(&id) {
-            Some(AttachPurpose::AttachmentReport(node)) => self.reported(&node, reply, now),
+            Some(AttachPurpose::Report(node)) => self.reported(&node, reply, now),
             Some(AttachPurpose::Job(job)) => self.continue_job(job, reply, now),
             None => {}
         }

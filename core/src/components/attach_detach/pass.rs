@@ -190,7 +190,7 @@ impl AttachDetach {
         }
         let call = Call::strategic_patch(NODES, "", name, two_way(&old, &new)).subresource("status");
         let id = self.runtime.send(call, None, now);
-        self.under_way.insert(id, AttachPurpose::AttachmentReport(name.clone()));
+        self.under_way.insert(id, AttachPurpose::Report(name.clone()));
         true
     }
 

@@ -17,7 +17,8 @@ fn resolve(flags: Json, config: Json) -> Result<KubeletConfig, String> {
     let kubelet = Arc::new(KubeletSpec::from_json(&body, "kubelet").unwrap());
     assert_eq!(spec.version, None);
     let machine = MachineSpec { name: "W1".into(), kubelet: kubelet.clone(), ..MachineSpec::default() };
-    KubeletConfig::resolve(&machine, &kubelet, &Settings::default())
+    let config = KubeletConfig::resolve(&machine, &kubelet, &Settings::default())?;
+    config.late_failure.clone().map_or(Ok(config), Err)
 }
 
 #[test]
