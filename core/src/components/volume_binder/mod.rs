@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::writes::of_claim;
 use super::client::{CacheEvent, node_name};
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
@@ -296,13 +297,8 @@ impl VolumeBinder {
         {
             let mut body = claim.json();
             body.set(&["spec", "storageClassName"], default);
-            return self.write_claim(
-                key,
-                BinderSync { volume: None, claim: None, stage: BinderStage::End },
-                body,
-                runtime,
-                now,
-            );
+            let work = BinderSync { volume: None, claim: None, stage: BinderStage::End };
+            return self.write(key, work, of_claim(body), runtime, now);
         }
         if delayed && !has_annotation(&claim, SELECTED_NODE) {
             let (reason, message) = waiting_for(&claim, runtime);
@@ -353,7 +349,7 @@ impl VolumeBinder {
             body.set(&["metadata", "annotations", annotation], provisioner.as_str());
         }
         let work = BinderSync { volume: None, claim: None, stage: BinderStage::Asked(message) };
-        self.write_claim(key, work, body, runtime, now)
+        self.write(key, work, of_claim(body), runtime, now)
     }
 
     /// Begins to bind a volume and a claim to each other.

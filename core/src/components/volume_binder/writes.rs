@@ -10,55 +10,50 @@ use crate::components::Because;
 use crate::components::controller::Flow;
 use crate::components::volume_matching::named_volume;
 use crate::components::volumes::{BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, VOLUMES};
-use crate::network::{Call, Verb};
+use crate::network::{Call, Resource, Verb};
 use crate::objects::{Json, Object, ObjectKey};
 
+/// What a write is for, and the request.
+type BinderWrite = (BinderPurpose, Call);
+
+fn update(resource: Resource, body: Json) -> Call {
+    let text = |field: &str| body.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+    Call::new(Verb::Update, resource, text("namespace"), text("name")).body(body)
+}
+
+fn of_volume(body: Json) -> BinderWrite {
+    (BinderPurpose::Volume, update(VOLUMES, body))
+}
+
+/// Returns the update of a claim.
+pub(super) fn of_claim(body: Json) -> BinderWrite {
+    (BinderPurpose::Claim, update(CLAIMS, body))
+}
+
+/// Returns the update of a volume's phase.
+fn of_phase(volume: &Object, wanted: &str) -> BinderWrite {
+    let mut body = tree(volume);
+    body.set(&["status", "phase"], wanted);
+    body.remove(&["status", "message"]);
+    of_status(of_volume(body))
+}
+
+fn of_status((purpose, call): BinderWrite) -> BinderWrite {
+    (purpose, call.subresource("status"))
+}
+
 impl VolumeBinder {
-    fn write_volume(
+    /// Sends a write, and goes on with the work once it is answered.
+    pub(super) fn write(
         &mut self,
         key: &ObjectKey,
         work: BinderSync,
-        body: Json,
-        is_status: bool,
+        (purpose, call): BinderWrite,
         runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
-        let name = body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-        let call = Call::new(Verb::Update, VOLUMES, "", name);
-        let call = if is_status { call.subresource("status") } else { call };
         self.work.insert(key.clone(), work);
-        runtime.send(key, BinderPurpose::Volume, call.body(body), None, now);
-        Flow::Next
-    }
-
-    /// Writes a claim.
-    pub(super) fn write_claim(
-        &mut self,
-        key: &ObjectKey,
-        work: BinderSync,
-        body: Json,
-        runtime: &mut BinderRuntime,
-        now: Timestamp,
-    ) -> Flow {
-        let text = |field: &str| body.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
-        let call = Call::new(Verb::Update, CLAIMS, text("namespace"), text("name"));
-        self.work.insert(key.clone(), work);
-        runtime.send(key, BinderPurpose::Claim, call.body(body), None, now);
-        Flow::Next
-    }
-
-    fn write_claim_status(
-        &mut self,
-        key: &ObjectKey,
-        work: BinderSync,
-        body: Json,
-        runtime: &mut BinderRuntime,
-        now: Timestamp,
-    ) -> Flow {
-        let text = |field: &str| body.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
-        let call = Call::new(Verb::Update, CLAIMS, text("namespace"), text("name")).subresource("status");
-        self.work.insert(key.clone(), work);
-        runtime.send(key, BinderPurpose::Claim, call.body(body), None, now);
+        runtime.send(key, purpose, call, None, now);
         Flow::Next
     }
 
@@ -74,11 +69,8 @@ impl VolumeBinder {
         if phase(volume) == wanted {
             return Flow::Done;
         }
-        let mut body = tree(volume);
-        body.set(&["status", "phase"], wanted);
-        body.remove(&["status", "message"]);
         let work = BinderSync { volume: Some(volume.clone()), claim: None, stage: BinderStage::End };
-        self.write_volume(key, work, body, true, runtime, now)
+        self.write(key, work, of_phase(volume, wanted), runtime, now)
     }
 
     /// Sets phase, modes and capacity of a claim, if they are others; without a volume it has neither of the last two.
@@ -123,7 +115,7 @@ impl VolumeBinder {
         if *body.get("status") == before {
             return Flow::Done;
         }
-        self.write_claim_status(key, work, body, runtime, now)
+        self.write(key, work, of_status(of_claim(body)), runtime, now)
     }
 
     /// Lets a claim be lost, and says so.
@@ -159,7 +151,7 @@ impl VolumeBinder {
             body.remove(&["spec", "claimRef", "uid"]);
         }
         let work = BinderSync { volume: Some(volume.clone()), claim: None, stage: BinderStage::Freed };
-        self.write_volume(key, work, body, false, runtime, now)
+        self.write(key, work, of_volume(body), runtime, now)
     }
 
     /// Makes the next step of a binding that changes something.
@@ -178,16 +170,13 @@ impl VolumeBinder {
                 let about = alloc::format!("persistentvolume/{}", volume.name());
                 let what = alloc::format!("bind to PersistentVolumeClaim {}", claim.key());
                 runtime.decide(about, what, [fact].into());
-                return self.write_volume(key, work, body, false, runtime, now);
+                return self.write(key, work, of_volume(body), runtime, now);
             }
         }
         if work.stage == BinderStage::BoundPhase {
             work.stage = BinderStage::BindClaim;
             if phase(&volume) != "Bound" {
-                let mut body = tree(&volume);
-                body.set(&["status", "phase"], "Bound");
-                body.remove(&["status", "message"]);
-                return self.write_volume(key, work, body, true, runtime, now);
+                return self.write(key, work, of_phase(&volume, "Bound"), runtime, now);
             }
         }
         if work.stage == BinderStage::BindClaim {
@@ -204,7 +193,7 @@ impl VolumeBinder {
                 is_changed = true;
             }
             if is_changed {
-                return self.write_claim(key, work, body, runtime, now);
+                return self.write(key, work, of_claim(body), runtime, now);
             }
         }
         work.stage = BinderStage::End;
