@@ -351,3 +351,20 @@ fn a_critical_pod_takes_the_room_of_others_and_starts_when_they_have_ended() {
     advance(&mut sim, 1_000);
     assert_eq!(status(&sim, "elsewhere").get("reason").as_str(), Some("NodeAffinity"));
 }
+
+#[test]
+fn a_static_pod_runs_on_when_the_runtime_is_back() {
+    let mut sim = cluster();
+    add(&mut sim, json!({"name": "w1", "kubelet": {"config": {"staticPodPath": "/etc/kubernetes/manifests"}}}));
+    let pod = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"},
+        "spec": {"containers": [{"name": "main", "image": "app:1"}]}});
+    act(&mut sim, json!({"action": "manifest-write", "name": "web.yaml", "object": pod}));
+    advance(&mut sim, 60_000);
+    assert_eq!(container(&sim, "web-w1"), "running 0");
+    act(&mut sim, json!({"action": "runtime-stop"}));
+    advance(&mut sim, 60_000);
+    act(&mut sim, json!({"action": "runtime-start"}));
+    advance(&mut sim, 90_000);
+    assert_eq!(container(&sim, "web-w1"), "running 0");
+    assert!(sim.machine("w1").unwrap().describe_containers(sim.now()).items().len() == 1);
+}

@@ -184,6 +184,7 @@ impl Kubelet {
         let pod = self.pods.workers.get(uid).map(|worker| worker.object.clone());
         self.pods.workers.remove(uid);
         context.host.runtime.remove(uid, context.now);
+        self.release_volumes(uid);
         if let Some(pod) = pod {
             self.static_ended(&pod, context);
         }
@@ -371,7 +372,8 @@ impl Kubelet {
         if self.pods.source.as_ref().is_some_and(Reflector::synced) {
             let known: BTreeSet<&str> = heard.iter().map(Object::uid).collect();
             let mut gone = self.pods.workers.uids();
-            gone.retain(|uid| !known.contains(uid.as_str()));
+            // A static pod is known by its manifest; what the API has of it is a mirror of another UID.
+            gone.retain(|uid| !known.contains(uid.as_str()) && !self.pods.object(uid).is_some_and(is_static));
             for uid in gone {
                 self.pod_gone(&uid, context);
             }
