@@ -16,7 +16,6 @@ use super::lease::RENEW_FRACTION;
 use super::status::FAST_PERIOD;
 use super::{Kubelet, LOOP_JITTER, TIMERS, Timer};
 use crate::chance::{Chance, Jitter};
-use crate::components::earliest;
 use crate::components::host::Host;
 use crate::network::{Identity, RequestId};
 use crate::objects::HeartbeatStamp;
@@ -104,13 +103,8 @@ impl Kubelet {
         let lease = self.lease.plain_latest()?.stamp();
         let loops = [Timer::LeaseSync, Timer::StatusTick];
         let timers = TIMERS.iter().filter(|(timer, _)| !loops.contains(timer)).filter_map(|(timer, _)| at(*timer));
-        let others = [
-            self.nodes.next_deadline(),
-            self.pods.next_deadline(),
-            self.events.next_deadline(),
-            self.shutdown.next_deadline(),
-        ];
-        let others = earliest(others).map(|deadline| deadline.at).into_iter().chain(host.runtime.next_end());
+        let others = self.next_deadline_of_parts().map(|deadline| deadline.at).into_iter();
+        let others = others.chain(host.runtime.next_end());
         let until = others.chain(timers).fold(self.next_report(host)?, Timestamp::min);
         (tick_at < until).then(|| IdleLoops {
             lease_at,

@@ -429,8 +429,12 @@ impl Kubelet {
                 first = Some(Deadline { at, reason });
             }
         }
+        earliest([first, self.next_deadline_of_parts()])
+    }
+
+    /// Returns the next deadline of the parts that keep their own ones, beside the timers.
+    fn next_deadline_of_parts(&self) -> Option<Deadline> {
         earliest([
-            first,
             self.nodes.next_deadline(),
             self.pods.next_deadline(),
             self.events.next_deadline(),
