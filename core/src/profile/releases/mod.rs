@@ -159,11 +159,14 @@ pub const DEFAULT_RELEASE: Release = {
     RELEASES[at]
 };
 
+/// The first release of which anything about a whole cluster is known; of the ones before it only kubelets are.
+const CLUSTERS_SINCE: u16 = 24;
+
 /// Returns an older release of which single behaviours are known, though it is not offered: 1.24 to 1.30.
 #[must_use]
 pub fn older(text: &str) -> Option<Release> {
     let minor = text.strip_prefix("1.")?.parse().ok()?;
-    (minor >= ALL[0].minor && minor < RELEASES[0].minor).then(|| Release::new(minor, 0))
+    (minor >= CLUSTERS_SINCE && minor < RELEASES[0].minor).then(|| Release::new(minor, 0))
 }
 
 /// Returns the data of all releases, oldest first.
