@@ -375,7 +375,8 @@ impl AttachDetach {
                 note(self.round_after(end));
             }
         }
-        for end in self.operations.pauses(now) {
+        // An end that the last round has not seen is waited for, however much else comes before the next.
+        for end in self.operations.pauses().filter(|end| *end >= self.phase) {
             note(self.round_after(end));
         }
         if self.is_doubtful
