@@ -25,7 +25,7 @@ use super::host::BEHAVIOUR_PREFIX;
 use super::volumes::{ATTACHMENTS, DRIVERS};
 use crate::json;
 use crate::network::{Call, Identity, MERGE_PATCH, Verb};
-use crate::objects::lifecycle::is_ending;
+use crate::objects::lifecycle::{has_finalizer, is_ending};
 use crate::objects::time::{parse_duration, to_time};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -150,10 +150,11 @@ impl Reconciler for CsiAttacher {
         let Some(own) = runtime.cache(ATTACHMENT_CACHE).get(key).cloned() else { return Flow::Done };
         let finalizer = finalizer(driver_of(&own));
         let finalizers = own.stable().at(&["metadata", "finalizers"]).items();
-        let has_finalizer = finalizers.iter().any(|item| item.as_str() == Some(&*finalizer));
+        let has_finalizer = has_finalizer(&own, &finalizer);
         let leaves = is_ending(&own);
         let is_attached = own.stable().at(&["status", "attached"]).as_bool() == Some(true);
-        if if leaves { !has_finalizer } else { is_attached } {
+        let is_done = if leaves { !has_finalizer } else { is_attached };
+        if is_done {
             return Flow::Done;
         }
         let driver = runtime.cache(DRIVER_CACHE).cache().get("", driver_of(&own));

@@ -22,7 +22,7 @@ use super::pod_status::{DisruptionTarget, Generation, failed_patch};
 use super::{Because, Deadline, DecisionId};
 use crate::json;
 use crate::network::{Call, NODES, PODS, RequestId, Verb};
-use crate::objects::lifecycle::{is_ending, is_ready, is_terminal};
+use crate::objects::lifecycle::{OUT_OF_SERVICE, is_ending, is_out_of_service, is_ready, is_terminal};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Object, ObjectKey, Text};
 use crate::profile::Race;
@@ -38,9 +38,6 @@ const PASS_COST: SignedDuration = SignedDuration::from_millis(1);
 /// The condition of pods whose node is gone. Source: gc_controller.go (v1.34), `gcOrphaned`.
 const ORPHANED: DisruptionTarget =
     DisruptionTarget { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
-/// The taint that says that a node is down for good, with any value and effect.
-/// Source: k8s.io/api core/v1/well_known_taints.go (v1.34), `TaintNodeOutOfService`.
-const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
@@ -316,11 +313,6 @@ impl PodGc {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a flag's count, cut to what is possible")]
 fn threshold(number: f64) -> usize {
     if number > 0.0 { number as usize } else { 0 }
-}
-
-fn is_out_of_service(node: &Object) -> bool {
-    let taints = node.stable().at(&["spec", "taints"]).items();
-    taints.iter().any(|taint| taint.get("key").as_str() == Some(OUT_OF_SERVICE))
 }
 
 /// Sorts pods for deletion: evicted ones first, then by age and name.

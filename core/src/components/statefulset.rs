@@ -21,18 +21,18 @@ use super::controller::{
     Retries, Watched, code, failure, object,
 };
 use super::events::{EventType, InvolvedObject};
+use super::volumes::CLAIMS;
 use super::workload::pods::{
     Owned, from_template, hash, is_available, labels, number, owner_key, reference_to, set_unless_zero,
 };
 use super::workload::{REVISIONS, STATEFUL_SETS};
 use super::{Because, DecisionId};
 use crate::json;
-use crate::network::{Call, PODS, Resource, Verb};
+use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
 use crate::objects::{Json, Object, ObjectKey};
 
 /// `persistentvolumeclaims`.
-const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
 /// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34),
 /// `ControllerRevisionHashLabelKey`.
 const REVISION_LABEL: &str = "controller-revision-hash";

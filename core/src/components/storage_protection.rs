@@ -13,9 +13,9 @@ use super::client::{CacheEvent, node_name};
 use super::controller::{
     Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
 };
-use super::volumes::{CLAIMS, VOLUMES, claim_of, has_claims, is_finished};
+use super::volumes::{CLAIM_FINALIZER, CLAIMS, VOLUME_FINALIZER, VOLUMES, claim_of, has_claims, is_finished};
 use crate::network::{Call, PODS, Resource, Verb};
-use crate::objects::lifecycle::is_ending;
+use crate::objects::lifecycle::{has_finalizer, is_ending};
 use crate::objects::{Json, Object, ObjectKey};
 
 const OWN_CACHE: usize = 0;
@@ -38,11 +38,10 @@ enum Ward {
 }
 
 impl Ward {
-    /// Source: pkg/volume/util/finalizer.go (v1.34).
     const fn finalizer(self) -> &'static str {
         match self {
-            Self::Claims => "kubernetes.io/pvc-protection",
-            Self::Volumes => "kubernetes.io/pv-protection",
+            Self::Claims => CLAIM_FINALIZER,
+            Self::Volumes => VOLUME_FINALIZER,
         }
     }
 
@@ -69,11 +68,6 @@ pub(super) fn start_volumes(context: &ControllerContext, now: Timestamp) -> impl
 }
 
 impl Protection {
-    fn has_finalizer(&self, object: &Object) -> bool {
-        let finalizers = object.stable().at(&["metadata", "finalizers"]).items();
-        finalizers.iter().any(|item| item.as_str() == Some(self.0.finalizer()))
-    }
-
     fn is_used(&self, object: &Object, runtime: &KeyedRuntime<()>) -> bool {
         if self.0 == Ward::Volumes {
             return object.stable().at(&["status", "phase"]).as_str() == Some("Bound");
@@ -94,7 +88,7 @@ impl Reconciler for Protection {
     fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, _: Timestamp) {
         if source == OWN_CACHE {
             if let Some(object) = &event.after
-                && is_ending(object) == self.has_finalizer(object)
+                && is_ending(object) == has_finalizer(object, self.0.finalizer())
             {
                 runtime.add(object.key());
             }
@@ -111,7 +105,7 @@ impl Reconciler for Protection {
 
     fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         let Some(object) = runtime.cache(OWN_CACHE).get(key).cloned() else { return Flow::Done };
-        let (leaves, has) = (is_ending(&object), self.has_finalizer(&object));
+        let (leaves, has) = (is_ending(&object), has_finalizer(&object, self.0.finalizer()));
         if leaves != has || leaves && self.is_used(&object, runtime) {
             return Flow::Done;
         }

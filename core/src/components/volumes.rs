@@ -31,8 +31,15 @@ pub const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 /// The annotation of a claim with the node for which a volume is to be made. Source: as [`BIND_COMPLETED`],
 /// `AnnSelectedNode`.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+/// Protects a volume that is bound. Source: pkg/volume/util/finalizer.go (v1.34), `PVProtectionFinalizer`.
+pub const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
+/// Protects a claim that a Pod uses. Source: as [`VOLUME_FINALIZER`], `PVCProtectionFinalizer`.
+pub const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
+/// The annotation of a Node whose volumes the attach-detach controller attaches.
+/// Source: pkg/volume/util/util.go (v1.34), `ControllerManagedAttachAnnotation`.
+pub const CONTROLLER_ATTACHES: &str = "volumes.kubernetes.io/controller-managed-attach-detach";
 /// The older annotation with the name of a class. Source: k8s.io/api core/v1 (v1.34), `BetaStorageClassAnnotation`.
-const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+pub const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 /// Returns the claim that a Pod's volume names, and whether it is made for the Pod.
 #[must_use]
@@ -59,6 +66,21 @@ pub fn has_claims(pod: &Object) -> bool {
 pub fn class_of(tree: &Json) -> &str {
     let old = tree.at(&["metadata", "annotations", BETA_CLASS]).as_str();
     old.or_else(|| tree.at(&["spec", "storageClassName"]).as_str()).unwrap_or("")
+}
+
+/// Returns the default class: of several the newest, then the first by name.
+///
+/// Source: pkg/volume/util/storageclass.go (v1.34), `GetDefaultClass`.
+pub fn default_class<'a>(classes: impl Iterator<Item = &'a Object>) -> Option<&'a Object> {
+    const MARKS: [&str; 2] =
+        ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+    let is_default = |class: &&Object| {
+        MARKS.iter().any(|mark| class.stable().at(&["metadata", "annotations", mark]).as_str() == Some("true"))
+    };
+    let created = |class: &Object| class.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned();
+    classes
+        .filter(is_default)
+        .min_by(|one, other| created(other).cmp(&created(one)).then_with(|| one.name().cmp(other.name())))
 }
 
 /// Tells whether a class binds its claims only when a Pod uses them.

@@ -17,6 +17,12 @@ pub fn is_ending(object: &Object) -> bool {
     !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
 }
 
+/// Tells whether an object has a finalizer.
+#[must_use]
+pub fn has_finalizer(object: &Object, finalizer: &str) -> bool {
+    object.stable().at(&["metadata", "finalizers"]).items().iter().any(|item| item.as_str() == Some(finalizer))
+}
+
 /// Tells whether a pod has ended by itself.
 #[must_use]
 pub fn is_terminal(pod: &Object) -> bool {
@@ -40,4 +46,15 @@ pub fn condition<'a>(object: &'a Object, kind: &str) -> &'a Json {
 #[must_use]
 pub fn is_ready(object: &Object) -> bool {
     condition(object, "Ready").get("status").as_str() == Some("True")
+}
+
+/// The taint that says that a node is down for good, with any value and effect.
+/// Source: k8s.io/api core/v1/well_known_taints.go (v1.34), `TaintNodeOutOfService`.
+pub const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+
+/// Tells whether somebody has said of a Node that it is down for good.
+#[must_use]
+pub fn is_out_of_service(node: &Object) -> bool {
+    let taints = node.stable().at(&["spec", "taints"]).items();
+    taints.iter().any(|taint| taint.get("key").as_str() == Some(OUT_OF_SERVICE))
 }

@@ -11,12 +11,12 @@ use alloc::string::String;
 use super::admission_write::{Operation, Write, subject};
 use super::call::RequestInfo;
 use super::{ApiServer, Origin, node_restriction, priority, service_accounts, status, storage_kinds};
+use crate::components::volumes::{BETA_CLASS, CLASSES, default_class};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Answer, NODES, Resource};
-use crate::objects::{Json, Object, ObjectKey};
+use crate::objects::{Json, ObjectKey};
 
-const STORAGE_CLASSES: Resource = Resource::of("storage.k8s.io", "v1", "storageclasses");
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
 
 /// Runs the plugins for a new object.
@@ -66,28 +66,17 @@ pub(super) fn create(
     Ok(())
 }
 
-/// Gives a claim that names no class the default one: of several the newest, then the first by name.
+/// Gives a claim that names no class the default one.
 ///
-/// Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go and pkg/volume/util/storageclass.go
-/// (v1.34), `GetDefaultClass`.
+/// Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go (v1.34).
 fn add_default_class(server: &ApiServer, tree: &mut Json) {
-    const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
     let named = !tree.at(&["spec", "storageClassName"]).is_null()
         || !tree.at(&["metadata", "annotations", BETA_CLASS]).is_null();
     if named {
         return;
     }
-    let is_default = |class: &Object| {
-        ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"]
-            .iter()
-            .any(|mark| class.stable().at(&["metadata", "annotations", mark]).as_str() == Some("true"))
-    };
-    let created = |class: &Object| class.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned();
-    let classes = server.objects(&STORAGE_CLASSES);
-    let defaults = classes.iter().filter(|class| is_default(class));
-    let best =
-        defaults.min_by(|one, other| created(other).cmp(&created(one)).then_with(|| one.name().cmp(other.name())));
-    if let Some(class) = best {
+    let classes = server.objects(&CLASSES);
+    if let Some(class) = default_class(classes.iter()) {
         tree.set(&["spec", "storageClassName"], class.name());
     }
 }

@@ -15,12 +15,11 @@ use super::attributes::Attributes;
 use super::rbac_policy::cluster_rules;
 use super::references::{self, Reference};
 use crate::components::MIRROR;
+use crate::components::volumes::{ATTACHMENTS, VOLUMES};
 use crate::network::kinds;
 use crate::network::{Identity, NODE_LEASES, PODS, Resource};
 use crate::objects::{Object, ObjectKey};
 
-const VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
-const ATTACHMENTS: Resource = Resource::of("storage.k8s.io", "v1", "volumeattachments");
 const SLICES: Resource = Resource::of("resource.k8s.io", "v1", "resourceslices");
 
 const ALLOWED: Result<(), String> = Ok(());

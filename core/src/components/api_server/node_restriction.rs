@@ -17,14 +17,12 @@ use super::node_authoriser::node_of;
 use super::references;
 use super::{ApiServer, status};
 use crate::components::MIRROR;
+use crate::components::volumes::{CLAIMS, DRIVERS, VOLUMES};
 use crate::json;
-use crate::network::{Answer, NODE_LEASES, NODES, PODS, Resource};
+use crate::network::{Answer, NODE_LEASES, NODES, PODS};
 use crate::objects::kubelet_labels::{is_domain_or_below, is_kubelet_label, is_reserved_label, prefix_of};
 use crate::objects::{Json, Object, ObjectKey};
 
-const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
-const VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
-const DRIVERS: Resource = Resource::of("storage.k8s.io", "v1", "csidrivers");
 /// Source: k8s.io/api core/v1 well_known_labels.go (v1.34), `LabelNamespaceNodeRestriction`.
 const RESTRICTED: &str = "node-restriction.kubernetes.io";
 

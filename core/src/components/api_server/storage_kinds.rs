@@ -6,14 +6,10 @@
 
 use jiff::Timestamp;
 
+use crate::components::volumes::{CLAIM_FINALIZER, VOLUME_FINALIZER};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::time::to_time;
-
-/// Protects a volume that is bound. Source: pkg/volume/util/finalizer.go (v1.34), `PVProtectionFinalizer`.
-const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
-/// Protects a claim that a Pod uses. Source: as [`VOLUME_FINALIZER`], `PVCProtectionFinalizer`.
-const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 
 /// Sets the defaults of a volume, a claim, a class or a driver.
 pub(super) fn default(kind: &str, tree: &mut Json) {

@@ -31,7 +31,8 @@ use super::Deadline;
 use super::client::{CacheEvent, node_name};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, LoopInfo, Watched};
 use super::volumes::{
-    ATTACHMENTS, CLAIMS, CsiVolume, DRIVERS, VOLUMES, attaches, bound, claim_of, csi_volume, has_claims, is_finished,
+    ATTACHMENTS, CLAIMS, CONTROLLER_ATTACHES, CsiVolume, DRIVERS, VOLUMES, attaches, bound, claim_of, csi_volume,
+    has_claims, is_finished,
 };
 use crate::chance::Chance;
 use crate::json;
@@ -51,9 +52,6 @@ const POPULATE_PERIOD: SignedDuration = SignedDuration::from_mins(1);
 /// Pause between two looks at all Pods. Source: attach_detach_controller.go (v1.34), `DefaultTimerConfig`,
 /// `DesiredStateOfWorldPopulatorListPodsRetryDuration`.
 const LIST_PERIOD: SignedDuration = SignedDuration::from_mins(3);
-/// The annotation of a Node whose volumes this controller attaches.
-/// Source: pkg/volume/util/util.go (v1.34), `ControllerManagedAttachAnnotation`.
-const MANAGED: &str = "volumes.kubernetes.io/controller-managed-attach-detach";
 
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
@@ -240,7 +238,7 @@ impl AttachDetach {
         let node = event.object();
         let name = Text::from(node.name());
         if event.after.is_some() {
-            if !node.stable().at(&["metadata", "annotations", MANAGED]).is_null() {
+            if !node.stable().at(&["metadata", "annotations", CONTROLLER_ATTACHES]).is_null() {
                 self.desired.add_node(&name);
             }
             self.actual.set_in_use(&name, in_use(node));
@@ -276,7 +274,7 @@ impl AttachDetach {
                 }
             }
             self.actual.set_in_use(&name, in_use(node));
-            if !node.stable().at(&["metadata", "annotations", MANAGED]).is_null() {
+            if !node.stable().at(&["metadata", "annotations", CONTROLLER_ATTACHES]).is_null() {
                 self.desired.add_node(&name);
             }
         }

@@ -21,14 +21,10 @@ use crate::components::events::{EventType, InvolvedObject};
 use crate::components::volumes::attachment_name;
 use crate::json;
 use crate::network::{Call, NODES};
-use crate::objects::lifecycle::is_ready;
+use crate::objects::lifecycle::{OUT_OF_SERVICE, is_out_of_service, is_ready};
 use crate::objects::patch::two_way;
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Json, Object, Text};
-
-/// The taint that says that a node is down for good, with any value and effect.
-/// Source: k8s.io/api core/v1/well_known_taints.go (v1.34), `TaintNodeOutOfService`.
-const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 /// A round under way.
 #[derive(Clone, Debug)]
@@ -300,9 +296,4 @@ fn who_has_it(pod: &Object, users: &[(Text, Text)]) -> String {
             format!("Volume is already used by pod(s) {} and {count} pod(s) in different namespaces", own.join(", "))
         }
     }
-}
-
-fn is_out_of_service(node: &Object) -> bool {
-    let taints = node.stable().at(&["spec", "taints"]).items();
-    taints.iter().any(|taint| taint.get("key").as_str() == Some(OUT_OF_SERVICE))
 }

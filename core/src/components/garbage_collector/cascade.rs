@@ -17,6 +17,7 @@ use crate::components::Because;
 use crate::components::client::{RequestOutcome, WorkQueue};
 use crate::json;
 use crate::network::{Call, MERGE_PATCH, Verb};
+use crate::objects::lifecycle::{has_finalizer, is_ending};
 use crate::objects::{Json, Object, Text};
 
 /// The finalizer of an owner that is removed after its dependents.
@@ -32,18 +33,9 @@ pub(super) struct Orphaning {
     under_way: BTreeMap<Text, (usize, bool)>,
 }
 
-/// Tells whether an object has a finalizer.
-pub(super) fn has_finalizer(object: &Object, finalizer: &str) -> bool {
-    object.stable().at(&["metadata", "finalizers"]).items().iter().any(|item| item.as_str() == Some(finalizer))
-}
-
 /// Tells whether an object is being deleted and has a finalizer.
 pub(super) fn is_ending_with(object: &Object, finalizer: &str) -> bool {
     is_ending(object) && has_finalizer(object, finalizer)
-}
-
-fn is_ending(object: &Object) -> bool {
-    !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
 }
 
 /// Makes the patch that removes owner references from a dependent.

@@ -16,13 +16,14 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use self::cascade::{FOREGROUND, ORPHAN, Orphaning, has_finalizer, is_ending_with};
+use self::cascade::{FOREGROUND, ORPHAN, Orphaning, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
 use super::client::{CacheEvent, RequestOutcome, WorkQueue};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
 use crate::network::{CSI_NODES, Call, LEASES, NODES, PODS, RequestId, Resource, Verb};
+use crate::objects::lifecycle::has_finalizer;
 use crate::objects::{Object, ObjectKey, Text};
 
 /// A kind whose objects are watched.

@@ -10,9 +10,10 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::setters::{ATTACH_ANNOTATION, is_extended, is_huge_page};
+use super::setters::{is_extended, is_huge_page};
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::Because;
+use crate::components::volumes::CONTROLLER_ATTACHES;
 use crate::network::{Call, NODES, Verb};
 use crate::objects::patch::two_way;
 use crate::objects::{Json, Object, Text};
@@ -139,7 +140,7 @@ impl Kubelet {
 /// plugins' folder, the server's own socket included.
 fn reconciled(existing: &Json, initial: &Json, is_new: bool) -> Json {
     let mut node = existing.clone();
-    let annotation = ["metadata", "annotations", ATTACH_ANNOTATION];
+    let annotation = ["metadata", "annotations", CONTROLLER_ATTACHES];
     let wanted = initial.at(&annotation);
     if wanted.is_null() {
         node.remove(&annotation);

@@ -11,14 +11,13 @@ use core::net::IpAddr;
 use super::Kubelet;
 use super::conditions::{PRESSURES, set_ready};
 use crate::components::host::Host;
+use crate::components::volumes::CONTROLLER_ATTACHES;
 use crate::json;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
 /// The labels that a kubelet sets at each tick: operating system and architecture.
 pub(super) const OS_LABELS: [(&str, &str); 2] = [("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")];
-/// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `ControllerManagedAttachAnnotation`.
-pub(super) const ATTACH_ANNOTATION: &str = "volumes.kubernetes.io/controller-managed-attach-detach";
 /// Source: k8s.io/cloud-provider/api/well_known_annotations.go (v1.34), `AnnotationAlphaProvidedIPAddr`.
 pub(super) const PROVIDED_IP_ANNOTATION: &str = "alpha.kubernetes.io/provided-node-ip";
 /// Source: pkg/kubelet/nodestatus/setters.go (v1.34), `MaxNamesPerImageInNodeStatus`.
@@ -59,7 +58,7 @@ impl Kubelet {
             labels.set(&[key], value);
         }
         if config.attach_detach {
-            node.set(&["metadata", "annotations", ATTACH_ANNOTATION], "true");
+            node.set(&["metadata", "annotations", CONTROLLER_ATTACHES], "true");
         }
         node.set(&["spec"], Json::object());
         let mut taints = config.taints.clone();

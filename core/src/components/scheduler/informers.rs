@@ -8,13 +8,11 @@ use alloc::vec::Vec;
 use super::cache::PodInfo;
 use super::volumes::{Promised, Storage};
 use crate::components::controller::{ControllerRuntime, Watched};
+use crate::components::volumes::{CLAIMS, CLASSES, VOLUMES};
 use crate::network::{NAMESPACES, NODES, PODS, Resource};
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
-const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
-const VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
-const STORAGE_CLASSES: Resource = Resource::of("storage.k8s.io", "v1", "storageclasses");
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 const SERVICES: Resource = Resource::of("", "v1", "services");
 const REPLICATION_CONTROLLERS: Resource = Resource::of("", "v1", "replicationcontrollers");
@@ -43,7 +41,7 @@ pub(super) const WATCHED: &[Watched] = &[
     Watched::with(NAMESPACES, None),
     Watched::with(CLAIMS, None),
     Watched::with(VOLUMES, None),
-    Watched::with(STORAGE_CLASSES, None),
+    Watched::with(CLASSES, None),
     Watched::with(BUDGETS, None),
     Watched::with(SERVICES, None),
     Watched::with(REPLICATION_CONTROLLERS, None),

@@ -11,12 +11,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::informers::CLAIM_CACHE;
 use super::queue::Queued;
-use super::volumes::{BIND_COMPLETED, VolumePlan};
+use super::volumes::VolumePlan;
 use super::writes::Write;
 use super::{Reason, Scheduler};
 use crate::components::DecisionId;
 use crate::components::volume_matching::named_volume;
-use crate::components::volumes::{CLAIMS, SELECTED_NODE, VOLUMES};
+use crate::components::volumes::{BIND_COMPLETED, CLAIMS, SELECTED_NODE, VOLUMES};
 use crate::network::{Call, Verb};
 use crate::objects::{Object, ObjectKey, Text};
 

@@ -9,7 +9,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::cache::{NodeInfo, PodInfo};
@@ -17,7 +16,8 @@ use super::plugins::{Plugin, Rejection, Remedy};
 use crate::components::client::Reflector;
 use crate::components::node_affinity::matches_volume;
 use crate::components::volume_matching::{match_on_node, requested};
-use crate::components::volumes::{SELECTED_NODE, class_of};
+use crate::components::volumes::{BIND_COMPLETED, SELECTED_NODE, claim_of, class_of, is_delayed};
+use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The provisioner of classes whose volumes are made before. Source: k8s.io/component-helpers
@@ -65,7 +65,7 @@ impl VolumePlan {
 impl<'a> VolumeState<'a> {
     /// Looks up the volumes of a Pod; `None` if it has no claims.
     pub(super) fn of(pod: &PodInfo, storage: Storage<'a>) -> Option<Self> {
-        let keys = pod.spec().get("volumes").items().iter().filter_map(|volume| claim_of(pod, volume));
+        let keys = pod.spec().get("volumes").items().iter().filter_map(|volume| claim_of(&pod.key, volume));
         let claims: Vec<&Object> = keys.filter_map(|(key, _)| storage.claims.get(&key)).collect();
         if claims.is_empty() {
             return None;
@@ -131,10 +131,6 @@ impl<'a> VolumeState<'a> {
     }
 }
 
-/// The annotation of a claim that is completely bound to its volume.
-/// Source: k8s.io/component-helpers/storage/volume/helpers.go (v1.34), `AnnBindCompleted`.
-pub(super) const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
-
 /// Returns why no node can take a Pod because of its volumes.
 ///
 /// `claim` and `class` look up cached objects.
@@ -145,7 +141,7 @@ pub(super) fn refusal<'a>(
 ) -> Option<Text> {
     let mut is_unbound = false;
     for volume in pod.spec().get("volumes").items() {
-        let Some((key, is_ephemeral)) = claim_of(pod, volume) else { continue };
+        let Some((key, is_ephemeral)) = claim_of(&pod.key, volume) else { continue };
         let name = &key.name;
         let Some(claim) = claim(&key) else {
             return Some(Text::from(if is_ephemeral {
@@ -160,34 +156,20 @@ pub(super) fn refusal<'a>(
             let text = format!("persistentvolumeclaim \"{name}\" bound to non-existent persistentvolume \"{volume}\"");
             return Some(Text::from(text));
         }
-        if !tree.at(&["metadata", "deletionTimestamp"]).is_null() {
+        if is_ending(claim) {
             return Some(Text::from(format!("persistentvolumeclaim \"{name}\" is being deleted")));
         }
         let is_bound = !volume.is_empty() && !tree.at(&["metadata", "annotations", BIND_COMPLETED]).is_null();
-        is_unbound |= !is_bound && !waits_for_consumer(tree, &class);
+        is_unbound |= !is_bound && !is_delayed(class(&ObjectKey::cluster(Text::from(class_of(tree)))));
     }
     is_unbound.then(|| Text::of("pod has unbound immediate PersistentVolumeClaims"))
 }
 
 /// Tells whether a claim is one of a Pod's.
 pub(super) fn uses(pod: &PodInfo, claim: &ObjectKey) -> bool {
-    pod.spec().get("volumes").items().iter().any(|volume| claim_of(pod, volume).is_some_and(|(key, _)| key == *claim))
-}
-
-/// Returns the claim that a volume names, and whether it is made for the Pod.
-fn claim_of(pod: &PodInfo, volume: &Json) -> Option<(ObjectKey, bool)> {
-    let key = |name: String| ObjectKey::namespaced(pod.key.namespace.clone(), Text::from(name));
-    if let Some(name) = volume.at(&["persistentVolumeClaim", "claimName"]).as_str() {
-        return Some((key(String::from(name)), false));
-    }
-    let name = volume.get("name").as_str().unwrap_or("");
-    (!volume.get("ephemeral").is_null()).then(|| (key(format!("{}-{name}", pod.key.name)), true))
-}
-
-/// Source: pkg/volume/util/storageclass.go and k8s.io/component-helpers/storage/volume/helpers.go (v1.34),
-/// `IsDelayBindingMode`: a class that is not there binds at once.
-fn waits_for_consumer<'a>(claim: &Json, class: &impl Fn(&ObjectKey) -> Option<&'a Object>) -> bool {
-    let Some(name) = claim.at(&["spec", "storageClassName"]).as_text() else { return false };
-    class(&ObjectKey::cluster(name.clone()))
-        .is_some_and(|class| class.stable().get("volumeBindingMode").as_str() == Some("WaitForFirstConsumer"))
+    pod.spec()
+        .get("volumes")
+        .items()
+        .iter()
+        .any(|volume| claim_of(&pod.key, volume).is_some_and(|(key, _)| key == *claim))
 }

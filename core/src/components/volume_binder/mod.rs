@@ -25,12 +25,13 @@ use super::controller::{
 };
 use super::events::{EventType, InvolvedObject};
 use super::volumes::{
-    BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, CLASSES, SELECTED_NODE, VOLUMES, claim_of, class_of, has_claims,
-    is_delayed, is_finished,
+    BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, CLASSES, SELECTED_NODE, VOLUMES, claim_of, class_of, default_class,
+    has_claims, is_delayed, is_finished,
 };
 use crate::components::volume_matching::{best_match, is_bound_to, other_mode, satisfies};
 use crate::network::{Call, PODS, Verb};
-use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::objects::lifecycle::phase;
+use crate::objects::{Object, ObjectKey, Text};
 
 const VOLUME_CACHE: usize = 0;
 const CLAIM_CACHE: usize = 1;
@@ -124,10 +125,6 @@ fn about(claim: &Object) -> InvolvedObject {
 
 fn is_volume(key: &ObjectKey) -> bool {
     key.namespace.is_empty()
-}
-
-fn phase(object: &Object) -> &str {
-    object.stable().at(&["status", "phase"]).as_str().unwrap_or("")
 }
 
 /// Returns the key of the claim that a volume names.
@@ -263,7 +260,7 @@ impl VolumeBinder {
         }
         let Some(volume) = volume else {
             self.again_later(key, runtime, now);
-            return self.set_claim_status(key, &claim, "Pending", None, runtime, now);
+            return self.set_pending(key, &claim, runtime, now);
         };
         let is_free = volume.stable().at(&["spec", "claimRef"]).is_null();
         if is_free && let Err(why) = satisfies(&volume, &claim) {
@@ -279,7 +276,7 @@ impl VolumeBinder {
         if !is_free && has_annotation(&claim, BOUND_BY_CONTROLLER) {
             return Flow::Done;
         }
-        self.set_claim_status(key, &claim, "Pending", None, runtime, now)
+        self.set_pending(key, &claim, runtime, now)
     }
 
     /// Finds a volume for a claim that names none, or says what it waits for.
@@ -293,10 +290,10 @@ impl VolumeBinder {
         self.again_later(key, runtime, now);
         if claim.stable().at(&["spec", "storageClassName"]).is_null()
             && class_name.is_empty()
-            && let Some(default) = default_class(runtime)
+            && let Some(default) = default_class(runtime.cache(CLASS_CACHE).objects())
         {
             let mut body = claim.json();
-            body.set(&["spec", "storageClassName"], default);
+            body.set(&["spec", "storageClassName"], default.name());
             let work = BinderSync { volume: None, claim: None, stage: BinderStage::End };
             return self.write(key, work, of_claim(body), runtime, now);
         }
@@ -309,7 +306,7 @@ impl VolumeBinder {
             let message = "no persistent volumes available for this claim and no storage class is set";
             runtime.emit(&about(&claim), EventType::Normal, "FailedBinding", message, now);
         }
-        self.set_claim_status(key, &claim, "Pending", None, runtime, now)
+        self.set_pending(key, &claim, runtime, now)
     }
 
     /// Lets an external provisioner make a volume.
@@ -358,20 +355,6 @@ impl VolumeBinder {
         self.work.insert(key.clone(), work);
         Flow::Next
     }
-}
-
-/// Returns the default class: of several the newest, then the first by name.
-///
-/// Source: pkg/volume/util/storageclass.go (v1.34), `GetDefaultClass`.
-fn default_class(runtime: &BinderRuntime) -> Option<Text> {
-    const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
-    let is_default =
-        |class: &&Object| class.stable().at(&["metadata", "annotations", DEFAULT]).as_str() == Some("true");
-    let created = |class: &Object| class.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned();
-    let classes = runtime.cache(CLASS_CACHE).objects().filter(is_default);
-    let best =
-        classes.min_by(|one, other| created(other).cmp(&created(one)).then_with(|| one.name().cmp(other.name())));
-    best.map(|class| Text::from(class.name()))
 }
 
 /// Says what a claim whose class waits for a consumer waits for.
@@ -492,9 +475,4 @@ impl Reconciler for VolumeBinder {
             _ => self.bind_step(key, work, runtime, now),
         }
     }
-}
-
-/// Returns a field of an object as it would be written.
-fn tree(object: &Object) -> Json {
-    object.json()
 }

@@ -5,12 +5,13 @@
 
 use jiff::Timestamp;
 
-use super::{BinderPurpose, BinderRuntime, BinderStage, BinderSync, VolumeBinder, has_annotation, phase, tree};
+use super::{BinderPurpose, BinderRuntime, BinderStage, BinderSync, VolumeBinder, has_annotation};
 use crate::components::Because;
 use crate::components::controller::Flow;
 use crate::components::volume_matching::named_volume;
 use crate::components::volumes::{BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, VOLUMES};
 use crate::network::{Call, Resource, Verb};
+use crate::objects::lifecycle::phase;
 use crate::objects::{Json, Object, ObjectKey};
 
 /// What a write is for, and the request.
@@ -32,7 +33,7 @@ pub(super) fn of_claim(body: Json) -> BinderWrite {
 
 /// Returns the update of a volume's phase.
 fn of_phase(volume: &Object, wanted: &str) -> BinderWrite {
-    let mut body = tree(volume);
+    let mut body = volume.json();
     body.set(&["status", "phase"], wanted);
     body.remove(&["status", "message"]);
     of_status(of_volume(body))
@@ -73,20 +74,19 @@ impl VolumeBinder {
         self.write(key, work, of_phase(volume, wanted), runtime, now)
     }
 
-    /// Sets phase, modes and capacity of a claim, if they are others; without a volume it has neither of the last two.
-    pub(super) fn set_claim_status(
+    /// Lets a claim wait for a volume.
+    pub(super) fn set_pending(
         &mut self,
         key: &ObjectKey,
         claim: &Object,
-        wanted: &str,
-        volume: Option<&Object>,
         runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
-        let work = BinderSync { volume: volume.cloned(), claim: Some(claim.clone()), stage: BinderStage::End };
-        self.update_claim_status(key, work, wanted, runtime, now)
+        let work = BinderSync { volume: None, claim: Some(claim.clone()), stage: BinderStage::End };
+        self.update_claim_status(key, work, "Pending", runtime, now)
     }
 
+    /// Sets phase, modes and capacity of a claim, if they are others; without a volume it has neither of the last two.
     fn update_claim_status(
         &mut self,
         key: &ObjectKey,
@@ -96,7 +96,7 @@ impl VolumeBinder {
         now: Timestamp,
     ) -> Flow {
         let Some(claim) = work.claim.clone() else { return Flow::Done };
-        let mut body = tree(&claim);
+        let mut body = claim.json();
         let before = body.get("status").clone();
         body.set(&["status", "phase"], wanted);
         match &work.volume {
@@ -143,7 +143,7 @@ impl VolumeBinder {
         runtime: &mut BinderRuntime,
         now: Timestamp,
     ) -> Flow {
-        let mut body = tree(volume);
+        let mut body = volume.json();
         if has_annotation(volume, BOUND_BY_CONTROLLER) {
             body.remove(&["spec", "claimRef"]);
             body.remove(&["metadata", "annotations", BOUND_BY_CONTROLLER]);
@@ -181,7 +181,7 @@ impl VolumeBinder {
         }
         if work.stage == BinderStage::BindClaim {
             work.stage = BinderStage::ClaimStatus;
-            let mut body = tree(&claim);
+            let mut body = claim.json();
             let mut is_changed = false;
             if claim.stable().at(&["spec", "volumeName"]).as_str() != Some(volume.name()) {
                 body.set(&["spec", "volumeName"], volume.name());

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::pod::text;
 use super::{FieldError, Problem, is_blank, others};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -48,15 +49,11 @@ const DRIVER_NAME_MAX: usize = 63;
 const POSITIVE: &str = "must be greater than zero";
 const IMMUTABLE: &str = "field is immutable";
 
-fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
-    tree.get(field).as_str().unwrap_or("")
-}
-
 /// Checks access modes. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`.
-fn access_modes(spec: &Json, why: &str, errors: &mut Vec<FieldError>) {
+fn access_modes(spec: &Json, errors: &mut Vec<FieldError>) {
     let modes = spec.get("accessModes").items();
     if modes.is_empty() {
-        errors.push(FieldError::required("spec.accessModes", why));
+        errors.push(FieldError::required("spec.accessModes", ""));
     }
     let mut other = false;
     let mut alone = false;
@@ -113,7 +110,7 @@ fn volume_mode(spec: &Json, errors: &mut Vec<FieldError>) {
 /// Checks a PersistentVolume. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`.
 pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
-    access_modes(spec, "", errors);
+    access_modes(spec, errors);
     let capacity = spec.get("capacity");
     if capacity.is_empty() {
         errors.push(FieldError::required("spec.capacity", ""));
@@ -198,7 +195,7 @@ pub(in super::super) fn claim(tree: &Json, wording: Wording, errors: &mut Vec<Fi
         others::label_selector(spec.get("selector"), "spec.selector", wording, errors);
     }
     if !spec.get("accessModes").is_empty() {
-        access_modes(spec, "", errors);
+        access_modes(spec, errors);
     }
     let request = spec.at(&["resources", "requests", "storage"]);
     if request.is_null() {
