@@ -42,7 +42,7 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 pub use record::{Record, RecordedDecision, TraceLine, component_name};
 
@@ -75,6 +75,16 @@ pub fn earliest(deadlines: impl IntoIterator<Item = Option<Deadline>>) -> Option
         }
     }
     first
+}
+
+/// Returns the next instant of a loop after now; its start, if that is still to come.
+pub(crate) fn next_of(start: Timestamp, period: SignedDuration, now: Timestamp) -> Timestamp {
+    let age = now.duration_since(start).as_nanos();
+    if age < 0 {
+        return start;
+    }
+    let rest = period.as_nanos() - age.rem_euclid(period.as_nanos());
+    now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or_default())
 }
 
 /// What a component wants done.

@@ -27,13 +27,13 @@ use self::desired::DesiredState;
 use self::operations::Operations;
 use self::pass::Pass;
 use self::work::Job;
-use super::Deadline;
 use super::client::{CacheEvent, node_name};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, LoopInfo, Watched};
 use super::volumes::{
     ATTACHMENTS, CLAIMS, CONTROLLER_ATTACHES, CsiVolume, DRIVERS, VOLUMES, attaches, bound, claim_of, csi_volume,
     has_claims, is_finished,
 };
+use super::{Deadline, next_of};
 use crate::chance::Chance;
 use crate::json;
 use crate::network::{NODES, PODS, RequestId};
@@ -348,18 +348,14 @@ impl AttachDetach {
     /// Returns the next instant at which attachments are checked.
     fn next_check(&self, now: Timestamp) -> Option<Timestamp> {
         let (start, period) = (self.started?, self.rules.check_period? + PERIOD);
-        let passed = now.duration_since(start).as_nanos().div_euclid(period.as_nanos());
-        let nanos = (passed + 1) * period.as_nanos();
-        Some(start + SignedDuration::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX)))
+        Some(next_of(start, period, now))
     }
 
     /// Finds out when the next round may change something, and when Pods are looked for.
     fn plan(&mut self, now: Timestamp) {
         let Some(started) = self.started else { return };
         if self.is_unsettled && self.populate_at.is_none() {
-            let passed = now.duration_since(started).as_nanos().div_euclid(POPULATE_PERIOD.as_nanos());
-            let nanos = (passed + 1) * POPULATE_PERIOD.as_nanos();
-            self.populate_at = Some(started + SignedDuration::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX)));
+            self.populate_at = Some(next_of(started, POPULATE_PERIOD, now));
         }
         if self.pass.is_some() {
             self.tick = None;

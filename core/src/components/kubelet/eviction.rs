@@ -27,11 +27,12 @@ use super::events::EventType;
 use super::pods::Ending;
 use super::preemption::{is_critical, priority};
 use super::thresholds::EvictionThreshold;
-use super::upkeep::{Upkeep, next_of};
+use super::upkeep::Upkeep;
 use super::{Kubelet, KubeletContext};
 use crate::chance::Chance;
 use crate::components::Because;
 use crate::components::host::Host;
+use crate::components::next_of;
 use crate::components::pod_resources::{PodLevel, requests};
 use crate::objects::{Json, Object, Text};
 

@@ -14,10 +14,11 @@ use jiff::{SignedDuration, Timestamp};
 use super::decoder::Decoder;
 use super::events::EventType;
 use super::image_names::full_name;
-use super::upkeep::{Upkeep, next_of};
+use super::upkeep::Upkeep;
 use super::{Kubelet, KubeletContext};
 use crate::components::Because;
 use crate::components::host::{Host, Resource};
+use crate::components::next_of;
 use crate::objects::{Json, Text};
 
 /// How often images are collected. Source: pkg/kubelet/kubelet.go (v1.34), `ImageGCPeriod`.

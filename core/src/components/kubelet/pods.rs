@@ -350,19 +350,9 @@ impl Kubelet {
         }
     }
 
-    /// Returns a pod as it was seen last.
-    pub(super) fn pod(&self, uid: &Text) -> Option<&Object> {
-        self.pods.workers.get(uid).map(|worker| &worker.object)
-    }
-
     /// Syncs a pod again after the pause of a sync that failed.
     pub(super) fn retry_pod_later(&mut self, uid: &Text, now: Timestamp) {
         self.retry_pod(uid, FAILED_SYNC_PAUSE, now);
-        self.pods.recompute_deadline(now);
-    }
-
-    /// Finds out when the next pod is due.
-    pub(super) fn recompute_pods(&mut self, now: Timestamp) {
         self.pods.recompute_deadline(now);
     }
 

@@ -12,10 +12,11 @@ use crate::components::MIRROR;
 use crate::components::pod_resources::{PodLevel, requests};
 use crate::objects::Object;
 
-/// Source: pkg/apis/scheduling/types.go (v1.34), `SystemCriticalPriority`.
-const CRITICAL_PRIORITY: i64 = 2_000_000_000;
+/// From this priority on pods are critical. Source: pkg/apis/scheduling/types.go (v1.34), `SystemCriticalPriority`.
+pub(super) const CRITICAL_PRIORITY: i64 = 2_000_000_000;
+/// The annotation that names where a pod comes from.
 /// Source: pkg/kubelet/types/pod_update.go (v1.34), `ConfigSourceAnnotationKey`.
-const CONFIG_SOURCE: &str = "kubernetes.io/config.source";
+pub(super) const CONFIG_SOURCE: &str = "kubernetes.io/config.source";
 
 /// What is missing of a resource.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -15,6 +15,7 @@ use super::events::EventType;
 use super::shutdown::NOT_READY;
 use super::{Kubelet, KubeletContext, Timer};
 use crate::components::host::Host;
+use crate::components::next_of;
 
 /// How long a call of the runtime may take. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
 /// `runtimeRequestTimeout`.
@@ -35,7 +36,7 @@ const LOOK_FIRST: SignedDuration = SignedDuration::from_millis(100);
 /// The longest such pause. Source: as above, `max = 5 * time.Second`.
 const LOOK_MAX: SignedDuration = SignedDuration::from_secs(5);
 /// How often dead containers are collected. Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`.
-const GC_PERIOD: SignedDuration = SignedDuration::from_secs(60);
+pub(super) const GC_PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// The network error of containerd without a network configuration. Source: containerd/containerd
 /// internal/cri/server/status.go.
 const NO_CNI: &str = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady \
@@ -131,8 +132,7 @@ impl Kubelet {
         if self.runtime.is_going_on || now < down {
             return None;
         }
-        let late = down.duration_since(self.started).as_nanos().rem_euclid(RELIST_PERIOD.as_nanos());
-        let mut look = down + RELIST_PERIOD - SignedDuration::from_nanos(i64::try_from(late).unwrap_or(0));
+        let mut look = next_of(self.started, RELIST_PERIOD, down);
         let mut pause = LOOK_FIRST;
         while look <= now {
             look += pause;
@@ -177,9 +177,7 @@ impl Kubelet {
     /// Schedules the next collection of dead containers, which fails without a runtime.
     fn await_collection(&mut self, context: &KubeletContext<'_>) {
         if self.timers[Timer::ContainerGc as usize].is_none() && !context.host.is_runtime_up {
-            let age = context.now.duration_since(self.started).as_nanos();
-            let rest = GC_PERIOD.as_nanos() - age.rem_euclid(GC_PERIOD.as_nanos());
-            self.set(Timer::ContainerGc, context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0)));
+            self.set(Timer::ContainerGc, next_of(self.started, GC_PERIOD, context.now));
         }
     }
 

@@ -18,6 +18,7 @@ use super::decoder::Decoder;
 use super::durations::go_duration;
 use super::events::EventType;
 use super::pods::Ending;
+use super::preemption::{self, CRITICAL_PRIORITY};
 use super::{Kubelet, KubeletContext};
 use crate::components::host::ShutdownState;
 use crate::components::{Because, Deadline};
@@ -25,9 +26,6 @@ use crate::json;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
-/// From this priority on pods are critical, in the two bands that `shutdownGracePeriod` makes.
-/// Source: pkg/apis/scheduling/types.go (v1.34), `SystemCriticalPriority`.
-const CRITICAL_PRIORITY: i64 = 2_000_000_000;
 /// Reason of pods that ended before a shutdown. Source: nodeshutdown_manager.go (v1.34), `nodeShutdownReason`.
 const REASON: &str = "Terminated";
 /// Their message. Source: as above, `nodeShutdownMessage`.
@@ -273,7 +271,7 @@ impl Kubelet {
         }
         let (given_up, left) = core::mem::take(&mut self.shutdown.ends)
             .into_iter()
-            .filter(|(uid, _)| !self.has_ended(uid))
+            .filter(|(uid, _)| !self.pods.has_ended(uid))
             .partition(|(_, at)| *at <= context.now);
         self.shutdown.ends = left;
         let given_up: Vec<(Text, Timestamp)> = given_up;
@@ -290,7 +288,7 @@ impl Kubelet {
     pub(super) fn go_on_with_shutdown(&mut self, context: &mut KubeletContext<'_>) {
         loop {
             if let Some(round) = &self.shutdown.round {
-                let is_over = |(uid, give_up): &(Text, Timestamp)| self.has_ended(uid) || *give_up <= context.now;
+                let is_over = |(uid, give_up): &(Text, Timestamp)| self.pods.has_ended(uid) || *give_up <= context.now;
                 if round.until > context.now && !round.waits.iter().all(is_over) {
                     return;
                 }
@@ -303,22 +301,16 @@ impl Kubelet {
         }
     }
 
-    fn has_ended(&self, uid: &Text) -> bool {
-        self.pods.has_ended(uid)
-    }
-
     fn take_shutdown_signal(&mut self, is_start: bool, context: &mut KubeletContext<'_>) {
-        let (what, fact) = if is_start {
-            ("shutdown", "logind has announced a shutdown of the machine")
+        let (what, message, fact) = if is_start {
+            let fact = "logind has announced a shutdown of the machine";
+            ("shutdown", "Shutdown manager detected shutdown event", fact)
         } else {
-            ("cancellation", "logind has announced that the shutdown is called off")
+            let fact = "logind has announced that the shutdown is called off";
+            ("cancellation", "Shutdown manager detected shutdown cancellation", fact)
         };
         let facts = Vec::from([Because::Fact(String::from(fact))]);
         let because = context.outbox.decide(self.about_node(), format!("noticed the {what}"), facts);
-        let message = match what {
-            "shutdown" => "Shutdown manager detected shutdown event",
-            _ => "Shutdown manager detected shutdown cancellation",
-        };
         self.node_event(EventType::Normal, "Shutdown", message.to_string(), Some(because), context);
         self.shutdown.is_shutting_down = is_start;
         self.generation += 1;
@@ -335,8 +327,7 @@ impl Kubelet {
         let bands = self.config.shutdown_bands.clone();
         let mut left: VecDeque<(ShutdownBand, Vec<Text>)> = bands.iter().map(|band| (*band, Vec::new())).collect();
         for pod in self.pods.unfinished() {
-            let priority = pod.stable().at(&["spec", "priority"]).as_i64().unwrap_or_default();
-            left[place_of(&bands, priority)].1.push(Text::from(pod.uid()));
+            left[place_of(&bands, preemption::priority(pod).unwrap_or_default())].1.push(Text::from(pod.uid()));
         }
         left.retain(|(_, pods)| !pods.is_empty());
         self.shutdown.round = Some(Round { left, until: context.now, waits: Vec::new() });

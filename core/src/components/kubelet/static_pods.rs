@@ -13,23 +13,22 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
+use super::preemption::CONFIG_SOURCE;
+use super::runtime_state::RELIST_PERIOD;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
-use crate::components::{Because, MIRROR};
+use crate::components::{Because, MIRROR, next_of};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
+use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, Text};
 
 /// The annotation with the hash of a static Pod.
 const HASH: &str = "kubernetes.io/config.hash";
 /// The annotation with the instant at which the kubelet saw the file.
 const SEEN: &str = "kubernetes.io/config.seen";
-/// The annotation that names where a Pod comes from.
-const SOURCE: &str = "kubernetes.io/config.source";
 /// How often a starting kubelet looks whether its Node is there, for mirror Pods.
 /// Source: pkg/kubelet/kubelet.go (v1.34), `fastStaticPodsRegistration`: 100 ms.
 const NODE_PERIOD: SignedDuration = SignedDuration::from_millis(100);
-/// How often the runtime is looked at. Source: pkg/kubelet/kubelet.go (v1.34), `genericPlegRelistPeriod`.
-const NODE_LOOK: SignedDuration = SignedDuration::from_secs(1);
 /// How often Pods that nobody knows any more are looked for. Source: pkg/kubelet/kubelet.go (v1.34),
 /// `housekeepingPeriod`.
 const HOUSEKEEPING: SignedDuration = SignedDuration::from_secs(2);
@@ -79,7 +78,7 @@ pub(super) struct StaticPods {
 /// Tells whether a Pod comes from a file.
 pub(super) fn is_static(pod: &Object) -> bool {
     let annotations = pod.stable().at(&["metadata", "annotations"]);
-    annotations.get(SOURCE).as_str() == Some("file") && annotations.get(MIRROR).is_null()
+    annotations.get(CONFIG_SOURCE).as_str() == Some("file") && annotations.get(MIRROR).is_null()
 }
 
 /// Tells whether a Pod of the API mirrors a static one.
@@ -165,7 +164,7 @@ impl Kubelet {
         pod.set(&["metadata", "uid"], hash);
         pod.set(&["metadata", "annotations", HASH], hash);
         pod.set(&["metadata", "annotations", SEEN], context.wall().to_string());
-        pod.set(&["metadata", "annotations", SOURCE], "file");
+        pod.set(&["metadata", "annotations", CONFIG_SOURCE], "file");
         set_defaults(pod.entry(&["spec"]), node);
         pod.set(&["status"], json!({"phase": "Pending"}));
         Object::as_received(pod)
@@ -178,7 +177,7 @@ impl Kubelet {
             self.set(Timer::Mirrors, context.now + NODE_PERIOD);
             return;
         };
-        let is_ending = !node.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let is_ending = is_ending(node);
         let owner = json!([{"apiVersion": "v1", "kind": "Node", "name": node.name(), "uid": node.uid(),
             "controller": true}]);
         let key = pod.key();
@@ -214,7 +213,7 @@ impl Kubelet {
             self.await_housekeeping(mirror, context);
             return;
         };
-        let is_deleted = !mirror.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let is_deleted = is_ending(mirror);
         if self.static_pods.deleted.iter().any(|own| **own == *mirror.uid()) {
             return;
         }
@@ -227,9 +226,7 @@ impl Kubelet {
 
     fn await_housekeeping(&mut self, mirror: &Object, context: &KubeletContext<'_>) {
         self.static_pods.orphans.push(Text::from(mirror.name()));
-        let age = context.now.duration_since(self.started).as_nanos();
-        let rest = HOUSEKEEPING.as_nanos() - age.rem_euclid(HOUSEKEEPING.as_nanos());
-        self.set(Timer::Mirrors, context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0)));
+        self.set(Timer::Mirrors, next_of(self.started, HOUSEKEEPING, context.now));
     }
 
     /// Takes the answer to the creation or deletion of a mirror Pod.
@@ -241,16 +238,14 @@ impl Kubelet {
         context: &mut KubeletContext<'_>,
     ) {
         let is_done = outcome.as_ref().is_ok_and(crate::network::Answer::is_success);
-        if let Some(why) = failure(outcome).filter(|_| !is_done) {
+        if let Some(why) = failure(outcome) {
             self.log(format!("Failed to {} mirror pod {name}: {why}", verb_of(step)), context);
         }
         let is_missing = outcome.as_ref().is_ok_and(|answer| answer.code == 404);
         if *step == MirrorPurpose::Delete && is_missing && !self.static_pods.retried.contains(name) {
             // The worker of the static Pod looks once more: the next look at the runtime finds the mirror still there.
-            let age = context.now.duration_since(self.started).as_nanos();
-            let rest = NODE_LOOK.as_nanos() - age.rem_euclid(NODE_LOOK.as_nanos());
             self.static_pods.retried.push(name.clone());
-            self.set(Timer::Mirrors, context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0)));
+            self.set(Timer::Mirrors, next_of(self.started, RELIST_PERIOD, context.now));
         }
         if *step == MirrorPurpose::Delete && is_done {
             let own = self.static_pods.known.values().find(|(_, own)| own == name).map(|(hash, _)| hash.clone());

@@ -3,7 +3,7 @@
 //! Evictions, measures of volumes, collections of images. Inputs: changes of what is used, time. Outputs: calls of the
 //! loops. Invariant: none of them has a timer while nothing is used, since it would find nothing to do.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{Kubelet, KubeletContext, Timer};
 
@@ -77,14 +77,4 @@ impl Kubelet {
         }
         self.heed_ended_pods(context);
     }
-}
-
-/// Returns the next instant of a loop after now.
-pub(super) fn next_of(start: Timestamp, period: SignedDuration, now: Timestamp) -> Timestamp {
-    let age = now.duration_since(start).as_nanos();
-    if age < 0 {
-        return start;
-    }
-    let rest = period.as_nanos() - age.rem_euclid(period.as_nanos());
-    now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or_default())
 }

@@ -104,7 +104,7 @@ impl Volumes {
 impl Kubelet {
     /// Tells whether a pod's volumes are mounted; starts what is missing for that.
     pub(super) fn has_volumes(&mut self, uid: &Text, context: &mut KubeletContext<'_>) -> bool {
-        let Some(pod) = self.pod(uid).filter(|pod| has_claims(pod)).cloned() else { return true };
+        let Some(pod) = self.pods.object(uid).filter(|pod| has_claims(pod)).cloned() else { return true };
         let now = context.now;
         match self.volumes.pods.get_mut(uid) {
             None => {
@@ -175,7 +175,7 @@ impl Kubelet {
             self.generation += 1;
         }
         self.wait_for_volumes(uid, context.now);
-        self.recompute_pods(context.now);
+        self.settle_pods(context);
         self.volumes_changed(context);
     }
 
@@ -260,7 +260,7 @@ impl Kubelet {
              volumes=[{name}]: error processing PVC {}/{}: {why}",
             claim.namespace, claim.name
         );
-        if let Some(pod) = self.pod(uid).cloned() {
+        if let Some(pod) = self.pods.object(uid).cloned() {
             self.pod_event(&pod, None, (EventType::Warning, "FailedMount", message), context);
         }
         self.retry_pod_later(uid, context.now);
@@ -316,7 +316,7 @@ impl Kubelet {
         if !pauses {
             self.pods.wake_at(uid, at);
         }
-        self.recompute_pods(context.now);
+        self.settle_pods(context);
     }
 
     fn verified(&mut self, uid: &Text, found: Option<&Object>, error: &str, context: &mut KubeletContext<'_>) {
@@ -345,7 +345,7 @@ impl Kubelet {
         own.paused_until = Some(context.now + own.pause);
         own.pause *= 2;
         let message = format!("MountVolume.WaitForAttach failed for volume \"{}\" : {why}", volume.name);
-        if let Some(pod) = self.pod(uid).cloned() {
+        if let Some(pod) = self.pods.object(uid).cloned() {
             self.pod_event(&pod, None, (EventType::Warning, "FailedMount", message), context);
         }
         self.plan_volumes();

@@ -28,6 +28,7 @@ use super::volumes::{
     BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, CLASSES, SELECTED_NODE, VOLUMES, claim_of, class_of, default_class,
     has_claims, is_delayed, is_finished,
 };
+use crate::components::next_of;
 use crate::components::volume_matching::{best_match, is_bound_to, other_mode, satisfies};
 use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::phase;
@@ -155,10 +156,8 @@ impl VolumeBinder {
     }
 
     fn again_later(&self, key: &ObjectKey, runtime: &mut BinderRuntime, now: Timestamp) {
-        let period = self.resync.as_nanos().max(1);
-        let passed = now.duration_since(self.started).as_nanos().rem_euclid(period);
-        let rest = SignedDuration::from_nanos(i64::try_from(period - passed).unwrap_or(0));
-        runtime.add_after(key.clone(), rest, now);
+        let period = self.resync.max(SignedDuration::from_nanos(1));
+        runtime.add_after(key.clone(), next_of(self.started, period, now).duration_since(now), now);
     }
 
     /// Source: pv_controller.go (v1.34), `syncVolume`, up to the look at the claim.

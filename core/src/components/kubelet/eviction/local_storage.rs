@@ -12,11 +12,12 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::super::upkeep::{Upkeep, next_of};
+use super::super::upkeep::Upkeep;
 use super::super::{Kubelet, KubeletContext};
 use super::ranking::{Candidate, PodFigures};
 use crate::chance::Chance;
 use crate::components::host::Host;
+use crate::components::next_of;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 

@@ -3,6 +3,7 @@
 //! Inputs: pods of the watch. Outputs: workers, refusals, Events.
 
 use super::*;
+use crate::objects::lifecycle::{is_ending, is_terminal};
 
 impl Kubelet {
     /// Takes pods in the order of their creation, in which new ones are admitted.
@@ -49,8 +50,8 @@ impl Kubelet {
     /// Makes the worker of a pod, and does what follows from whether it is admitted.
     pub(in crate::components::kubelet) fn adopt(&mut self, uid: Text, pod: Object, context: &mut KubeletContext<'_>) {
         let has_sandbox = context.host.runtime.sandbox(&uid).is_some();
-        let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-        let is_terminal = has_terminal_phase(&pod);
+        let is_deleted = is_ending(&pod);
+        let is_terminal = is_terminal(&pod);
         let verdict = if is_terminal || has_sandbox && is_deleted {
             AdmissionResult::Admitted
         } else {
@@ -94,8 +95,8 @@ impl Kubelet {
     ) -> Worker {
         let uid = Text::from(pod.uid());
         let sandbox = context.host.runtime.sandbox(&uid);
-        let is_terminal = has_terminal_phase(pod);
-        let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let is_terminal = is_terminal(pod);
+        let is_deleted = is_ending(pod);
         let stage = match &rejection {
             Some(_) if sandbox.is_some() => WorkerStage::Stopping,
             Some(_) => WorkerStage::Over,
@@ -146,8 +147,4 @@ impl Kubelet {
             object: pod.clone(),
         }
     }
-}
-
-fn has_terminal_phase(pod: &Object) -> bool {
-    matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"))
 }

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::super::durations::go_duration;
+use super::super::runtime_state::GC_PERIOD;
 use super::{ContainerPlan, Worker};
 use crate::components::MIRROR;
 use crate::components::host::Host;
@@ -22,9 +23,6 @@ use crate::profile::Settings;
 
 /// The conditions of a pod that a kubelet owns, in the order in which it writes them.
 const OWNED: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
-
-/// How often dead containers are collected. Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`.
-const GC_PERIOD_SECONDS: i64 = 60;
 
 /// What a status is made from.
 pub(super) struct StatusContext<'a> {
@@ -46,7 +44,7 @@ impl StatusContext<'_> {
     /// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`; `MaxPerPodContainerCount` is 1.
     fn is_collected(&self, container: &Container) -> bool {
         let ContainerState::Exited { finished_at, .. } = container.state else { return false };
-        let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD_SECONDS);
+        let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD.as_secs());
         finished_at < self.started || passes(self.now) > passes(finished_at)
     }
 

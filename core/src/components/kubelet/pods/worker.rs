@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
+use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, Text};
 
 /// The phase of a pod's worker.
@@ -113,7 +114,7 @@ impl Worker {
     }
 
     pub(super) fn is_deleted(&self) -> bool {
-        !self.object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+        is_ending(&self.object)
     }
 
     pub(super) fn restart_policy(&self) -> &str {

@@ -4,6 +4,8 @@
 //! overwritten.
 
 use super::*;
+use crate::components::next_of;
+use crate::objects::lifecycle::{is_ending, is_terminal};
 
 /// How often statuses that could not be written, or were overwritten, are written again.
 /// Source: pkg/kubelet/status/status_manager.go (v1.34), `syncPeriod`.
@@ -28,9 +30,7 @@ impl Kubelet {
 
     /// Schedules the writing of a status for the next period of the status manager.
     pub(super) fn sync_with_next_period(&mut self, uid: &Text, context: &KubeletContext<'_>) {
-        let age = context.now.duration_since(self.started).as_nanos();
-        let rest = STATUS_SYNC_PERIOD.as_nanos() - age.rem_euclid(STATUS_SYNC_PERIOD.as_nanos());
-        let at = context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0));
+        let at = next_of(self.started, STATUS_SYNC_PERIOD, context.now);
         if let Some(worker) = self.pods.workers.get_mut(uid) {
             worker.sync_at = Some(worker.sync_at.map_or(at, |before| before.min(at)));
         }
@@ -166,8 +166,7 @@ impl Kubelet {
         if !worker.conditions.is_null() {
             worker.conditions = pod.stable().at(&["status", "conditions"]).clone();
         }
-        let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
-        let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let (is_terminal, is_deleted) = (is_terminal(pod), is_ending(pod));
         if worker.is_removed && worker.is_over() && !worker.is_dirty {
             return self.remove_static(uid, context);
         }
