@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object, Text};
+use crate::profile::Profile;
 
 /// The CPU that a container without a request counts as when nodes are scored, in thousandths.
 /// Source: pkg/scheduler/util/pod_resources.go (v1.34), `DefaultMilliCPURequest`.
@@ -89,6 +90,14 @@ pub enum PodLevel {
     Counts,
     /// It is ignored.
     Ignored,
+}
+
+impl PodLevel {
+    /// Returns what holds in a release.
+    #[must_use]
+    pub fn of(profile: &Profile) -> Self {
+        if profile.is("pod-level-resources") { Self::Counts } else { Self::Ignored }
+    }
 }
 
 /// Returns the requests of a Pod.

@@ -95,7 +95,6 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         MachineAction::AnnounceShutdown => Ok(FaultPlan::make(NodeFault::ShutdownAnnounced, exec(&announce(true)))),
         MachineAction::CancelShutdown => heal(NodeFault::ShutdownAnnounced),
         MachineAction::Fill(_) => Err("a container shares disk, memory and process ids with its host".to_owned()),
-        MachineAction::NotModelled(what) => Err(format!("{what}: not possible on a container")),
         MachineAction::ManifestWrite { .. } | MachineAction::ManifestRemove { .. } => {
             Err("what a scenario leaves in the folder of static Pods cannot be healed for certain".to_owned())
         }

@@ -66,7 +66,8 @@ pub struct Host {
     pub told_hints: Vec<ToldHints>,
     /// What everything but containers and images uses.
     others: Others,
-    /// Counts the changes of the fields above, so that an unchanged machine is recognised by one comparison.
+    /// Counts the changes of what the status of the Node is made of: an unchanged machine is recognised by one
+    /// comparison.
     pub generation: u64,
     /// The folder of static Pods.
     pub manifests: Manifests,

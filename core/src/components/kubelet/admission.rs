@@ -240,7 +240,7 @@ fn strict_groups(spec: &Json, place: &AdmissionContext<'_>) -> Option<AdmissionF
 
 impl AdmissionContext<'_> {
     fn pod_level(&self) -> PodLevel {
-        if self.profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored }
+        PodLevel::of(self.profile)
     }
 }
 

@@ -25,7 +25,6 @@ use super::{thresholds, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
 use crate::network::Identity;
-use crate::objects::quantity::Quantity;
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings};
@@ -468,11 +467,6 @@ fn node_ips(text: &str) -> Result<Vec<Text>, String> {
 
 fn is_ip(text: &str) -> bool {
     text.parse::<core::net::IpAddr>().is_ok()
-}
-
-/// Returns a quantity of the configuration.
-pub(super) fn config_quantity(value: &Json) -> Option<Quantity> {
-    value.as_str().and_then(Quantity::parse)
 }
 
 #[cfg(test)]

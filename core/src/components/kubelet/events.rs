@@ -165,3 +165,8 @@ fn about_pod(pod: &Object) -> Json {
     json!({"kind": "Pod", "apiVersion": "v1", "namespace": key.namespace.as_str(), "name": key.name.as_str(),
         "uid": pod.uid(), "resourceVersion": format!("{}", pod.resource_version())})
 }
+
+/// Names a pod in a decision.
+pub(super) fn decided_about(key: &ObjectKey) -> Text {
+    Text::from(format!("pod/{}/{}", key.namespace, key.name))
+}

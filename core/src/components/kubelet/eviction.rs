@@ -23,8 +23,8 @@ use self::message::Cause;
 use self::ranking::{Candidate, PodFigures, rank};
 use self::signals::{Observation, SignalKind, is_met, observe};
 use super::conditions::PRESSURES;
-use super::events::EventType;
-use super::pods::Ending;
+use super::events::{EventType, decided_about};
+use super::pods::{Ending, kill_timeout};
 use super::preemption::{is_critical, priority};
 use super::thresholds::EvictionThreshold;
 use super::upkeep::Upkeep;
@@ -45,8 +45,6 @@ const CLEANUP_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 /// The grace period, in seconds, of a pod that a hard threshold or local storage evicts. Source: as above,
 /// `immediateEvictionGracePeriodSeconds`.
 const IMMEDIATE_GRACE_SECONDS: i64 = 1;
-/// How long the manager waits at least for a pod to end. Source: pkg/kubelet/pod_workers.go (v1.34), `killPodNow`.
-const KILL_TIMEOUT_LEAST: SignedDuration = SignedDuration::from_secs(10);
 /// Source: pkg/kubelet/eviction/helpers.go (v1.34), `Reason`.
 pub(super) const EVICTED: &str = "Evicted";
 
@@ -170,12 +168,6 @@ impl Kubelet {
         }
     }
 
-    fn give_up_ending(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let Some(pod) = self.pods.object(uid).cloned() else { return };
-        let message = String::from("Container runtime did not kill the pod within specified grace period.");
-        self.pod_event(&pod, None, (EventType::Warning, "ExceededGracePeriod", message), context);
-    }
-
     /// Makes a pass.
     fn eviction_pass(&mut self, context: &mut KubeletContext<'_>) {
         self.eviction.stage = Stage::Asleep { since: context.now };
@@ -245,7 +237,7 @@ impl Kubelet {
     /// Returns the pods that may be evicted, with what was measured of them.
     fn candidates(&self, host: &Host) -> Vec<Candidate> {
         let candidate = |pod: Object| {
-            let requested = requests(pod.stable().get("spec"), self.pod_level());
+            let requested = requests(pod.stable().get("spec"), PodLevel::of(self.settings.profile()));
             Candidate {
                 priority: priority(&pod).unwrap_or_default(),
                 memory_request: requested.get("memory"),
@@ -255,10 +247,6 @@ impl Kubelet {
             }
         };
         self.active_pods().into_iter().map(candidate).collect()
-    }
-
-    fn pod_level(&self) -> PodLevel {
-        if self.settings.profile().is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored }
     }
 
     /// Measures a pod: nothing is known of one that has no containers yet.
@@ -314,7 +302,7 @@ impl Kubelet {
         rank(&mut candidates, kind);
         let Some(chosen) = candidates.iter().find(|own| !is_critical(&own.pod)) else { return };
         let cause = Cause { kind, wanted: threshold.value.quantity(observed.capacity), observed };
-        let (message, annotations) = message::describe(chosen, &cause, self.pod_level());
+        let (message, annotations) = message::describe(chosen, &cause, PodLevel::of(self.settings.profile()));
         let message = Text::from(message);
         let ending = Ending {
             reason: Text::of(EVICTED),
@@ -363,15 +351,13 @@ impl Kubelet {
             self.set_upkeep(Upkeep::Eviction, context.now + CLEANUP_POLL);
             return;
         };
-        let grace = SignedDuration::from_secs(ending.grace_seconds.unwrap_or_default());
-        let at = context.now + (grace + grace / 2).max(KILL_TIMEOUT_LEAST);
+        let at = context.now + kill_timeout(ending.grace_seconds.unwrap_or_default());
         (*uid, *give_up_at) = (next.clone(), at);
         evicted.push(next.clone());
         *self.eviction.counts.entry(signal).or_default() += 1;
         self.set_upkeep(Upkeep::Eviction, at);
         if let Some(pod) = self.pods.object(&next).cloned() {
-            let key = pod.key();
-            let about = Text::from(format!("pod/{}/{}", key.namespace, key.name));
+            let about = decided_about(&pod.key());
             let facts = Vec::from([Because::Fact(ending.message.trim_end().to_string())]);
             context.outbox.decide(about, "evicted by the kubelet", facts);
             let said = (EventType::Warning, EVICTED, String::from(ending.message.as_str()));

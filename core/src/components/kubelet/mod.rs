@@ -421,15 +421,8 @@ impl Kubelet {
     /// Returns when to call [`Self::handle_timeout`].
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
-        let mut first: Option<Deadline> = None;
-        for (at, (_, reason)) in self.timers.iter().zip(TIMERS) {
-            if let Some(at) = *at
-                && first.is_none_or(|first| at < first.at)
-            {
-                first = Some(Deadline { at, reason });
-            }
-        }
-        earliest([first, self.next_deadline_of_parts()])
+        let timers = self.timers.iter().zip(TIMERS).map(|(at, (_, reason))| at.map(|at| Deadline { at, reason }));
+        earliest(timers.chain([self.next_deadline_of_parts()]))
     }
 
     /// Returns the next deadline of the parts that keep their own ones, beside the timers.

@@ -22,11 +22,11 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub(super) use self::ending::Ending;
 use self::ending::PREEMPTED;
+pub(super) use self::ending::{Ending, kill_timeout};
 use self::pod_status::{StatusContext, build, has_stale_readiness};
 use super::admission::AdmissionResult;
-use super::events::EventType;
+use super::events::{EventType, decided_about};
 use super::runtime_state::RELIST_PERIOD;
 use super::static_pods::{hash_of, is_mirror, is_static};
 use super::{ApiResult, Kubelet, KubeletContext, Purpose};
@@ -215,7 +215,7 @@ impl Kubelet {
         let changes: Vec<_> = source.handle_message(message, context.outbox, context.now).into_iter().collect();
         let is_first = !self.pods.is_filled && source.synced();
         // Without a runtime the kubelet ignores the change; it reads its cache once the runtime is back.
-        if !self.pod_work_is_possible(context.host, context.now, false) {
+        if !self.pod_work_is_possible(context.now) {
             return;
         }
         let mut seen: Vec<Object> = Vec::new();
@@ -266,7 +266,7 @@ impl Kubelet {
             let Some(worker) = self.pods.workers.get_mut(uid) else { continue };
             let pod = worker.object.clone();
             let facts = Vec::from([Because::Fact(format!("it makes room for pod/{}/{}", key.namespace, key.name))]);
-            context.outbox.decide(about(&pod.key()), "preempted", facts);
+            context.outbox.decide(decided_about(&pod.key()), "preempted", facts);
             let (reason, message) = PREEMPTED;
             self.pod_event(&pod, None, (EventType::Warning, reason, String::from(message)), context);
             self.end_pod(uid, Ending::preempted(), context);
@@ -293,7 +293,7 @@ impl Kubelet {
         if worker.stage != WorkerStage::Blocked || !worker.victims.is_empty() {
             return;
         }
-        if !self.pod_work_is_possible(context.host, context.now, false) {
+        if !self.pod_work_is_possible(context.now) {
             return;
         }
         let needs_network =
@@ -387,8 +387,4 @@ impl Kubelet {
         self.note_pods(context);
         self.pods.recompute_deadline(context.now);
     }
-}
-
-fn about(key: &ObjectKey) -> Text {
-    Text::from(format!("pod/{}/{}", key.namespace, key.name))
 }

@@ -8,8 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::config::config_quantity;
-use super::thresholds::{self, Threshold};
+use super::thresholds::{self, NO_QUANTITY};
 use crate::components::host::Hardware;
 use crate::objects::Json;
 use crate::objects::cpu_set::parse_cpu_set;
@@ -18,10 +17,6 @@ use crate::profile::Profile;
 
 /// Source: pkg/kubelet/cm/node_container_manager_linux.go (v1.34): what may be reserved.
 const RESERVABLE: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pid"];
-/// Source: pkg/kubelet/eviction/defaults_linux.go (v1.34), `DefaultEvictionHard`: `memory.available` in bytes.
-const DEFAULT_MEMORY_THRESHOLD: i64 = 100 << 20;
-/// Source: as above, `nodefs.available`, in percent.
-const DEFAULT_NODEFS_THRESHOLD: f32 = 10.0;
 
 /// The reserved amount of each resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,26 +61,14 @@ impl Reservations {
             kept.add(amounts, flag)?;
         }
         kept.memory_of_daemons = kept.memory;
-        let hard = merged.get("evictionHard");
-        let merges = profile.is("default-thresholds-merge")
-            && merged.get("mergeDefaultEvictionSettings").as_bool() == Some(true);
-        let is_default = |signal: &str| hard.is_null() || merges && hard.get(signal).is_null();
-        let given = thresholds::hard(hard).map_err(|why| format!("failed to run Kubelet: {why}"))?;
-        let amount = |signal: &str, default: Threshold, capacity: Quantity| {
-            let threshold = if is_default(signal) {
-                Some(default)
-            } else {
-                given.iter().find(|(own, _)| own == signal).map(|(_, threshold)| *threshold)
-            };
-            match threshold {
-                Some(threshold) => threshold.quantity(capacity.value()),
-                None => Quantity::whole(0, Format::BinarySi),
-            }
+        let hard = thresholds::hard(&thresholds::hard_in_force(merged, profile));
+        let hard = hard.map_err(|why| format!("failed to run Kubelet: {why}"))?;
+        let amount = |signal: &str, capacity: Quantity| {
+            let own = hard.iter().find(|(own, _)| own == signal);
+            own.map_or(Quantity::whole(0, Format::BinarySi), |(_, threshold)| threshold.quantity(capacity.value()))
         };
-        let memory = Threshold::Amount(Quantity::whole(DEFAULT_MEMORY_THRESHOLD, Format::BinarySi));
-        let disk = Threshold::Share(DEFAULT_NODEFS_THRESHOLD / 100.0);
-        kept.memory = kept.memory + amount("memory.available", memory, hardware.memory);
-        kept.ephemeral_storage = kept.ephemeral_storage + amount("nodefs.available", disk, hardware.ephemeral_storage);
+        kept.memory = kept.memory + amount("memory.available", hardware.memory);
+        kept.ephemeral_storage = kept.ephemeral_storage + amount("nodefs.available", hardware.ephemeral_storage);
         Ok(kept)
     }
 
@@ -95,12 +78,9 @@ impl Reservations {
             if !RESERVABLE.contains(&name.as_str()) {
                 return Err(failed(format!("cannot reserve \"{name}\" resource")));
             }
-            let text = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
-            let amount = config_quantity(&Json::from(text.as_str())).ok_or_else(|| {
-                failed(format!(
-                    "failed to parse quantity \"{text}\" for \"{name}\" resource: quantities must match the regular \
-                        expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-                ))
+            let text = thresholds::text(value);
+            let amount = Quantity::parse(&text).ok_or_else(|| {
+                failed(format!("failed to parse quantity \"{text}\" for \"{name}\" resource: {NO_QUANTITY}"))
             })?;
             if amount.is_negative() {
                 return Err(failed(format!("resource quantity for \"{name}\" cannot be negative: {text}")));

@@ -14,7 +14,6 @@ use super::durations::go_duration;
 use super::events::EventType;
 use super::shutdown::NOT_READY;
 use super::{Kubelet, KubeletContext, Timer};
-use crate::components::host::Host;
 use crate::components::next_of;
 
 /// How long a call of the runtime may take. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
@@ -188,11 +187,9 @@ impl Kubelet {
         self.set(Timer::RuntimePoll, now);
     }
 
-    /// Tells whether pods can be synced: none without a runtime, and without a network only those in the host's
-    /// network.
-    pub(super) fn pod_work_is_possible(&self, _host: &Host, now: Timestamp, needs_network: bool) -> bool {
-        let looks = self.runtime.resumes_at.is_none();
-        looks && self.runtime_errors(now).is_empty() && !(needs_network && self.runtime.network != Network::Ready)
+    /// Tells whether pods can be synced: none without a runtime.
+    pub(super) fn pod_work_is_possible(&self, now: Timestamp) -> bool {
+        self.runtime.resumes_at.is_none() && self.runtime_errors(now).is_empty()
     }
 
     fn runtime_errors(&self, now: Timestamp) -> Vec<String> {
@@ -226,7 +223,7 @@ impl Kubelet {
     }
 
     /// Returns everything that keeps the node from being ready, in the order in which it is printed.
-    pub(super) fn ready_errors(&self, _host: &Host, now: Timestamp) -> Vec<String> {
+    pub(super) fn ready_errors(&self, now: Timestamp) -> Vec<String> {
         let mut errors = self.runtime_errors(now);
         errors.extend(self.network_error().map(String::from));
         errors.extend(self.csi.error().map(String::from));

@@ -269,7 +269,7 @@ impl Kubelet {
 
     fn set_conditions(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut StatusEvents) {
         let time = crate::objects::time::to_time(host.wall(now));
-        let mut errors = self.ready_errors(host, now);
+        let mut errors = self.ready_errors(now);
         let missing: Vec<&str> = ["cpu", "memory", "pods", "ephemeral-storage"]
             .into_iter()
             .filter(|name| node.at(&["status", "capacity", name]).is_null())

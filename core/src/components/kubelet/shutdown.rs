@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::decoder::Decoder;
 use super::durations::go_duration;
 use super::events::EventType;
-use super::pods::Ending;
+use super::pods::{Ending, kill_timeout};
 use super::preemption::{self, CRITICAL_PRIORITY};
 use super::{Kubelet, KubeletContext};
 use crate::components::host::ShutdownState;
@@ -31,16 +31,13 @@ const REASON: &str = "Terminated";
 /// Their message. Source: as above, `nodeShutdownMessage`.
 const MESSAGE: &str = "Pod was terminated in response to imminent node shutdown.";
 /// Reason and message of a refused pod. Source: as above, `NodeShutdownNotAdmittedReason`.
-pub(super) const REFUSAL: (&str, &str) = ("NodeShutdown", "Pod was rejected as the node is shutting down.");
+const REFUSAL: (&str, &str) = ("NodeShutdown", "Pod was rejected as the node is shutting down.");
 /// The error that keeps the Node from being ready. Source: nodeshutdown_manager_linux.go (v1.34), `ShutdownStatus`.
 pub(super) const NOT_READY: &str = "node is shutting down";
 /// How often the kubelet looks whether logind allows its delay. Source: as above, `start` (v1.35), `backoff`.
 const LOOKS: u32 = 5;
 /// From the first look to the last one: pauses of 100 ms, doubled each time. Source: as [`LOOKS`].
 const LOOKS_TAKE: SignedDuration = SignedDuration::from_millis(1_500);
-/// The shortest time after which the end of a pod is given up; otherwise one and a half of its grace period.
-/// Source: pkg/kubelet/pod_workers.go (v1.34), `killPodNow`.
-const GIVE_UP_MIN_SECONDS: i64 = 10;
 /// Where a kubelet finds the bus. Source: github.com/godbus/dbus conn_other.go, `defaultSystemBusAddress`.
 const NO_BUS: &str = "dial unix /var/run/dbus/system_bus_socket: connect: no such file or directory";
 
@@ -276,10 +273,7 @@ impl Kubelet {
         self.shutdown.ends = left;
         let given_up: Vec<(Text, Timestamp)> = given_up;
         for (uid, _) in given_up {
-            if let Some(pod) = self.pods.object(&uid).cloned() {
-                let message = String::from("Container runtime did not kill the pod within specified grace period.");
-                self.pod_event(&pod, None, (EventType::Warning, "ExceededGracePeriod", message), context);
-            }
+            self.give_up_ending(&uid, context);
         }
         self.go_on_with_shutdown(context);
     }
@@ -345,8 +339,7 @@ impl Kubelet {
             let Some(pod) = self.pods.object(&uid) else { continue };
             let own = pod.stable().at(&["spec", "terminationGracePeriodSeconds"]).as_i64();
             let grace = own.map_or(band.seconds, |own| own.min(band.seconds));
-            let give_up = GIVE_UP_MIN_SECONDS.max(grace + grace / 2);
-            waits.push((uid.clone(), context.now + SignedDuration::from_secs(give_up)));
+            waits.push((uid.clone(), context.now + kill_timeout(grace)));
             self.end_pod(&uid, ending(grace), context);
         }
         self.shutdown.ends.extend(waits.iter().cloned());

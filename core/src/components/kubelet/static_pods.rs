@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
+use super::events::decided_about;
 use super::preemption::CONFIG_SOURCE;
 use super::runtime_state::RELIST_PERIOD;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
@@ -202,7 +203,7 @@ impl Kubelet {
         body.set(&["preconditions"], if is_orphan { Json::object() } else { json!({"uid": mirror.uid()}) });
         let fact = if is_orphan { "its static Pod is gone" } else { "it does not match its static Pod any more" };
         let because = Vec::from([Because::Fact(String::from(fact))]);
-        context.outbox.decide(Text::from(format!("pod/{}/{}", key.namespace, key.name)), "mirror deleted", because);
+        context.outbox.decide(decided_about(&key), "mirror deleted", because);
         let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
         self.call(call, Purpose::Mirror(MirrorPurpose::Delete, key.name), context);
     }
@@ -299,11 +300,7 @@ impl Kubelet {
         let fact = Because::Fact(String::from("its manifest is gone or has changed"));
         let about = self.pods.object(hash).map(Object::key);
         if let Some(key) = about {
-            context.outbox.decide(
-                Text::from(format!("pod/{}/{}", key.namespace, key.name)),
-                "static Pod ends",
-                Vec::from([fact]),
-            );
+            context.outbox.decide(decided_about(&key), "static Pod ends", Vec::from([fact]));
         }
         self.end_static(hash, context);
     }

@@ -454,7 +454,7 @@ impl Kubelet {
         }
         let tree = base.json();
         self.take_pod_cidr(&tree, context);
-        if !self.ready_errors(context.host, context.now).is_empty() {
+        if !self.ready_errors(context.now).is_empty() {
             return;
         }
         let computed = self.compute(&tree, context);

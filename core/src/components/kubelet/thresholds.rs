@@ -32,8 +32,9 @@ const SIGNALS: [&str; 9] = [
 ];
 /// The place of `allocatableMemory.available` among them.
 const ALLOCATABLE_MEMORY: usize = 1;
+/// What is wrong with a text that is no quantity.
 /// Source: k8s.io/apimachinery/pkg/api/resource/quantity.go (v1.34), `ErrFormatWrong`.
-const NO_QUANTITY: &str = "quantities must match the regular expression \
+pub(super) const NO_QUANTITY: &str = "quantities must match the regular expression \
     '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /// How much of a resource has to be left.
@@ -111,7 +112,7 @@ fn default_hard() -> Json {
 /// Returns the hard thresholds that are in force.
 ///
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go and cmd/kubelet/app/server.go (v1.34).
-fn hard_in_force(merged: &Json, profile: &Profile) -> Json {
+pub(super) fn hard_in_force(merged: &Json, profile: &Profile) -> Json {
     let given = merged.get("evictionHard");
     if given.is_null() {
         return default_hard();

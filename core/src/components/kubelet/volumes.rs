@@ -4,8 +4,8 @@
 //! and volumes are looked up; a volume that has to be attached is listed in `volumesInUse`, and the pod waits until the
 //! Node lists it there and in `volumesAttached` and its VolumeAttachment says so. A pod that has ended gives its
 //! volumes back. Inputs: pods, answers, the cached Node, status reports. Outputs: reads, Events, the list for the
-//! status. Invariant: a pod without claims costs nothing here. Left out on purpose: that mounting takes time or fails,
-//! and the registration of drivers: every machine has them all.
+//! status. Invariant: a pod without claims costs nothing here. Left out on purpose: that mounting fails, and how
+//! drivers are installed: every machine has them all.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

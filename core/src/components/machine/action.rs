@@ -98,8 +98,6 @@ pub enum MachineAction {
     },
     /// A provider answers the topology manager in this way from now on.
     TellHints(ToldHints),
-    /// An action of the control interface that is not modelled.
-    NotModelled(&'static str),
 }
 
 /// The names of the actions.
@@ -195,7 +193,7 @@ impl MachineAction {
             "fill-disk" | "fill-memory" | "use-pids" => Self::Fill(fills),
             "load" => Self::Load,
             "relieve" => Self::Relieve,
-            not_modelled => Self::NotModelled(not_modelled),
+            _ => return Err(FieldError::new("action", "it has no effect")),
         })
     }
 }

@@ -11,9 +11,6 @@ impl Machine {
     /// The action does not fit the machine's state, and nothing is changed; or the kubelet refuses to start.
     pub fn handle_action(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
-        if let MachineAction::NotModelled(what) = action {
-            return Err(MachineError::NotModelled(what.to_string()));
-        }
         if let MachineAction::Behave { namespace, pod, behaviour } = action {
             self.host.runtime.behave(ObjectKey { namespace, name: pod }, behaviour, now);
             self.note_usage(now);

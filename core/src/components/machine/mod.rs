@@ -194,9 +194,13 @@ impl Machine {
     /// Notes what a readiness probe of a container found.
     pub fn handle_probe(&mut self, uid: &Text, container: &Text, is_ready: bool, now: Timestamp) {
         self.host.runtime.note_probe(uid, container, is_ready);
+        self.with_kubelet(now, |kubelet, turn| kubelet.handle_probe(uid, turn));
+    }
+
+    /// Lets the kubelet do something, unless it is frozen.
+    fn with_kubelet(&mut self, now: Timestamp, call: impl FnOnce(&mut Kubelet, &mut KubeletContext<'_>)) {
         if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            let mut turn = KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now };
-            kubelet.handle_probe(uid, &mut turn);
+            call(kubelet, &mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
         }
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::{KubeletContext, Machine, MachineError};
+use super::{Kubelet, Machine, MachineError};
 use crate::components::host::{Free, Resource, ToldHints};
 use crate::objects::Json;
 
@@ -46,8 +46,6 @@ impl Machine {
 
     /// Notes that something uses more or less than before: the kubelet sees it when it measures next.
     pub(super) fn note_usage(&mut self, now: Timestamp) {
-        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.note_usage(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
-        }
+        self.with_kubelet(now, Kubelet::note_usage);
     }
 }

@@ -57,18 +57,14 @@ impl Machine {
 
     /// Lets the kubelet read the folder of static Pods; a frozen one reads it when it continues.
     pub(super) fn read_manifests(&mut self, now: Timestamp) {
-        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.read_manifests(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
-        }
+        self.with_kubelet(now, Kubelet::read_manifests);
     }
 
     pub(super) fn change_host(&mut self, now: Timestamp, change: impl FnOnce(&mut Host)) -> Result<(), MachineError> {
         change(&mut self.host);
         self.host.generation += 1;
         // A frozen kubelet polls again when it continues: its polls are due by then.
-        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.note_host_change(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
-        }
+        self.with_kubelet(now, Kubelet::note_host_change);
         Ok(())
     }
 }

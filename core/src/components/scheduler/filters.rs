@@ -36,7 +36,7 @@ impl Rules {
     pub(super) fn of(settings: &Settings) -> Self {
         let profile = settings.profile();
         Self {
-            level: if profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored },
+            level: PodLevel::of(profile),
             names_taint: profile.is("scheduler-names-untolerated-taint"),
             names_volume_affinity: profile.is("scheduler-names-volume-affinity"),
             too_large_is_final: profile.is("scheduler-request-above-allocatable-is-unresolvable"),

@@ -1,4 +1,4 @@
-//! Kubernetes 1.20, as far as a kubelet of it differs in what it does with swap space. It is not offered for clusters.
+//! Kubernetes 1.20, as far as is known what a kubelet of it does. It is not offered for clusters.
 
 use super::*;
 

@@ -7,7 +7,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Container, ContainerState, Runtime, Sandbox};
+use super::{Container, ContainerState, Runtime};
 use crate::objects::time::parse;
 use crate::objects::{Json, Object, Text};
 
@@ -118,14 +118,6 @@ impl Runtime {
         {
             self.readiness.insert((uid.clone(), name.clone()), false);
         }
-    }
-}
-
-impl Sandbox {
-    /// Returns the run of a container before its present one.
-    #[must_use]
-    pub fn run_before(&self, name: &str) -> Option<&Container> {
-        self.container(name)?.before.as_deref()
     }
 }
 

@@ -69,7 +69,7 @@ impl Kubelet {
         self.preempt(&victims, &pod, context);
         if let Some((reason, message)) = rejection {
             let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
-            context.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
+            context.outbox.decide(decided_about(&pod.key()), format!("refused: {reason}"), facts);
             let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
             self.pod_event(&pod, None, (EventType::Warning, &reason, String::from(text)), context);
             if has_sandbox {

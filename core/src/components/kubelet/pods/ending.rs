@@ -42,7 +42,22 @@ impl Ending {
     }
 }
 
+/// Returns for how long the end of a pod is waited for: one and a half of its grace period in whole seconds, at least
+/// 10 s.
+///
+/// Source: pkg/kubelet/pod_workers.go (v1.34), `killPodNow`.
+pub(in crate::components::kubelet) fn kill_timeout(grace_seconds: i64) -> SignedDuration {
+    SignedDuration::from_secs((grace_seconds + grace_seconds / 2).max(10))
+}
+
 impl Kubelet {
+    /// Says that a pod has not ended in time.
+    pub(in crate::components::kubelet) fn give_up_ending(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(pod) = self.pods.object(uid).cloned() else { return };
+        let message = String::from("Container runtime did not kill the pod within specified grace period.");
+        self.pod_event(&pod, None, (EventType::Warning, "ExceededGracePeriod", message), context);
+    }
+
     /// Ends a pod for a reason of the kubelet's own. A second reason takes the place of the first; the shorter grace
     /// period holds.
     pub(in crate::components::kubelet) fn end_pod(

@@ -79,7 +79,7 @@ impl Kubelet {
 
     pub(super) fn start_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
-        let possible = self.pod_work_is_possible(context.host, context.now, false) && context.host.is_runtime_up;
+        let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
         let has_cni = context.host.is_cni_installed;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if worker.stage != WorkerStage::Active {
@@ -131,7 +131,7 @@ impl Kubelet {
                 self.pod_event(&pod, Some(&name), (EventType::Normal, reason, message), context);
             }
         }
-        context.outbox.decide(about(&pod.key()), "containers started", because);
+        context.outbox.decide(decided_about(&pod.key()), "containers started", because);
     }
 
     /// Reports that the sandbox of a new pod failed: there is no network, and the kubelet has not noticed yet.
@@ -178,7 +178,7 @@ impl Kubelet {
 
     /// Stops a pod: SIGTERM now, SIGKILL after its grace period.
     pub(super) fn stop_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let possible = self.pod_work_is_possible(context.host, context.now, false) && context.host.is_runtime_up;
+        let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if worker.is_over() || !possible {
             return;
@@ -211,7 +211,7 @@ impl Kubelet {
                 Because::Fact(String::from(why)),
                 Because::Fact(format!("grace {grace}s, counted from now")),
             ]);
-            context.outbox.decide(about(&pod.key()), "containers told to end", facts);
+            context.outbox.decide(decided_about(&pod.key()), "containers told to end", facts);
         }
         for name in stopped {
             let message = format!("Stopping container {name}");

@@ -176,7 +176,7 @@ impl Kubelet {
                 "preconditions": {"uid": uid.as_str()}});
             let key = pod.key();
             let facts = Vec::from([Because::Fact(String::from("all containers have ended and the status is written"))]);
-            context.outbox.decide(about(&key), "finally deleted", facts);
+            context.outbox.decide(decided_about(&key), "finally deleted", facts);
             let delete = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
             self.call(delete, Purpose::Pod(uid.clone(), PodPurpose::Delete), context);
             return;
