@@ -24,7 +24,8 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
       And machine "worker-1" loses power
       And Pod "db-0" is deleted
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
-      Then Pod "db-0" stays terminating for 1h
+      Then Node "worker-1" has taint "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute" at once
+      But Pod "db-0" stays terminating for 1h
       And Node "worker-1" keeps field status.volumesAttached unchanged for 1h
       And 0 Pods of "db" keep running on Node "worker-2" for 1h
 
@@ -79,7 +80,8 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
       And machine "worker-1" loses power
       And Pod "web" is deleted
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
-      Then Pod "web" stays terminating for 1h
+      Then Node "worker-1" has taint "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute" at once
+      But Pod "web" stays terminating for 1h
 
   Rule: A node that is ready keeps the volumes that it uses since 1.25
 
@@ -102,7 +104,8 @@ Feature: The out-of-service taint is an alpha feature at first, and a node gives
         """yaml
         {gracePeriodSeconds: 0}
         """
-      Then Node "worker-1" keeps condition Ready=True for 10m
+      Then Pod "db-0" field spec.nodeName is "worker-2" within 5s
+      And Node "worker-1" keeps condition Ready=True for 10m
       And <what>
 
       Examples:
