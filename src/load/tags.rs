@@ -2,7 +2,7 @@
 //!
 //! Inputs: tags and requirements. Outputs: [`Tags`] in force for a scenario, or a problem with the nearest known tag.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nodeproof_core::profile::{Release, gates};
 use serde::Deserialize;
@@ -78,6 +78,23 @@ impl Requirements {
     /// Returns them by their ids.
     pub fn iter(&self) -> impl Iterator<Item = &Requirement> {
         self.known.iter().flatten()
+    }
+
+    /// Returns what may be meant by an id that there is not: the nearest, or else those of its family, or the families.
+    #[must_use]
+    pub fn suggestion(&self, id: &str) -> Option<String> {
+        let ids = || self.iter().map(|requirement| requirement.id.as_str());
+        if let Some(near) = nearest(id, ids()) {
+            return Some(format!("did you mean {near}?"));
+        }
+        let family = |id: &str| id.split('-').next().unwrap_or_default().to_uppercase();
+        let own: Vec<&str> = ids().filter(|other| family(other) == family(id)).collect();
+        if let [first, .., last] = own.as_slice() {
+            return Some(format!("there are {first} to {last}"));
+        }
+        let families: BTreeSet<String> = ids().map(family).collect();
+        let shown: Vec<String> = families.into_iter().collect();
+        (!shown.is_empty()).then(|| format!("the ids begin with {}", shown.join(", ")))
     }
 
     fn knows(&self, id: &str) -> bool {
@@ -169,9 +186,8 @@ impl Tags {
         match name {
             "req" => {
                 if !known.knows(value) {
-                    let near = nearest(value, known.iter().map(|requirement| requirement.id.as_str()));
-                    let near = near.map(|near| format!("did you mean @req:{near}?"));
-                    return Err((format!("there is no requirement {value:?} in features/requirements.yaml"), near));
+                    let message = format!("there is no requirement {value:?} in features/requirements.yaml");
+                    return Err((message, known.suggestion(value)));
                 }
                 self.requirements.push(value.to_owned());
             }

@@ -246,7 +246,9 @@ fn request_answered(draft: &mut Draft, what: String, code: String, text: String)
     let code = code.parse::<u16>().unwrap_or_default();
     let refused = code >= 400;
     if refused != (what == "refused") {
-        draft.problem(&code.to_string(), format!("{code} is {} refusal", if refused { "a" } else { "no" }));
+        let (is, says) = if refused { ("a", "refused") } else { ("no", "answered") };
+        let help = vec![format!("write `the request is {says} with {code}`")];
+        draft.problem_with(&code.to_string(), format!("{code} is {is} refusal"), help);
         return;
     }
     let text = Some(text).filter(|text| !text.is_empty()).map(Text::from);

@@ -6,11 +6,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use gherkin::{Step, StepType};
+use gherkin::StepType;
 use nodeproof_core::scenario::Scenario;
 
 use super::catalogue::{self, Sentence, catalogue};
 use super::draft::Draft;
+use super::objects::other_object;
 use super::own::CompileContext;
 use super::patterns;
 use super::sentence::apply;
@@ -28,6 +29,8 @@ pub struct Compiled {
     pub heading: usize,
     /// What to run.
     pub scenario: Scenario,
+    /// What is wrong with it, so that it cannot be run: the first problem of its steps, or of the file as a whole.
+    pub flaw: Option<Problem>,
 }
 
 /// Compiles all cases of a file. Returns the problems that the file had before as well.
@@ -42,9 +45,11 @@ pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<
     let compile_context = Arc::new(compile_context.clone());
     let mut problems = file.problems.clone();
     problems.extend(lost_steps(file));
+    let of_file = problems.iter().min().cloned();
     let mut compiled = Vec::new();
     for case in &file.cases {
         let (scenario, found) = compile_case(file, case, &compile_context);
+        let flaw = of_file.clone().or_else(|| found.iter().min().cloned());
         for problem in found {
             let same = |other: &Problem| {
                 (other.line, other.column, &other.message) == (problem.line, problem.column, &problem.message)
@@ -53,7 +58,8 @@ pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<
                 problems.push(problem);
             }
         }
-        compiled.push(Compiled { id: case.id.clone(), tags: case.tags.clone(), heading: case.heading, scenario });
+        let (id, tags) = (case.id.clone(), case.tags.clone());
+        compiled.push(Compiled { id, tags, heading: case.heading, scenario, flaw });
     }
     problems.sort();
     (compiled, problems)
@@ -71,6 +77,10 @@ fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileCo
             let mut problem = step_problem(&file.path, line, case.row.as_ref(), &line.step.value, String::new());
             problem.message = format!("there is no sentence \"{}\"", line.sentence());
             problem.help = unknown(line);
+            if let Some(object) = other_object(&line.step) {
+                problem.message = object.message;
+                problem.help.splice(0..1, object.help);
+            }
             draft.problems.push(problem);
             draft.doubt(&line.step.value);
         }
@@ -92,7 +102,7 @@ fn unknown(line: &StepLine) -> Vec<String> {
     }
     help.push(format!(
         "or add the sentence, in src/steps/ or among the steps of your own crate\n{}",
-        snippet(&line.step)
+        super::snippet::snippet(&line.step)
     ));
     help
 }
@@ -195,24 +205,6 @@ fn split(words: &str) -> Vec<&str> {
         rest = rest[end..].trim_start();
     }
     parts
-}
-
-/// Returns a function to paste for a sentence that does not exist.
-fn snippet(step: &Step) -> String {
-    let keyword = catalogue::keyword_name(step.ty);
-    let (mut pattern, mut arguments, mut name) = (String::new(), String::new(), String::new());
-    for (index, part) in step.value.split('"').enumerate() {
-        if index % 2 == 1 {
-            let argument = ["first", "second", "third", "fourth", "fifth"].get(index / 2).copied().unwrap_or("more");
-            pattern += &format!("\"(?P<{argument}>[^\"]*)\"");
-            arguments += &format!(", {argument}: String");
-        } else {
-            pattern += &regex::escape(part);
-            name = format!("{name} {part}");
-        }
-    }
-    let name = crate::load::slug(&name);
-    format!("#[{keyword}(regex = r#\"^{pattern}$\"#)]\nfn {name}(draft: &mut Draft{arguments}) {{ … }}")
 }
 
 /// Finds lines of descriptions that are sentences without a keyword: steps that were lost.

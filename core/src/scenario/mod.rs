@@ -28,7 +28,7 @@ pub use history::{Histories, History, HistoryEntry};
 pub use observation::{
     ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, WatchedEvent, Writer,
 };
-pub use outcome::{Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
+pub use outcome::{Mismatch, Missed, Outcome, Snapshot, StepVerdict, Verdict};
 pub use position::Position;
 pub use run::{Run, RunOptions};
 pub use shared_requests::{bystanders, taints_patch};

@@ -50,8 +50,21 @@ pub struct Mismatch {
     pub why: Vec<String>,
     /// What went before, latest first.
     pub last: Vec<String>,
+    /// The other lines of the act that did not hold.
+    pub also: Vec<Missed>,
     /// The command that repeats it; the entry point fills it in, else it is empty.
     pub replay: String,
+}
+
+/// A line that did not hold beside the one that a [`Mismatch`] explains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Missed {
+    /// The step.
+    pub step: Position,
+    /// What it asked for.
+    pub expected: String,
+    /// What was seen.
+    pub observed: String,
 }
 
 /// A value to compare with a stored snapshot.
@@ -122,6 +135,7 @@ impl Outcome {
                 observed: why,
                 why: Vec::new(),
                 last: Vec::new(),
+                also: Vec::new(),
                 replay: String::new(),
             }),
             histories: Vec::new().into(),

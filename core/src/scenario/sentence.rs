@@ -5,12 +5,14 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use jiff::SignedDuration;
+
 use super::{
-    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, History, Mismatch, Predicate, SnapshotKind, Subject,
-    Taint,
+    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, History, Mismatch, Missed, Predicate, SnapshotKind,
+    Subject, Taint,
 };
 use crate::json;
-use crate::objects::time::{offset, seconds};
+use crate::objects::time::{offset, parse_duration, seconds};
 use crate::objects::{Json, Text};
 
 impl fmt::Display for Subject {
@@ -178,32 +180,47 @@ impl fmt::Display for Fact {
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.with(seconds))
+    }
+}
+
+impl Bound {
+    /// Prints the bound with its durations as they are to be shown.
+    fn with(&self, show: impl Fn(SignedDuration) -> String) -> String {
         match self {
-            Self::AtOnce => f.write_str("at once"),
-            Self::Soon(limit) | Self::Within(limit) => write!(f, "within {}", seconds(*limit)),
-            Self::Between(first, last) => write!(f, "between {} and {}", seconds(*first), seconds(*last)),
-            Self::For(limit) => write!(f, "for {}", seconds(*limit)),
-            Self::At { offset, after: None } => write!(f, "at {}", seconds(*offset)),
-            Self::At { offset, after: Some(fact) } => write!(f, "at {} after {fact}", seconds(*offset)),
-            Self::Apart { from, to, after } => {
-                write!(f, "between {} and {} after {after}", seconds(*from), seconds(*to))
-            }
-            Self::After { fact, within: None } => write!(f, "after {fact}"),
-            Self::After { fact, within: Some(limit) } => write!(f, "after {fact}, within {}", seconds(*limit)),
-            Self::Act => f.write_str("as long as the act lasts"),
+            Self::AtOnce => String::from("at once"),
+            Self::Soon(limit) | Self::Within(limit) => format!("within {}", show(*limit)),
+            Self::Between(first, last) => format!("between {} and {}", show(*first), show(*last)),
+            Self::For(limit) => format!("for {}", show(*limit)),
+            Self::At { offset, after: None } => format!("at {}", show(*offset)),
+            Self::At { offset, after: Some(fact) } => format!("at {} after {fact}", show(*offset)),
+            Self::Apart { from, to, after } => format!("between {} and {} after {after}", show(*from), show(*to)),
+            Self::After { fact, within: None } => format!("after {fact}"),
+            Self::After { fact, within: Some(limit) } => format!("after {fact}, within {}", show(*limit)),
+            Self::Act => String::from("as long as the act lasts"),
         }
+    }
+}
+
+impl Expectation {
+    /// Prints a duration as the step says it, `2m`; in seconds where the step says it in other words.
+    pub(super) fn as_written(&self, duration: SignedDuration) -> String {
+        let mut words = self.position.text.split([' ', ',']);
+        let said = words.find(|word| parse_duration(word) == Some(duration));
+        said.map_or_else(|| seconds(duration), String::from)
     }
 }
 
 impl fmt::Display for Expectation {
     /// Prints what is expected: `Ready=Unknown within 40s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.fact.predicate, self.bound)
+        write!(f, "{} {}", self.fact.predicate, self.bound.with(|duration| self.as_written(duration)))
     }
 }
 
 impl fmt::Display for Mismatch {
-    /// Prints the failure for people: the step with its position, then a line for each part.
+    /// Prints the failure for people: the step with its position, then a line for each part, and a line for each other
+    /// line of the act that did not hold.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}:{}: {}", self.step.file, self.step.line, self.step.text)?;
         writeln!(f, "  expected  {}", self.expected)?;
@@ -213,6 +230,11 @@ impl fmt::Display for Mismatch {
             writeln!(f, "  {}{why}", if at == 0 { "why       " } else { "          " })?;
         }
         write!(f, "  last      {}", self.last.join(" · "))?;
+        for (at, other) in self.also.iter().enumerate() {
+            let Missed { step, observed, .. } = other;
+            let word = if at == 0 { "also      " } else { "          " };
+            write!(f, "\n  {word}{}:{}: {}: {observed}", step.file, step.line, step.text)?;
+        }
         if self.replay.is_empty() { Ok(()) } else { write!(f, "\n  replay    {}", self.replay) }
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of compilation: what sentences become, and the problems of steps that are none.
 
+use gherkin::Step;
 use nodeproof_core::scenario::{Bound, Predicate, ScenarioAction, Setup};
 
 use super::*;

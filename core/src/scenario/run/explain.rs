@@ -23,8 +23,15 @@ impl Run {
             observed: self.with_offsets(&finding.observed),
             why: self.decisions_behind(line, finding.because, finding.subject_at),
             last: self.events_before(of.as_ref(), finding.subject_at),
+            also: Vec::new(),
             replay: String::new(),
         }
+    }
+
+    /// Returns a line that did not hold beside the one that is explained.
+    pub(super) fn missed(&self, line: &Expectation, finding: &Finding) -> Missed {
+        let (expected, observed) = (line.to_string(), self.with_offsets(&finding.observed));
+        Missed { step: line.position.clone(), expected, observed }
     }
 
     /// Explains a failed step that is no `Then`: the last decisions, and the last actions.
@@ -48,10 +55,6 @@ impl Run {
         };
         if chosen.is_empty() {
             chosen = self.latest(&abouts, &words_of(&line.fact.predicate), at);
-        } else if let [_, node] = abouts.as_slice() {
-            // What happens to a Pod mostly follows from decisions about its Node.
-            let cause = chosen[0].at;
-            chosen.extend(self.latest(core::slice::from_ref(node), &[], cause).into_iter().take(1));
         }
         let mut seen = BTreeSet::new();
         chosen.retain(|decision| seen.insert(decision.number));
@@ -113,9 +116,16 @@ impl Run {
     /// Returns the names in decisions of an owner's Pods, of the owner and of the objects between them, latest decision
     /// first, followed by the Node that the Pods are to be on.
     fn abouts_of_workload(&self, namespace: &str, owner: &str, node: Option<&Text>) -> Vec<String> {
+        let others: BTreeSet<String> = self.pods_of_others(namespace, owner);
         let is_of_owner = |about: &str| {
-            let name = about.split_once('/').and_then(|(_, key)| key.strip_prefix(namespace)?.strip_prefix('/'));
-            name.and_then(|name| name.strip_prefix(owner)).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            let Some((kind, name)) = about.split_once('/') else { return false };
+            let name = name.strip_prefix(namespace).and_then(|name| name.strip_prefix('/'));
+            let Some(rest) = name.and_then(|name| name.strip_prefix(owner)) else { return false };
+            match kind {
+                "pod" => is_generated(rest, 2) && !others.contains(about),
+                "replicaset" => rest.is_empty() || is_generated(rest, 1),
+                _ => rest.is_empty(),
+            }
         };
         let about = self.decisions.values().rev().map(|decision| decision.decision.about.as_str());
         let mut seen = BTreeSet::new();
@@ -123,6 +133,14 @@ impl Run {
             about.filter(|about| is_of_owner(about) && seen.insert(*about)).map(String::from).collect();
         abouts.extend(node.map(|node| format!("node/{node}")));
         abouts
+    }
+
+    /// Returns the names in decisions of the Pods that are there and belong to other owners.
+    fn pods_of_others(&self, namespace: &str, owner: &str) -> BTreeSet<String> {
+        let resource = PODS;
+        let pods = self.view.objects_of(&resource).filter(|pod| pod.key().namespace.as_str() == namespace);
+        let of_others = pods.filter(|pod| !truth::is_owned_by(pod, owner));
+        of_others.map(|pod| format!("pod/{}", pod.key())).collect()
     }
 
     fn decision_text(&self, decision: &RecordedDecision) -> String {
@@ -134,7 +152,7 @@ impl Run {
     }
 
     /// Shows the instants in a text as offsets from the act's zero.
-    fn with_offsets(&self, text: &str) -> String {
+    pub(super) fn with_offsets(&self, text: &str) -> String {
         const SHORTEST: usize = "2026-01-01T00:00:00Z".len();
         let mut shown = String::new();
         let mut rest = text;
@@ -216,6 +234,20 @@ impl Run {
             self.snapshots.push(Snapshot { step: line.position.clone(), kind, name, value });
         }
     }
+}
+
+/// Tells whether the end of a name is one that a controller made: at most so many parts, each an ordinal of a stateful
+/// set, or of the letters of `rand.String` and `SafeEncodeString`, none of which is a vowel.
+///
+/// Source: staging/src/k8s.io/apimachinery/pkg/util/rand/rand.go (v1.34).
+fn is_generated(rest: &str, parts_max: usize) -> bool {
+    let is_letter = |c: char| "bcdfghjklmnpqrstvwxz2456789".contains(c);
+    let is_part = |part: &str| {
+        let is_ordinal = !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+        is_ordinal || ((5..=10).contains(&part.len()) && part.chars().all(is_letter))
+    };
+    let Some(parts) = rest.strip_prefix('-') else { return false };
+    parts.split('-').count() <= parts_max && parts.split('-').all(is_part)
 }
 
 fn object_of(subject: &Subject) -> Option<ObjectRef> {

@@ -31,9 +31,9 @@ use self::truth::Holds;
 use self::view::{ClusterView, Measures};
 use super::history::Log;
 use super::{
-    Act, Action, ActionId, AnswerSeen, Expectation, Fact, FaultEffect, Histories, Mismatch, ObjectChange, ObjectRef,
-    Observation, Outcome, Position, Predicate, RunOutput, Scenario, ScenarioAction, Setup, Snapshot, StepVerdict,
-    Subject, Task, Verdict, When,
+    Act, Action, ActionId, AnswerSeen, Expectation, Fact, FaultEffect, Histories, Mismatch, Missed, ObjectChange,
+    ObjectRef, Observation, Outcome, Position, Predicate, RunOutput, Scenario, ScenarioAction, Setup, Snapshot,
+    StepVerdict, Subject, Task, Verdict, When,
 };
 use crate::components::{Deadline, RecordedDecision};
 use crate::json;
@@ -449,7 +449,8 @@ impl Run {
         let at = now.duration_since(self.zero);
         self.steps.push(StepVerdict { position: step.clone(), verdict, at, observed: observed.clone(), because: None });
         let (why, last) = self.explain_step(now);
-        self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, replay: String::new() });
+        let (also, replay) = (Vec::new(), String::new());
+        self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, also, replay });
         self.finish(now);
     }
 }

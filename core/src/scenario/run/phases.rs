@@ -100,29 +100,41 @@ impl Run {
         Some(settled.map_or(written, |settled| settled.min(written)))
     }
 
-    fn first_untrue(&self, waiting: &Waiting) -> Option<truth::Truth> {
-        waiting
-            .facts
-            .iter()
-            .map(|fact| truth::judge(fact, &self.view, &self.baseline))
-            .find(|truth| truth.holds != Holds::Yes)
+    /// Returns the first fact that is not true yet, with what is there instead.
+    fn first_untrue<'a>(&self, waiting: &'a Waiting) -> Option<(&'a Fact, truth::Truth)> {
+        let judged = waiting.facts.iter().map(|fact| (fact, truth::judge(fact, &self.view, &self.baseline)));
+        judged.into_iter().find(|(_, truth)| truth.holds != Holds::Yes)
+    }
+
+    /// Says what was waited for in vain, and what is there: a fact that did not become true, or else a Node that does
+    /// not settle.
+    fn awaited_in_vain(&self, awaited: &Waiting, now: Timestamp) -> (String, String) {
+        let patience = seconds(self.options.patience);
+        if let Some((fact, truth)) = self.first_untrue(awaited) {
+            return (format!("{fact} within {patience}"), self.with_offsets(&truth.seen));
+        }
+        let restless = awaited.quiet.iter().find(|node| self.quiet_since(node).is_some_and(|at| at > now));
+        let node = restless.map_or("", Text::as_str);
+        let quiet = seconds(self.options.health_period * 2);
+        let expected = format!("Node {node:?}: no write of its status for {quiet}, within {patience}");
+        let written = self.view.status_written(node).map_or_else(String::new, |at| offset(at, self.zero));
+        (expected, format!("its status is written all the time, the last time at {written}"))
     }
 
     pub(super) fn check_waiting(&mut self, now: Timestamp) {
         let Phase::Waiting(given, waiting) = &self.phase else { return };
         let given = *given;
         let position = self.scenario.given[given].position.clone();
-        let untrue = self.first_untrue(waiting);
+        let untrue = self.first_untrue(waiting).is_some();
         let quiet = waiting.quiet.iter().all(|node| self.quiet_since(node).is_none_or(|at| at <= now));
-        if untrue.is_none() && quiet {
+        if !untrue && quiet {
             let at = now.duration_since(self.zero);
             let observed = format!("there after {}", seconds(now.duration_since(waiting.since)));
             self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed, because: None });
             self.enter_setup(given + 1, now);
         } else if now >= waiting.since + self.options.patience {
-            let seen = untrue.map_or_else(|| String::from("its status is written all the time"), |truth| truth.seen);
-            let expected = format!("it is there within {}", seconds(self.options.patience));
-            self.fail_step(position, expected, seen, now);
+            let (expected, observed) = self.awaited_in_vain(waiting, now);
+            self.fail_step(position, expected, observed, now);
         }
     }
 
@@ -159,11 +171,10 @@ impl Run {
                 return self.begin_when(0, now);
             }
             Some(Pause::Until(step, awaited)) => {
-                let untrue = self.first_untrue(awaited);
-                if let Some(untrue) = untrue {
+                if self.first_untrue(awaited).is_some() {
                     if now >= awaited.since + self.options.patience {
-                        let expected = format!("it comes true within {}", seconds(self.options.patience));
-                        self.fail_step(step.clone(), expected, untrue.seen, now);
+                        let (expected, observed) = self.awaited_in_vain(awaited, now);
+                        self.fail_step(step.clone(), expected, observed, now);
                     }
                     return;
                 }
@@ -270,19 +281,7 @@ impl Run {
             });
         }
         self.note_verdicts(now);
-        if let Some(step) = idle.first()
-            && self.mismatch.is_none()
-        {
-            let (why, last) = self.explain_step(now);
-            self.mismatch = Some(Mismatch {
-                step: step.clone(),
-                expected: String::from("the fault meets at least one message by the end of the act"),
-                observed: String::from("the fault did nothing: it met no message"),
-                why,
-                last,
-                replay: String::new(),
-            });
-        }
+        idle.iter().for_each(|step| self.note_idle(step, now));
         let good = self.judges.iter().all(|judge| judge.finding().is_some_and(|it| it.verdict == Verdict::Passed));
         if good && idle.is_empty() {
             self.take_snapshots(act, now);
@@ -290,6 +289,20 @@ impl Run {
         } else {
             self.finish(now);
         }
+    }
+
+    /// Notes a fault that had no effect.
+    fn note_idle(&mut self, step: &Position, now: Timestamp) {
+        let step = step.clone();
+        let expected = String::from("the fault meets at least one message by the end of the act");
+        let observed = String::from("the fault did nothing: it met no message");
+        if let Some(mismatch) = &mut self.mismatch {
+            mismatch.also.push(Missed { step, expected, observed });
+            return;
+        }
+        let (why, last) = self.explain_step(now);
+        let (also, replay) = (Vec::new(), String::new());
+        self.mismatch = Some(Mismatch { step, expected, observed, why, last, also, replay });
     }
 
     fn note_verdicts(&mut self, now: Timestamp) {
@@ -308,11 +321,15 @@ impl Run {
             });
         }
         let worst = [Verdict::Failed, Verdict::Inconclusive];
-        let first = worst.iter().find_map(|verdict| findings.iter().find(|(_, finding)| finding.verdict == *verdict));
-        if let Some((line, finding)) = first {
-            let mismatch = self.explain(line, finding, now);
-            self.mismatch.get_or_insert(mismatch);
-        }
+        let first =
+            worst.iter().find_map(|verdict| findings.iter().position(|(_, finding)| finding.verdict == *verdict));
+        let Some(first) = first else { return };
+        let (line, finding) = &findings[first];
+        let mut mismatch = self.explain(line, finding, now);
+        let others = findings.iter().enumerate().filter(|(at, _)| *at != first).map(|(_, other)| other);
+        let missed = others.filter(|(_, finding)| worst.contains(&finding.verdict));
+        mismatch.also = missed.map(|(line, finding)| self.missed(line, finding)).collect();
+        self.mismatch.get_or_insert(mismatch);
     }
 }
 

@@ -388,16 +388,7 @@ impl OwnedPods<'_> {
     fn has(&self, pod: &Object) -> bool {
         let tree = pod.stable();
         let on_node = self.node.is_none_or(|node| tree.at(&["spec", "nodeName"]).as_str() == Some(node));
-        let owners = tree.at(&["metadata", "ownerReferences"]).items();
-        on_node && pod.key().namespace == *self.namespace && owners.iter().any(|owner| self.is_owner(owner))
-    }
-
-    /// Tells whether a reference is to the owner; a ReplicaSet of a Deployment has its name with a hash.
-    fn is_owner(&self, reference: &Json) -> bool {
-        let name = reference.get("name").as_str().unwrap_or("");
-        let of_deployment = reference.get("kind").as_str() == Some("ReplicaSet")
-            && name.rsplit_once('-').is_some_and(|(deployment, _)| deployment == self.owner.as_str());
-        name == self.owner.as_str() || of_deployment
+        on_node && pod.key().namespace == *self.namespace && is_owned_by(pod, self.owner)
     }
 
     fn truth(&self, predicate: &Predicate, now: &ClusterView, baseline: &ClusterView) -> Truth {
@@ -414,10 +405,17 @@ impl OwnedPods<'_> {
                 if truth.holds == Holds::Absent { truth } else { negated(truth) }
             }
             Predicate::Count { count, of } => {
-                let found = left(&refs(&pods), of);
-                Truth::new(found == *count, format!("{found} Pods"))
+                let fulfils = |pod: &&Object| {
+                    let of_pod = ObjectRef::pod(pod.key().namespace, pod.key().name);
+                    object_truth(&of_pod, of, now, baseline).holds == Holds::Yes
+                };
+                let found: Vec<&Object> = pods.iter().filter(fulfils).collect();
+                Truth { holds: (found.len() == *count).into(), ..counted(&found) }
             }
-            Predicate::Exists => Truth::new(!pods.is_empty(), format!("{} Pods", pods.len())),
+            Predicate::Exists => {
+                let found: Vec<&Object> = pods.iter().collect();
+                Truth { holds: (!pods.is_empty()).into(), ..counted(&found) }
+            }
             Predicate::Gone | Predicate::Deleted => {
                 let first = refs(&self.list(baseline));
                 let done = left(&first, predicate);
@@ -434,4 +432,31 @@ impl OwnedPods<'_> {
             },
         }
     }
+}
+
+/// Tells whether an owner has a Pod; a ReplicaSet of a Deployment has its name with a hash.
+pub(super) fn is_owned_by(pod: &Object, owner: &str) -> bool {
+    let tree = pod.stable();
+    tree.at(&["metadata", "ownerReferences"]).items().iter().any(|reference| {
+        let name = reference.get("name").as_str().unwrap_or("");
+        let of_deployment = reference.get("kind").as_str() == Some("ReplicaSet")
+            && name.rsplit_once('-').is_some_and(|(deployment, _)| deployment == owner);
+        name == owner || of_deployment
+    })
+}
+
+/// Says how many Pods there are and where: `2 Pods (web-x on a, web-y without a Node)`.
+fn counted(pods: &[&Object]) -> Truth {
+    const NAMES_MAX: usize = 6;
+    let word = if pods.len() == 1 { "Pod" } else { "Pods" };
+    let place = |pod: &&Object| match pod.stable().at(&["spec", "nodeName"]).as_str() {
+        None | Some("") => format!("{} without a Node", pod.key().name),
+        Some(node) => format!("{} on {node}", pod.key().name),
+    };
+    let mut places: Vec<String> = pods.iter().take(NAMES_MAX).map(place).collect();
+    if pods.len() > NAMES_MAX {
+        places.push(format!("{} more", pods.len() - NAMES_MAX));
+    }
+    let seen = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
+    Truth::new(true, format!("{} {word}{seen}", pods.len()))
 }

@@ -53,7 +53,7 @@ impl Judge {
         }
         let text = if self.sightings.len() > 1 {
             let short = seconds((zero + limit).duration_since(now));
-            format!("{}: {short} short of {}", self.until_then(zero), seconds(limit))
+            format!("{}: {short} short of {}", self.until_then(zero), self.expectation.as_written(limit))
         } else {
             self.since(zero)
         };
