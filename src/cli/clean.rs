@@ -12,13 +12,14 @@ use super::misuse;
 use super::terminal::{counted, line, note};
 use crate::live::cleanup::clean::{Remnant, find, marks};
 use crate::live::cleanup::docker::{Docker, DockerError};
-use crate::live::cleanup::journal::{Left, read_all, state_dir};
+use crate::live::cleanup::journal::{Left, read_all};
+use crate::state_dir::state_dir;
 
 /// Options of `nodeproof clean`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A run that ends, or is killed, puts right what it changed; this command is for what is left when its machine or
-Docker went down as well. What belongs to a run that goes on is left alone, and so is everything that neither a
+A run that ends, or is killed, puts right what it changed; this command is for what is left when its machine or \
+Docker went down as well. What belongs to a run that goes on is left alone, and so is everything that neither a \
 journal, nor the label nodeproof.dev/run, nor a mark on a node shows to be ours.
 
 Examples:

@@ -5,6 +5,7 @@
 //! standard output, and recordings of the real runs if they are asked for.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,9 +17,10 @@ use serde_json::json;
 use self::finding::{Compared, ExplainedDifferences, Finding, Steadiness, without_reason};
 use super::live::{LiveArgs, handle_signals, interrupted};
 use super::misuse;
+use super::progress::Progress;
 use super::selection_args::{Place, SelectionArgs, split_places};
 use super::suite_args::SuiteArgs;
-use super::terminal::{Colour, Progress, line, note};
+use super::terminal::{Colour, line, note};
 use crate::compare::{Difference, Tolerances, differences};
 use crate::harness::{
     Backend, EntryPoint, Judged, LiveOptions, Planned, PlannedRun, Runner, Suite, SuiteOptions, Verdict,
@@ -37,17 +39,14 @@ Examples:
   nodeproof compare --with hollow --k8s 1.31 --json | jq 'select(.unexplained > 0)'
   nodeproof compare --with hollow --update-recordings=recordings features/health && nodeproof replay recordings/1.34.4/*
 
-Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it names:
-which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let instants be the
-same. Lists are compared by their keys. A difference is unexplained unless the ledger has an entry for it, whose
-`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. A \
-scenario
-with an unexplained difference, or an inconclusive one, is played again at the end: if then nothing is unexplained, \
-it is
-unsteady, since real controllers race and the first difference was chance. --json prints one object a scenario: name, \
-k8s,
-sim, real, differences, unexplained, unsteady (how many differences did not come again), wallSeconds; reason where a run
-saw too little or broke down.
+Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it \
+names: which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let \
+instants be the same. Lists are compared by their keys. A difference is unexplained unless the ledger has an \
+entry for it, whose `recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of \
+its own excuses it. A scenario with an unexplained difference, or an inconclusive one, is played again at the \
+end: if then nothing is unexplained, it is unsteady, since real controllers race and the first difference was \
+chance. --json prints one object a scenario: name, k8s, sim, real, differences, unexplained, unsteady (how many \
+differences did not come again), wallSeconds; reason where a run saw too little or broke down.
 
 Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, 130 interrupted.")]
 pub struct CompareArgs {
@@ -177,15 +176,14 @@ impl CompareRun<'_> {
             .collect();
         let progress = Progress::new(jobs.len());
         let threads = self.args.selection_args.jobs.or(real.runner.threads());
-        let mut done = 0;
-        run_all(&jobs, threads, suite, EntryPoint::Command, |job, judged| {
-            progress.clear();
+        let began = |job: &PlannedRun<'_>| progress.begin(&job.planned.name);
+        run_all(&jobs, threads, suite, EntryPoint::Command, began, |job, judged| {
             let finding = self.compare(job.planned, &judged, suite);
-            found(self, job.planned, finding);
-            done += 1;
-            progress.show(done);
+            progress.done(&job.planned.name, judged.verdict.is_failure());
+            progress.aside(|| found(self, job.planned, finding));
+            ControlFlow::Continue(())
         });
-        progress.clear();
+        drop(progress);
     }
 
     fn compare(&self, planned: &Planned, real: &Judged, suite: &Suite) -> Finding {

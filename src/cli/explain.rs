@@ -1,6 +1,7 @@
 //! `nodeproof explain`: prints which scenarios show a requirement, and with `--coverage` whether they hold.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,14 +11,14 @@ use nodeproof_core::scenario::Position;
 use serde_json::{Value, json};
 
 use super::misuse;
+use super::progress::Progress;
 use super::suite_args::SuiteArgs;
-use super::terminal::{Progress, line, note};
+use super::terminal::{line, note};
 use crate::harness::{
     EntryPoint, Judged, PlannedRun, Selection, Suite, SuiteOptions, Verdict, each_in_order, keep_panics_quiet,
     parse_release, run_all,
 };
 use crate::load::Requirement;
-use crate::load::near::nearest;
 use crate::mutation::{Audit, audit};
 use crate::steps::Own;
 
@@ -114,8 +115,7 @@ fn wanted<'a>(suite: &'a Suite, name: Option<&str>) -> Result<Vec<&'a Requiremen
     let found: Vec<&Requirement> =
         all.iter().copied().filter(|requirement| requirement.id.starts_with(&family)).collect();
     if found.is_empty() {
-        let near = nearest(name, all.iter().map(|requirement| requirement.id.as_str()));
-        let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
+        let help = suite.requirements.suggestion(name).map_or_else(String::new, |help| format!(": {help}"));
         return Err(format!("there is no requirement {name:?}{help}"));
     }
     Ok(found)
@@ -165,13 +165,13 @@ fn shown(
         return shown;
     }
     let progress = Progress::new(jobs.len());
-    let mut done = 0;
-    run_all(&jobs, None, suite, EntryPoint::Command, |job, judged| {
+    let began = |job: &PlannedRun<'_>| progress.begin(&job.planned.name);
+    run_all(&jobs, None, suite, EntryPoint::Command, began, |job, judged| {
+        progress.done(&job.planned.name, judged.verdict.is_failure());
         note(job, Some(judged), Vec::new());
-        done += 1;
-        progress.show(done);
+        ControlFlow::Continue(())
     });
-    progress.clear();
+    drop(progress);
     shown
 }
 
@@ -214,10 +214,13 @@ fn report(wanted: &[&Requirement], shown: &BTreeMap<String, Vec<Shown>>, covered
         if args.coverage {
             json!({"id": requirement.id, "scenarios": scenarios})
         } else {
-            json!({
-                "id": requirement.id, "versions": requirement.versions, "says": requirement.says,
-                "observe": requirement.observe, "scenarios": scenarios,
-            })
+            let mut object = json!({"id": requirement.id, "says": requirement.says, "scenarios": scenarios});
+            for (name, text) in [("versions", &requirement.versions), ("observe", &requirement.observe)] {
+                if !text.is_empty() {
+                    object[name] = json!(text);
+                }
+            }
+            object
         }
     };
     let requirements: Vec<Value> = wanted.iter().map(requirement).collect();
@@ -229,8 +232,13 @@ fn report(wanted: &[&Requirement], shown: &BTreeMap<String, Vec<Shown>>, covered
 }
 
 fn print(requirement: &Requirement, scenarios: &[Shown]) {
-    line(format_args!("{}  {}", requirement.id, requirement.says));
-    line(format_args!("    releases: {}; seen by: {}", requirement.versions, requirement.observe));
+    line(format_args!("{}  {}", requirement.id, requirement.says).to_string().trim_end());
+    let fields = [("releases", &requirement.versions), ("seen by", &requirement.observe)];
+    let fields: Vec<String> =
+        fields.iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("{name}: {text}")).collect();
+    if !fields.is_empty() {
+        line(format_args!("    {}", fields.join("; ")));
+    }
     for scenario in scenarios {
         match &scenario.judged {
             None => {

@@ -19,8 +19,8 @@ Examples:
   nodeproof new mine && nodeproof run mine
   nodeproof new .                      in a crate that is there: its Cargo.toml is left to you
 
-Writes features/nodes/lost.feature, features/requirements.yaml, the snapshot of the scenario, tests/scenarios.rs and,
-where there is none, Cargo.toml. Nothing that is there is overwritten.
+Writes features/nodes/lost.feature, features/requirements.yaml, the snapshot of the scenario, tests/scenarios.rs \
+and, where there is none, Cargo.toml. Nothing that is there is overwritten.
 
 Exit code: 0 all is written, 2 nothing is.")]
 pub struct NewArgs {

@@ -23,12 +23,13 @@ Examples:
   nodeproof record --context prod --for 10m
   nodeproof replay recordings/1.34.4/prod
 
-Only get, list and watch are asked for. What a Pod runs with, addresses and ids of machines, images, and annotations and
-messages that are not Kubernetes' own do not reach a file; names and labels do: about.yaml lists what is left out.
+Only get, list and watch are asked for. What a Pod runs with, addresses and ids of machines, images, and \
+annotations and messages that are not Kubernetes' own do not reach a file; names and labels do: about.yaml lists \
+what is left out.
 
-Without an audit log nobody tells who wrote: a replay judges what can be told from the changes of Nodes, which is node
-lifecycle, the ttl annotation and, where the recording began without Nodes, the blocks of Pod addresses. Ctrl-C ends \
-a recording early, and keeps it.
+Without an audit log nobody tells who wrote: a replay judges what can be told from the changes of Nodes, which \
+is node lifecycle, the ttl annotation and, where the recording began without Nodes, the blocks of Pod addresses. \
+Ctrl-C ends a recording early, and keeps it.
 
 Exit code: 0 recorded, 2 misuse, or a cluster that cannot be watched.")]
 pub struct RecordArgs {

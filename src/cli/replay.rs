@@ -20,9 +20,10 @@ Examples:
   nodeproof replay fixtures/recorded/kubelet-1.34.4/network-cut
   nodeproof replay fixtures/recorded/*/* --json | jq -r '\"\\(.recording) \\(.unexplained)\"'
 
-Each modelled controller is given what it really saw, and its next writes are compared with the recorded ones:
-object, field, writer and time. A recording of kubelets (with machine.yaml) drives the machine with what happened to it
-and compares what its kubelet writes. A difference is unexplained unless the ledger has an entry with a reason.
+Each modelled controller is given what it really saw, and its next writes are compared with the recorded ones: \
+object, field, writer and time. A recording of kubelets (with machine.yaml) drives the machine with what \
+happened to it and compares what its kubelet writes. A difference is unexplained unless the ledger has an entry \
+with a reason.
 
 Exit code: 0 nothing unexplained, 1 something is, 2 misuse or no recording.")]
 pub struct ReplayArgs {

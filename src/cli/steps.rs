@@ -15,8 +15,9 @@ Examples:
   nodeproof steps --markdown > sentences.md
   nodeproof steps --json | jq -r '.[] | \"\\(.source) \\(.pattern)\"'
 
---json is an index for editors: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, and
-values where it is one of some words), says, part, examples (steps of the features that say it), source (file:line).")]
+--json is an index for editors: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, \
+and values where it is one of some words), says, part, examples (steps of the features that say it), source \
+(file:line).")]
 pub struct StepsArgs {
     /// Print only sentences that hold all of these words
     words: Vec<String>,

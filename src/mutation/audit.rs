@@ -73,8 +73,7 @@ struct Auditor<'a> {
 impl Auditor<'_> {
     fn play(&self, scenario: Scenario) -> Judged {
         let Planned { name, compiled, path } = self.planned;
-        let compiled =
-            Compiled { id: compiled.id.clone(), tags: compiled.tags.clone(), heading: compiled.heading, scenario };
+        let compiled = Compiled { id: compiled.id.clone(), tags: compiled.tags.clone(), scenario, ..compiled.clone() };
         let mutant = Planned { name: name.clone(), compiled, path: path.clone() };
         run(&mutant, self.options, self.suite, EntryPoint::Command)
     }

@@ -1,0 +1,100 @@
+//! Tests of single messages: each says what is wrong, where, and what to write.
+
+use super::world::{GOOD, Named, World, require};
+
+pub(crate) const TRIALS: &[Named] = &[
+    ("messages::about_the_object_of_a_sentence", objects),
+    ("messages::about_a_sentence_to_add", snippet),
+    ("messages::about_an_answer", answers),
+    ("messages::about_flags_and_requirements", suggestions),
+    ("messages::show_durations_as_written", durations),
+    ("messages::of_explain_have_no_empty_fields", explain),
+    ("messages::of_control_help", control),
+];
+
+/// Returns what lint says of a Then line.
+fn of(line: &str) -> Result<String, String> {
+    let world = World::new();
+    let feature = format!(
+        "Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    When the user cordons Node \"w\"\n    \
+            Then {line}\n"
+    );
+    world.write("features/a/b.feature", feature);
+    Ok(world.call(&["lint"]).ends(2)?.out)
+}
+
+fn says(line: &str, words: &[&str]) -> Result<(), String> {
+    let out = of(line)?;
+    words.iter().try_for_each(|words| require(out.contains(words), || format!("{words:?} is missing in\n{out}")))
+}
+
+fn objects() -> Result<(), String> {
+    says(
+        "Deployment \"web\" has taint \"a/b:NoExecute\" within 5s",
+        &[
+            "b.feature:5:10: Deployment has no such sentence; Node has it\n",
+            "= help: these take it:\n",
+            "Deployment \"web\" field {path} is {value}",
+        ],
+    )?;
+    says(
+        "worker has taint \"a/b:NoExecute\" within 5s",
+        &["b.feature:5:10: \"worker\" is no object\n", "Node \"NAME\""],
+    )?;
+    says("\"w\" keeps condition Ready=True for 5s", &["is no object", "Node \"NAME\""])?;
+    says("the node w has condition Ready=True within 5s", &["\"the node w\" is no object"])?;
+    says("nobody knows this", &["there is no sentence \"Then nobody knows this\""])
+}
+
+fn snippet() -> Result<(), String> {
+    says("3 cats see \"w\"", &["fn step_3_cats_see(draft: &mut Draft, first: String) { todo!() }"])?;
+    says("match", &["fn match_(draft: &mut Draft) { todo!() }"])?;
+    says("\u{1f600}", &["fn step(draft: &mut Draft) { todo!() }"])
+}
+
+fn answers() -> Result<(), String> {
+    says("the request is answered with 400", &["400 is a refusal", "= help: write `the request is refused with 400`"])?;
+    says("the request is refused with 200", &["200 is no refusal", "= help: write `the request is answered with 200`"])
+}
+
+fn suggestions() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/b.feature", format!("@req:NC-3\n{GOOD}"));
+    world.call(&["lint"]).ends(2)?.says("there is no requirement \"NC-3\"")?.says("= help: did you mean NC-")?;
+    world.call(&["explain", "NC-999"]).ends(2)?.says("there is no requirement \"NC-999\": there are NC-01 to NC-")?;
+    world.call(&["explain", "ZZZ"]).ends(2)?.says("the ids begin with ")?;
+    world.call(&["run", "--sumary", "x"]).ends(2)?.says("a similar argument exists: '--summary'")?;
+    world.call(&["stpes"]).ends(2)?.says("a similar subcommand exists: 'steps'")?;
+    world.call(&["run", "--set", "kubelet.maxPod=3"]).ends(2)?.says("did you mean \"maxPods\"?")?;
+    let flag =
+        "Given kube-controller-manager runs with:\n      | node-monitor-grace-perod | 9s |\n    And a ready Node";
+    world.write("features/a/b.feature", GOOD.replacen("Given a ready Node", flag, 1));
+    world.call(&["run"]).ends(1)?.says("unknown flag")?.says("did you mean \"node-monitor-grace-period\"?")?;
+    Ok(())
+}
+
+fn durations() -> Result<(), String> {
+    let world = World::new();
+    let late = GOOD.replace("keeps condition Ready=True for 39s", "keeps condition Ready=True for 1m30s");
+    world.write("features/a/b.feature", late);
+    world.call(&["run"]).ends(1)?.says("  expected  Ready=True for 1m30s\n")?.says(" short of 1m30s\n")?;
+    Ok(())
+}
+
+fn explain() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/requirements.yaml", "own:\n- {id: OWN-01, says: it is so}\n- {id: OWN-02}\n");
+    world.write("features/a/b.feature", format!("@req:OWN-01\n{GOOD}"));
+    let answer = world.call(&["explain", "OWN"]).ends(0)?;
+    let expected = "OWN-01  it is so\n    sim::a::b::it_is_killed\n\nOWN-02\n    no scenario\n\n";
+    require(answer.out.starts_with(expected), || answer.out.clone())?;
+    let json = world.call(&["explain", "OWN-01", "--json"]).ends(0)?;
+    require(!json.out.contains("\"observe\"") && !json.out.contains("\"versions\""), || json.out.clone())
+}
+
+fn control() -> Result<(), String> {
+    let world = World::new();
+    world.call(&["control", "help"]).ends(0)?.says("### `POST clock/advance`\n\nLets time pass")?;
+    world.call(&["control", "halp"]).ends(2)?.says("possible values: help")?;
+    Ok(())
+}
