@@ -10,7 +10,8 @@ use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 use nodeproof_core::sim::DEFAULT_START;
 
 use super::misuse;
-use crate::control::{Session, Setup};
+use super::terminal::text;
+use crate::control::{Session, Setup, reference};
 
 /// Options of `nodeproof control`.
 #[derive(Debug, clap::Args)]
@@ -19,6 +20,9 @@ use crate::control::{Session, Setup};
   $ echo '{\"id\": 1, \"call\": \"POST clock/advance\", \"body\": {\"by\": \"40s\"}}' | nodeproof control
   $ echo '{\"id\": 1, \"call\": \"GET /api/v1/nodes\"}' | nodeproof control --k8s 1.31")]
 pub struct ControlArgs {
+    /// Print the calls, with what they take and answer, and end
+    #[arg(value_parser = ["help"])]
+    help_with_calls: Option<String>,
     /// Kubernetes release, as 1.34 or 1.34.4
     #[arg(long, value_name = "RELEASE", default_value_t = DEFAULT_RELEASE)]
     k8s: Release,
@@ -39,6 +43,10 @@ pub struct ControlArgs {
 /// Answers requests until the input ends.
 #[must_use]
 pub fn run(args: ControlArgs) -> ExitCode {
+    if args.help_with_calls.is_some() {
+        text(&reference());
+        return ExitCode::SUCCESS;
+    }
     let session = cluster(args.cluster)
         .and_then(|cluster| Setup::new(args.k8s, args.seed, args.start, args.set, cluster).map_err(|e| e.to_string()))
         .and_then(|setup| Session::new(setup).map_err(|refusal| refusal.error.to_string()));

@@ -13,6 +13,7 @@ mod cluster;
 mod hollow;
 mod machines;
 mod metrics;
+mod reference;
 mod route;
 #[cfg(feature = "cli")]
 pub mod service;
@@ -29,6 +30,7 @@ use nodeproof_core::sim::Simulation;
 
 #[cfg(feature = "live")]
 pub use hollow::HollowSession;
+pub use reference::page as reference;
 pub use session::Session;
 pub use setup::Setup;
 

@@ -36,10 +36,11 @@ impl Call<'_> {
     }
 }
 
-type Handler = fn(&mut Control, &Call<'_>) -> Result<Reply, Refusal>;
+pub(super) type Handler = fn(&mut Control, &Call<'_>) -> Result<Reply, Refusal>;
 
 /// Every call of a simulated cluster; `*` stands for one part of the path, `**` for all the rest.
-const ROUTES: &[(&str, &str, Handler)] = &[
+pub(super) const ROUTES: &[(&str, &str, Handler)] = &[
+    ("GET", "help", Control::help),
     ("GET", "clock", Control::clock),
     ("POST", "clock/advance", Control::advance),
     ("POST", "clock/rate", Control::rate),
