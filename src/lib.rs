@@ -26,6 +26,8 @@ pub mod live;
 pub mod load;
 pub mod mutation;
 pub mod replay;
+#[cfg(feature = "cli")]
+pub mod state_dir;
 pub mod steps;
 #[cfg(test)]
 mod tidy;

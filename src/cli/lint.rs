@@ -22,9 +22,9 @@ Examples:
   nodeproof lint features/health/unreachable.feature
   nodeproof lint --json | jq -r '.problems[] | \"\\(.file):\\(.line): \\(.message)\"'
 
-Prints each problem as file:line:column with the line, and what to do about it. Of a file that is no Gherkin
-the first problem alone is known. Stored snapshots that no scenario uses are problems too. Nothing is run.
-A scenario that uses what is not modelled is named: no problem, and `run` can say nothing about it.
+Prints each problem as file:line:column with the line, and what to do about it. Of a file that is no Gherkin the \
+first problem alone is known. Stored snapshots that no scenario uses are problems too. Nothing is run. A \
+scenario that uses what is not modelled is named: no problem, and `run` can say nothing about it.
 
 Exit code: 0 nothing is wrong, 2 something is.")]
 pub struct LintArgs {
@@ -62,7 +62,11 @@ pub fn run(args: &LintArgs, own: &Own) -> ExitCode {
             format!(" in {}", counted(suite.broken.len(), "file"))
         };
         let fine = counted(scenarios, "scenario");
-        line(format_args!("{fine} compiled, {}{files}", counted(problems.len(), "problem")));
+        let broken = match suite.disabled().count() {
+            0 => ",".to_owned(),
+            count => format!(", {count} not;"),
+        };
+        line(format_args!("{fine} compiled{broken} {}{files}", counted(problems.len(), "problem")));
     }
     if is_empty {
         return super::misuse("there is no scenario to check");

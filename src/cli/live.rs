@@ -1,6 +1,6 @@
 //! The options and the signal handling that the subcommands with live backends share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::terminal::note;
@@ -58,13 +58,18 @@ pub(super) struct LiveArgs {
     /// Say what would be done to which node, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Where the journal of a run is kept, for `nodeproof clean`; default: NODEPROOF_STATE_DIR, or else nodeproof/ in
-    /// the user's state directory
+    /// Where is kept what failed, for --failed, and the journal of a run, for `nodeproof clean`; default:
+    /// NODEPROOF_STATE_DIR, or else nodeproof/ in the user's state directory
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }
 
 impl LiveArgs {
+    /// Returns the directory of the state, if it is named.
+    pub(super) fn state_dir(&self) -> Option<&Path> {
+        self.state_dir.as_deref()
+    }
+
     /// Returns what is asked for.
     pub(super) fn options(&self) -> LiveOptions {
         let context = self.context.clone().or_else(|| std::env::var("NODEPROOF_CONTEXT").ok()).filter(|_| !self.create);

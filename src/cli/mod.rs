@@ -9,14 +9,18 @@ pub mod bench;
 pub mod clean;
 pub mod compare;
 pub mod control;
+mod count;
 pub mod explain;
 #[cfg(feature = "live")]
 pub mod hollow;
+mod last_run;
 pub mod lint;
 mod live;
 pub mod mutate;
 pub mod new;
+mod outputs;
 pub mod profiles;
+mod progress;
 #[cfg(feature = "live")]
 mod read_only;
 #[cfg(feature = "live")]
@@ -57,10 +61,9 @@ First steps:
   nodeproof lint my.feature            check what you wrote; `nodeproof run my.feature` judges it
   nodeproof <COMMAND> --help           options and examples of a command
 
-Environment: NODEPROOF_SEED, NODEPROOF_K8S and NODEPROOF_TAGS stand in for --seed, --k8s and --tags of run and
-explain where those are not given, and are the way to set them under `cargo test`. NO_COLOR and CARGO_TERM_COLOR mean \
-what they mean
-to cargo.
+Environment: NODEPROOF_SEED, NODEPROOF_K8S and NODEPROOF_TAGS stand in for --seed, --k8s and --tags of run and \
+explain where those are not given, and are the way to set them under `cargo test`. NO_COLOR and CARGO_TERM_COLOR \
+mean what they mean to cargo.
 
 Exit code: 0 passed, 1 a scenario or comparison failed, 2 misuse: a wrong option, variable or file."
 )]
@@ -153,5 +156,21 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// A paragraph is one line of text, which is wrapped to the width of the terminal: a line that ends before would be
+    /// wrapped once more.
+    #[test]
+    fn help_texts_wrap_evenly() {
+        let cli = Cli::command();
+        for command in std::iter::once(&cli).chain(cli.get_subcommands()) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            for pair in lines.windows(2) {
+                let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+                let is_broken = is_prose(pair[0]) && is_prose(pair[1]) && !pair[0].ends_with(':');
+                assert!(!is_broken, "{}: a line breaks off in {pair:?}", command.get_name());
+            }
+        }
     }
 }

@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use serde_json::json;
 
+use super::progress::Progress;
 use super::suite_args::SuiteArgs;
-use super::terminal::{Progress, counted, line, note};
+use super::terminal::{counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{Planned, Suite, SuiteOptions, each_in_order, keep_panics_quiet};
 use crate::mutation::{Audit, JudgedMutant, Known, Mutation, audit};
@@ -32,8 +33,8 @@ For each scenario that passes:
   negated       each line says the opposite, or its bound begins after its end
 A mutant that still passes is printed with its line: the scenario does not prove what it seems to.
 
-Exit code: 0 all are noticed or known, 1 one survives, a known one is noticed, or a scenario fails by itself,
-2 misuse.")]
+Exit code: 0 all are noticed or known, 1 one survives, a known one is noticed, or a scenario fails by itself, 2 \
+misuse.")]
 pub struct MutateArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -86,14 +87,16 @@ pub fn run(args: &MutateArgs, own: &Own) -> ExitCode {
     each_in_order(
         &jobs,
         None,
-        |(planned, options)| Some(audit(planned, options, &suite)),
+        |(planned, options)| {
+            progress.begin(&planned.name);
+            Some(audit(planned, options, &suite))
+        },
         |(planned, _), audit| {
-            progress.clear();
-            report.add(planned, &audit);
-            progress.show(report.scenarios);
+            progress.done(&planned.name, audit.failure.is_some() || audit.survivors().next().is_some());
+            progress.aside(|| report.add(planned, &audit));
         },
     );
-    progress.clear();
+    drop(progress);
     let run: Vec<&Planned> = jobs.iter().map(|(planned, _)| *planned).collect();
     report.finish(&run, args, started)
 }

@@ -11,15 +11,17 @@ use jiff::SignedDuration;
 use nodeproof_core::network::Resource;
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::scenario::Outcome;
-use serde_json::json;
 
+use super::count::Ended;
 use super::live::LiveArgs;
+use super::outputs::{Closing, JudgedScenario, Outputs};
 use super::selection_args::named;
 use super::tally::Tally;
 use super::terminal::{Colour, line, note};
 use super::{MISUSE, misuse};
-use crate::harness::{Planned, Selection, Suite, Verdict};
+use crate::harness::{Judged, Planned, Selection, Suite, Verdict};
 use crate::live::{Access, ReadOnlyRun, kinds_of, rights};
+use crate::load::Problem;
 
 /// Options of a look.
 #[derive(Debug, Clone, clap::Args)]
@@ -59,31 +61,36 @@ const LOOK: &str = "look";
 impl ReadOnlyCommand<'_> {
     /// Judges the scenarios and prints the verdicts: exit code 0 if all held, 1 if not, 2 if the cluster could not be
     /// read.
-    pub(super) fn run(&self) -> ExitCode {
+    pub(super) fn run(&self, mut outputs: Outputs) -> ExitCode {
         let started = Instant::now();
-        let problems: Vec<String> = self.suite.problems().map(ToString::to_string).collect();
-        problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
+        let problems: Vec<Problem> = self.suite.problems().cloned().collect();
+        outputs.load(&problems, self.suite);
         let looked =
             Access::of_context(self.live.kubeconfig.as_deref(), self.live.context.as_deref().unwrap_or_default())
-                .and_then(|access| self.read_only(&access));
-        let tally = match looked {
-            Ok(tally) => tally,
+                .and_then(|access| self.read_only(&access, &mut outputs));
+        let (tally, k8s) = match looked {
+            Ok(looked) => looked,
             Err(message) => return misuse(message),
         };
-        let text = format!("    Finished {tally} in {:.0}s", started.elapsed().as_secs_f64());
+        let ended = Ended { seconds: started.elapsed().as_secs_f64(), ..Ended::of(self.suite, problems.len()) };
+        let code = match (problems.is_empty(), tally.failures()) {
+            (false, _) => MISUSE,
+            (true, 0) => 0,
+            (true, _) => 1,
+        };
+        if let Err(message) = outputs.close(&Closing { backend: LOOK, k8s }, &tally, &ended, code) {
+            return misuse(message);
+        }
+        let text = format!("    Finished {tally} in {:.0}s", ended.seconds);
         if self.json {
             note(text)
         } else {
             line(text)
         }
-        match (problems.is_empty(), tally.failures()) {
-            (false, _) => ExitCode::from(MISUSE),
-            (true, 0) => ExitCode::SUCCESS,
-            (true, _) => ExitCode::FAILURE,
-        }
+        ExitCode::from(code)
     }
 
-    fn read_only(&self, access: &Access) -> Result<Tally, String> {
+    fn read_only(&self, access: &Access, outputs: &mut Outputs) -> Result<(Tally, String), String> {
         let run = ReadOnlyRun::open(access)?;
         let context = self.live.context.as_deref().unwrap_or_default();
         say_cluster(context, access, &run);
@@ -94,7 +101,7 @@ impl ReadOnlyCommand<'_> {
                 None => chosen.push(planned),
                 Some(why) => {
                     tally.add(Verdict::Skipped, &why);
-                    self.say(planned, context, Verdict::Skipped, &why, 0.0);
+                    self.say(planned, &run, &Judged::skipped(why), outputs);
                 }
             }
         }
@@ -117,9 +124,9 @@ impl ReadOnlyCommand<'_> {
         for (planned, outcome) in chosen.iter().zip(run.judge(&scenarios, &measures)?) {
             let (verdict, text) = (Verdict::from(outcome.verdict), self.explain(planned, &outcome));
             tally.add(verdict, &text);
-            self.say(planned, context, verdict, &text, outcome.duration.as_secs_f64());
+            self.say(planned, &run, &Judged::seen(verdict, text, outcome), outputs);
         }
-        Ok(tally)
+        Ok((tally, run.release.minor_name()))
     }
 
     /// Returns the selected scenarios.
@@ -153,21 +160,20 @@ impl ReadOnlyCommand<'_> {
         )
     }
 
-    fn say(&self, planned: &Planned, context: &str, verdict: Verdict, text: &str, wall_seconds: f64) {
-        let name = format!("{LOOK}::{}", planned.compiled.id);
+    fn say(&self, planned: &Planned, run: &ReadOnlyRun, judged: &Judged, outputs: &mut Outputs) {
+        let (name, text) = (format!("{LOOK}::{}", planned.compiled.id), &judged.text);
+        let (context, k8s) = (self.live.context.as_deref(), run.release.minor_name());
+        let entry =
+            JudgedScenario { planned, name: &name, backend: LOOK, context, k8s, seed: None, judged, is_news: true };
+        outputs.verdict(&entry);
         if self.json {
-            let mut said = json!({"name": name, "backend": LOOK, "context": context, "result": verdict.word()});
-            said["wallSeconds"] = json!(wall_seconds);
-            if !text.is_empty() {
-                said["reason"] = json!(text);
-            }
-            return line(said);
+            return;
         }
         let colour = Colour::of(&std::io::stdout());
-        match verdict {
+        match judged.verdict {
             Verdict::Passed => line(format_args!("{} {name}", colour.good("      passed"))),
             Verdict::Skipped => line(format_args!("{} {name} ({text})", colour.note("     skipped"))),
-            _ => line(format_args!("{} {name}\n{text}\n", colour.bad(&format!("{:>12}", verdict.word())))),
+            verdict => line(format_args!("{} {name}\n{text}\n", colour.bad(&format!("{:>12}", verdict.word())))),
         }
     }
 }

@@ -3,25 +3,32 @@
 //! Inputs: feature files, a backend, release and seeds. Outputs: verdicts on standard output, and report files or
 //! snapshots if they are asked for.
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use nodeproof_core::scenario::StepVerdict;
+
+use super::count::{Count, Ended};
+use super::last_run::LastRun;
 use super::live::{LiveArgs, handle_signals, interrupted};
+use super::outputs::{Closing, JudgedScenario, OutputArgs, Outputs, listed};
+use super::progress::Progress;
 #[cfg(feature = "live")]
 use super::read_only::{ReadOnlyArgs, ReadOnlyCommand};
-use super::selection_args::{SelectionArgs, split_places};
+use super::selection_args::{Place, SelectionArgs, split_places};
 use super::suite_args::SuiteArgs;
-use super::tally::Tally;
-use super::terminal::{Colour, Progress, counted, line, note};
+use super::terminal::{Colour, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
     Backend, EntryPoint, Judged, Planned, PlannedRun, RunSettings, Runner, Seeds, Suite, SuiteOptions, Verdict,
-    json_line, keep_panics_quiet, run_all, write_report,
+    keep_panics_quiet, release_name, run_all, write_report,
 };
+use crate::load::Problem;
 use crate::steps::Own;
 
 /// Options of `nodeproof run`.
@@ -32,21 +39,22 @@ Examples:
   nodeproof run features/health --tags '@core and not @slow'
   nodeproof run --only sim::health::unreachable::the_kubelet_is_killed --report out
   nodeproof run features/health/unreachable.feature:10
+  nodeproof run --failed -v                       what failed last, with each step
   nodeproof run --set node-monitor-grace-period=20s   what still holds with a flag of mine
   nodeproof run ../mine --accept                  a suite of your own; what it gives becomes its snapshots
   nodeproof run --seeds 1..1000                   each scenario under each seed, on all cores
   nodeproof run --read-only --context prod        what holds of the Nodes of a cluster as it is; nothing is written
   nodeproof run --k8s 1.31 --json | jq -r 'select(.result == \"failed\") | .name'
 
-Prints what failed and why, with a line that runs it again; on a terminal also what passed. --json prints one
-object a scenario: name, backend, k8s, seed, result (passed, failed, inconclusive, unsupported or skipped),
-reason, virtualSeconds, wallSeconds. Unsupported is what needs something that is not modelled. --report writes
-DIR/<area>/<topic>.../<scenario>.trace.jsonl (each message), .decisions.jsonl (what each controller decided, and
-why) and .history.yaml (what changed in each object).
+Prints what failed and why, with a line that runs it again; on a terminal also what passed. Unsupported is what \
+needs something that is not modelled. --report writes DIR/<area>/<topic>.../<scenario>.trace.jsonl (each \
+message), .decisions.jsonl (what each controller decided, and why) and .history.yaml (what changed in each \
+object). docs/ci.md says what --json, --junit, --annotations and --summary write, and where --failed remembers \
+what failed.
 
-Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a broken feature file (the other files are run), an unused
-snapshot, or nothing was run, since nothing is supported or no backend is there, 130 a run in real time was
-interrupted: what ran was ended and put back.")]
+Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a broken feature file (the other files are run), an \
+unused snapshot, or nothing was run, since nothing is supported or no backend is there, 130 a run in real time \
+was interrupted: what ran was ended and put back.")]
 pub struct RunArgs {
     /// Feature files, or directories with all that is below them, or FILE:LINE for the scenario at a line; default:
     /// features/, or else those built in
@@ -71,9 +79,20 @@ pub struct RunArgs {
     /// Store what the scenarios give as their snapshots, in place of what is stored
     #[arg(long)]
     accept: bool,
-    /// Print one JSON object a line for each scenario
+    /// Print each scenario with its steps, also where the output is no terminal
+    #[arg(short, long)]
+    verbose: bool,
+    /// Name the scenarios that would be run, each with its place, and run none
+    #[arg(long, conflicts_with_all = ["accept", "report", "junit", "seeds"])]
+    list: bool,
+    /// Begin no other scenario once one has failed
     #[arg(long)]
-    json: bool,
+    fail_fast: bool,
+    /// Only scenarios that failed when they ran last with the same backend, release and settings
+    #[arg(long, conflicts_with_all = ["only", "read_only"])]
+    failed: bool,
+    #[command(flatten)]
+    output_args: OutputArgs,
     #[cfg(feature = "live")]
     #[command(flatten)]
     read_only: ReadOnlyArgs,
@@ -84,79 +103,151 @@ pub struct RunArgs {
 /// Runs scenarios and judges them.
 #[must_use]
 pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
-    let options = match options(args) {
-        Ok(options) => options,
-        Err(message) => return misuse(message),
-    };
+    match run_or_refuse(args, own) {
+        Ok(code) => code,
+        Err(message) => misuse(message),
+    }
+}
+
+fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
+    let options = options(args)?;
     SuiteOptions::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
     let (paths, places) = split_places(&args.paths);
     let mut suite_paths = args.suite_args.suite_paths(&paths, own);
     suite_paths.backend = options.runner.backend();
     let mut suite = Suite::load(&suite_paths);
     options.settings.iter().for_each(|settings| suite.set_flags(&settings.flags));
+    let mut outputs = Outputs::open(&args.output_args)?;
     #[cfg(feature = "live")]
     if args.read_only.read_only {
-        return read_only(args, &options, &suite);
+        return Ok(read_only(args, &options, &suite, outputs));
     }
     options.runner.announcement().iter().for_each(note);
     let problems = problems(args, &suite);
-    problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
-    let chosen: Vec<&Planned> = match args.selection_args.of(&suite, &options, &places) {
+    outputs.load(&problems, &suite);
+    let mut ended = Ended::of(&suite, problems.len());
+    let last_run = LastRun::read(args.live.state_dir(), &paths, &options);
+    let chosen = chosen(args, &suite, &options, &places, &last_run);
+    let (k8s, backend) = (release_name(options.release), options.runner.backend());
+    let closing = Closing { backend: backend.name(), k8s };
+    let chosen: Vec<&Planned> = match chosen {
         Ok(chosen) => chosen,
-        Err(_) if suite.problems().next().is_some() => return ExitCode::from(MISUSE),
-        Err(message) => return misuse(message),
+        // What is wrong was said already.
+        Err(_) if !problems.is_empty() => {
+            let count = Count::default();
+            if !args.list {
+                count.summary(&ended, false).iter().for_each(note);
+            }
+            outputs.close(&closing, &count.tally, &ended, MISUSE)?;
+            return Ok(ExitCode::from(MISUSE));
+        }
+        Err(message) => return Err(message),
     };
-    if let Some(directory) = &args.report
-        && let Err(error) = std::fs::create_dir_all(directory)
-    {
-        return misuse(format!("{}: the report cannot be written: {error}", directory.display()));
+    if let Some(directory) = &args.report {
+        std::fs::create_dir_all(directory).map_err(|error| unwritable_report(directory, &error))?;
     }
     keep_panics_quiet();
     let started = Instant::now();
-    let mut count = Count::default();
-    let (threads, runner, backend) = (options.runner.threads(), options.runner.clone(), options.runner.backend());
+    let runner = options.runner.clone();
     let jobs = jobs(&chosen, args, options);
-    if args.live.dry_run {
-        return dry_run(&jobs);
+    if args.live.dry_run || args.list {
+        return Ok(if args.list { list(&jobs, args, problems.is_empty()) } else { dry_run(&jobs) });
     }
     handle_signals(&runner);
-    let progress = Progress::new(jobs.len());
-    let mut broken_report = None;
-    let entry_point = if args.accept { EntryPoint::Accept } else { EntryPoint::Command };
-    let threads = args.selection_args.jobs.or(threads);
-    run_all(&jobs, threads, &suite, entry_point, |job, judged| {
-        let is_news = count.add(job, &judged);
-        if let (Some(directory), Some(outcome)) = (&args.report, &judged.outcome)
-            && let Err(error) = write_report(directory, job.planned, &job.options, outcome)
-        {
-            broken_report = Some(format!("{}: the report cannot be written: {error}", directory.display()));
-        }
-        progress.clear();
-        if is_news || args.json {
-            say(args, job, &judged);
-        }
-        progress.show(count.tally.total());
-    });
-    progress.clear();
-    count.summary(args, started, problems.len(), jobs.len());
+    let mut playing = Playing { args, outputs, count: Count::default(), last_run: last_run.ok(), broken_report: None };
+    playing.play(&jobs, &suite, args.selection_args.jobs.or(runner.threads()));
+    let Playing { outputs, count, last_run, broken_report, .. } = playing;
+    ended.seconds = started.elapsed().as_secs_f64();
+    ended.not_begun = jobs.len() - count.tally.total();
+    let lines = count.summary(&ended, args.seeds.is_some());
+    lines.iter().for_each(|text| if args.output_args.json { note(text) } else { line(text) });
+    let (code, why) = count.exit_code(backend, problems.is_empty(), jobs.len());
+    outputs.close(&closing, &count.tally, &ended, if broken_report.is_some() { MISUSE } else { code })?;
+    if let Some(Err(why)) = last_run.map(LastRun::write) {
+        note(format_args!("warning: what failed is not remembered for --failed: {why}"));
+    }
     if let Some(message) = broken_report {
-        return misuse(message);
+        return Err(message);
     }
     if let Some(code) = interrupted(&runner) {
-        return code;
+        return Ok(code);
     }
-    if args.accept
-        && let Err(message) = remove_unused_snapshots(&suite)
-    {
-        return misuse(message);
+    if args.accept {
+        remove_unused_snapshots(&suite)?;
     }
-    count.exit_code(backend, problems.is_empty(), jobs.len())
+    why.map_or(Ok(ExitCode::from(code)), Err)
+}
+
+/// Returns the scenarios that are selected; with `--failed` those of them that failed when they ran last.
+fn chosen<'a>(
+    args: &RunArgs,
+    suite: &'a Suite,
+    options: &SuiteOptions,
+    places: &[Place],
+    last_run: &Result<LastRun, String>,
+) -> Result<Vec<&'a Planned>, String> {
+    let selected = args.selection_args.of(suite, options, places)?;
+    if args.failed { last_run.as_ref().map_err(Clone::clone)?.of(selected) } else { Ok(selected) }
+}
+
+/// The scenarios being run.
+struct Playing<'a> {
+    args: &'a RunArgs,
+    outputs: Outputs,
+    count: Count,
+    last_run: Option<LastRun>,
+    /// Why the report cannot be written.
+    broken_report: Option<String>,
+}
+
+impl Playing<'_> {
+    fn play(&mut self, jobs: &[PlannedRun<'_>], suite: &Suite, threads: Option<NonZeroUsize>) {
+        let progress = Progress::new(jobs.len());
+        let entry_point = if self.args.accept { EntryPoint::Accept } else { EntryPoint::Command };
+        let began = |job: &PlannedRun<'_>| progress.begin(&job.planned.name);
+        run_all(jobs, threads, suite, entry_point, began, |job, judged| {
+            let has_failed = judged.verdict.is_failure();
+            progress.done(&job.planned.name, has_failed);
+            progress.aside(|| self.judged(job, &judged));
+            if has_failed && self.args.fail_fast { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    }
+
+    fn judged(&mut self, job: &PlannedRun<'_>, judged: &Judged) {
+        let is_news = self.count.add(job, judged);
+        if let (Some(directory), Some(outcome)) = (&self.args.report, &judged.outcome)
+            && let Err(error) = write_report(directory, job.planned, &job.options, outcome)
+        {
+            self.broken_report = Some(unwritable_report(directory, &error));
+        }
+        if let Some(last_run) = &mut self.last_run {
+            last_run.note(job.planned, judged.verdict);
+        }
+        if is_news && !self.args.output_args.json {
+            say(self.args, job.planned, judged);
+        }
+        let (planned, options) = (job.planned, &job.options);
+        self.outputs.verdict(&JudgedScenario {
+            planned,
+            name: &planned.name,
+            backend: options.runner.backend().name(),
+            context: None,
+            k8s: release_name(planned.release(options)),
+            seed: Some(options.seed),
+            judged,
+            is_news,
+        });
+    }
+}
+
+fn unwritable_report(directory: &Path, error: &std::io::Error) -> String {
+    format!("{}: the report cannot be written: {error}", directory.display())
 }
 
 /// Returns what is wrong with the files; with `--accept` unused snapshots are no problem, since they are deleted.
-fn problems(args: &RunArgs, suite: &Suite) -> Vec<String> {
+fn problems(args: &RunArgs, suite: &Suite) -> Vec<Problem> {
     let unused = if args.accept { Vec::new() } else { suite.unused_snapshots() };
-    suite.problems().chain(unused.iter().map(|(_, problem)| problem)).map(ToString::to_string).collect()
+    suite.problems().cloned().chain(unused.into_iter().map(|(_, problem)| problem)).collect()
 }
 
 /// Deletes stored snapshots that no scenario uses, and says so.
@@ -170,10 +261,10 @@ fn remove_unused_snapshots(suite: &Suite) -> Result<(), String> {
 
 /// Judges a cluster as it is.
 #[cfg(feature = "live")]
-fn read_only(args: &RunArgs, options: &SuiteOptions, suite: &Suite) -> ExitCode {
+fn read_only(args: &RunArgs, options: &SuiteOptions, suite: &Suite, outputs: Outputs) -> ExitCode {
     let (selection, only) = (&options.selection, args.selection_args.only.as_deref());
     let (live, read_only) = (&args.live, &args.read_only);
-    ReadOnlyCommand { args: read_only, live, suite, selection, only, json: args.json }.run()
+    ReadOnlyCommand { args: read_only, live, suite, selection, only, json: args.output_args.json }.run(outputs)
 }
 
 /// Returns the options of the suite: command line first, then environment variables, then defaults.
@@ -232,16 +323,29 @@ fn dry_run(jobs: &[PlannedRun<'_>]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the verdict of one scenario: with `--json` always, otherwise only if it failed, and on a terminal always.
-fn say(args: &RunArgs, job: &PlannedRun<'_>, judged: &Judged) {
-    let planned = job.planned;
-    if args.json {
-        line(json_line(planned, &job.options, judged));
-        return;
+/// Names the scenarios that would be run: exit code 2 if a file has a problem.
+fn list(jobs: &[PlannedRun<'_>], args: &RunArgs, files_are_fine: bool) -> ExitCode {
+    for PlannedRun { planned, options, skipped } in jobs {
+        if !options.selection.meets(planned.tags()) {
+            continue;
+        }
+        if args.output_args.json {
+            line(listed(planned, skipped.as_deref()));
+            continue;
+        }
+        let why = skipped.as_ref().map_or_else(String::new, |why| format!(" (skipped: {why})"));
+        let place = &planned.compiled.scenario.position;
+        line(format_args!("{} {}:{}{why}", planned.name, place.file, place.line));
     }
+    if files_are_fine { ExitCode::SUCCESS } else { ExitCode::from(MISUSE) }
+}
+
+/// Prints the verdict of one scenario for people: if it failed, and on a terminal or if asked for always.
+fn say(args: &RunArgs, planned: &Planned, judged: &Judged) {
     let colour = Colour::of(&std::io::stdout());
+    let is_quiet = !args.verbose && !std::io::stdout().is_terminal();
     match judged.verdict {
-        Verdict::Passed | Verdict::Skipped | Verdict::Unsupported if !std::io::stdout().is_terminal() => {}
+        Verdict::Passed | Verdict::Skipped | Verdict::Unsupported if is_quiet => {}
         Verdict::Passed => line(format_args!("{} {}", colour.good("      passed"), planned.name)),
         verdict @ (Verdict::Skipped | Verdict::Unsupported) => {
             let word = colour.note(&format!("{:>12}", verdict.word()));
@@ -252,83 +356,17 @@ fn say(args: &RunArgs, job: &PlannedRun<'_>, judged: &Judged) {
             line(format_args!("{word} {}\n{}\n", planned.name, judged.text));
         }
     }
-}
-
-#[derive(Debug, Default)]
-struct Count {
-    tally: Tally,
-    seeds: BTreeMap<u64, usize>,
-    /// The seeds under which scenarios failed, by their names.
-    failures: BTreeMap<String, Vec<u64>>,
-}
-
-impl Count {
-    /// Counts a verdict; false if it repeats one that was printed: the scenario passed, or failed under another seed.
-    fn add(&mut self, job: &PlannedRun<'_>, judged: &Judged) -> bool {
-        let seed = job.options.seed;
-        *self.seeds.entry(seed).or_default() += usize::from(judged.verdict.is_failure());
-        let is_first_seed = self.seeds.len() == 1;
-        let mut is_news = is_first_seed;
-        if judged.verdict.is_failure() {
-            let seeds = self.failures.entry(job.planned.name.clone()).or_default();
-            is_news = seeds.is_empty();
-            seeds.push(seed);
-        }
-        self.tally.add(judged.verdict, &judged.text);
-        is_news
-    }
-
-    /// Returns the exit code of a run, and says why it is one of misuse where nothing else does.
-    fn exit_code(&self, backend: Backend, files_are_fine: bool, jobs: usize) -> ExitCode {
-        let is_none_supported = !self.tally.unsupported().is_empty();
-        if (backend != Backend::Sim || is_none_supported) && self.tally.run() == 0 && jobs > 0 {
-            return misuse(format!("nothing was run on the backend {}: {}", backend.name(), self.tally.main_reason()));
-        }
-        match (files_are_fine, self.tally.failures()) {
-            (false, _) => ExitCode::from(MISUSE),
-            (true, 0) => ExitCode::SUCCESS,
-            (true, _) => ExitCode::FAILURE,
-        }
-    }
-
-    fn summary(&self, args: &RunArgs, started: Instant, problems: usize, jobs: usize) {
-        let mut text = self.tally.to_string();
-        if self.tally.total() < jobs {
-            text += &format!(", {} not begun", jobs - self.tally.total());
-        }
-        if problems > 0 {
-            text += &format!("; {} in feature files", counted(problems, "problem"));
-        }
-        let seconds = started.elapsed().as_secs_f64();
-        text += &format!(" in {seconds:.2}s");
-        if args.seeds.is_some() {
-            let seeds = u32::try_from(self.seeds.len()).unwrap_or(u32::MAX);
-            let broken = self.seeds.values().filter(|failures| **failures > 0).count();
-            text +=
-                &format!(": {seeds} seeds, {broken} with a failure, {:.3}s a seed", seconds / f64::from(seeds.max(1)));
-        }
-        let skipped = self.tally.skipped().iter().map(|(reason, count)| format!("     skipped {count}: {reason}"));
-        let unsupported = self.tally.unsupported().iter();
-        let unsupported = unsupported.map(|(reason, count)| format!(" unsupported {count}: {reason}"));
-        let several = self.failures.iter().filter(|_| args.seeds.is_some());
-        let failures = several.map(|(name, seeds)| format!("      failed {name} under {}", some_of(seeds)));
-        let lines: Vec<String> =
-            skipped.chain(unsupported).chain(failures).chain([format!("    Finished {text}")]).collect();
-        if args.json {
-            lines.iter().for_each(note);
-        } else {
-            lines.iter().for_each(line);
-        }
+    if args.verbose {
+        judged.outcome.iter().flat_map(|outcome| &outcome.steps).for_each(say_step);
     }
 }
 
-/// Returns `seeds 3, 7, 9 and 12 more`.
-fn some_of(seeds: &[u64]) -> String {
-    const SHOWN: usize = 8;
-    let shown: Vec<String> = seeds.iter().take(SHOWN).map(ToString::to_string).collect();
-    let word = if seeds.len() == 1 { "seed" } else { "seeds" };
-    match seeds.len().saturating_sub(SHOWN) {
-        0 => format!("{word} {}", shown.join(", ")),
-        more => format!("{word} {} and {more} more", shown.join(", ")),
-    }
+/// Prints the verdict of a step, with what was seen.
+fn say_step(step: &StepVerdict) {
+    let word = Verdict::from(step.verdict).word();
+    let first = step.observed.lines().next().unwrap_or_default();
+    line(format_args!(
+        "             {word} {}:{}: {}: {first}",
+        step.position.file, step.position.line, step.position.text
+    ));
 }

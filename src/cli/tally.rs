@@ -27,6 +27,18 @@ impl Tally {
         }
     }
 
+    /// Returns how many have which verdict.
+    pub(super) fn counts(&self) -> [(&'static str, usize); 5] {
+        [
+            (Verdict::Passed, self.passed),
+            (Verdict::Failed, self.failed),
+            (Verdict::Inconclusive, self.inconclusive),
+            (Verdict::Unsupported, self.unsupported.values().sum()),
+            (Verdict::Skipped, self.skipped.values().sum()),
+        ]
+        .map(|(verdict, count)| (verdict.word(), count))
+    }
+
     /// Returns how many were skipped for which reason.
     pub(super) const fn skipped(&self) -> &BTreeMap<String, usize> {
         &self.skipped
@@ -60,17 +72,8 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} passed", self.passed)?;
-        for (count, verdict) in [
-            (self.failed, Verdict::Failed),
-            (self.inconclusive, Verdict::Inconclusive),
-            (self.unsupported.values().sum(), Verdict::Unsupported),
-            (self.skipped.values().sum(), Verdict::Skipped),
-        ] {
-            if count > 0 {
-                write!(f, ", {count} {}", verdict.word())?;
-            }
-        }
-        Ok(())
+        let [(word, passed), others @ ..] = self.counts();
+        write!(f, "{passed} {word}")?;
+        others.iter().filter(|(_, count)| *count > 0).try_for_each(|(word, count)| write!(f, ", {count} {word}"))
     }
 }

@@ -1,11 +1,11 @@
-//! Output that all subcommands share: lines, colours, and a line of progress.
+//! Output that all subcommands share: lines and colours.
 //!
 //! Outputs: text on standard output and standard error. Invariant: when the reader closes the pipe
 //! (`nodeproof … | head`), the rest is dropped without a panic and the exit code stays the verdict's. Any other failure
 //! to write (a full disk) ends the program as misuse, so that a part of an output cannot be taken for the whole.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 
 use super::MISUSE;
 
@@ -62,34 +62,6 @@ impl Colour {
     /// Cyan.
     pub(super) fn note(&self, text: &str) -> String {
         self.paint("36", text)
-    }
-}
-
-/// A line on the terminal that shows how far a run is; nothing if standard error is no terminal.
-pub(super) struct Progress {
-    total: usize,
-    is_shown: bool,
-}
-
-impl Progress {
-    /// Begins a run of so many scenarios.
-    pub(super) fn new(total: usize) -> Self {
-        Self { total, is_shown: io::stderr().is_terminal() }
-    }
-
-    /// Shows how many are done.
-    pub(super) fn show(&self, done: usize) {
-        if self.is_shown {
-            let running = Colour::of(&io::stderr()).note("     Running");
-            drop(write!(io::stderr(), "\r{running} {done}/{}", self.total));
-        }
-    }
-
-    /// Takes the line away, so that others can be printed.
-    pub(super) fn clear(&self) {
-        if self.is_shown {
-            drop(write!(io::stderr(), "\r\x1b[K"));
-        }
     }
 }
 

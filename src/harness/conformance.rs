@@ -126,7 +126,7 @@ impl Tests {
         for index in 0..suite.planned.len() {
             trials.push(trial(&suite, index, arguments, options));
         }
-        trials.extend(suite.broken.iter().map(|(name, _, problems)| broken(name.clone(), problems)));
+        trials.extend(suite.broken.iter().map(|file| broken(file.name.clone(), &file.problems)));
         if only.is_none() {
             if !suite.missing.is_empty() {
                 trials.push(broken("meta::files_are_there".to_owned(), &suite.missing));
@@ -141,8 +141,8 @@ impl Tests {
     /// Handles a scenario that was selected by name and does not exist: its file is broken, or no scenario has the
     /// name.
     fn one_that_is_not_there(&self, name: &str, suite: &Suite) -> Result<Vec<Trial>, String> {
-        if let Some((.., problems)) = suite.broken.first() {
-            return Ok(vec![broken(name.to_owned(), problems)]);
+        if let Some(file) = suite.broken.first() {
+            return Ok(vec![broken(name.to_owned(), &file.problems)]);
         }
         let all = Suite::of_tree(&self.root, &self.suite_paths, None);
         let near = nearest(name, all.planned.iter().map(|planned| planned.name.as_str()));

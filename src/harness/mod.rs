@@ -21,11 +21,11 @@ mod yaml;
 
 pub use conformance::Tests;
 pub use embedded::built_in_features;
-pub use options::{EntryPoint, RunSettings, Seeds, Selection, SuiteOptions, parse_release, parse_seed};
+pub use options::{EntryPoint, RunSettings, Seeds, Selection, SuiteOptions, parse_release, parse_seed, release_name};
 pub use parallel::{PlannedRun, each_in_order, run_all};
 pub use planned::Planned;
-pub use report::{json_line, write_report};
+pub use report::write_report;
 pub use runner::{Backend, KindOptions, LiveOptions, Runner};
 pub use scenario::{Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;
-pub use suite::{Suite, SuitePaths};
+pub use suite::{Broken, Suite, SuitePaths};

@@ -201,7 +201,8 @@ impl SuiteOptions {
 }
 
 /// Returns a release as people name it: `1.34`, with its patch only where that is not the modelled one.
-pub(super) fn release_name(release: Release) -> String {
+#[must_use]
+pub fn release_name(release: Release) -> String {
     if RELEASES.contains(&release) { release.minor_name() } else { release.to_string() }
 }
 

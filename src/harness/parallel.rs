@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use super::options::{EntryPoint, SuiteOptions};
@@ -25,19 +26,30 @@ pub struct PlannedRun<'a> {
     pub skipped: Option<String>,
 }
 
-/// Runs scenarios on this many threads, or on one for each core. Calls `done` for each in their order, once it and
-/// those before it are judged; in real time as soon as it is judged itself, since others may take minutes.
+/// Runs scenarios on this many threads, or on one for each core. Calls `began` for each as it begins, and `done` for
+/// each in their order, once it and those before it are judged; in real time as soon as it is judged itself, since
+/// others may take minutes. Where `done` breaks off, no other scenario is begun and it is not called again.
 pub fn run_all<'a>(
     jobs: &[PlannedRun<'a>],
     threads: Option<NonZeroUsize>,
     suite: &Suite,
     entry_point: EntryPoint,
-    mut done: impl FnMut(&PlannedRun<'a>, Judged),
+    began: impl Fn(&PlannedRun<'a>) + Sync,
+    mut done: impl FnMut(&PlannedRun<'a>, Judged) -> ControlFlow<()>,
 ) {
+    let is_over = AtomicBool::new(false);
     let judged = |job: &PlannedRun<'a>| match &job.skipped {
-        _ if job.options.runner.is_interrupted() => None,
+        _ if job.options.runner.is_interrupted() || is_over.load(Ordering::Relaxed) => None,
         Some(why) => Some(Judged::skipped(why.clone())),
-        None => Some(run(job.planned, &job.options, suite, entry_point)),
+        None => {
+            began(job);
+            Some(run(job.planned, &job.options, suite, entry_point))
+        }
+    };
+    let mut done = |job: &PlannedRun<'a>, judged| {
+        if !is_over.load(Ordering::Relaxed) && done(job, judged).is_break() {
+            is_over.store(true, Ordering::Relaxed);
+        }
     };
     let in_real_time = jobs.first().is_some_and(|job| job.options.runner.backend() != Backend::Sim);
     if in_real_time {

@@ -1,49 +1,14 @@
-//! The output of a run for programs: a JSON line for each scenario, and report files. Two processes write the same
-//! files.
+//! The report files of a run. Two processes write the same files.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use nodeproof_core::scenario::Outcome;
-use serde_json::{Map, Value, json};
 
-use super::options::{SuiteOptions, release_name};
+use super::options::SuiteOptions;
 use super::planned::Planned;
-use super::scenario::{Judged, Verdict};
-
 use super::yaml;
-
-/// A part of the figure that steps report which measure bytes.
-const FIGURE: &str = " bytes a minute ";
-
-/// Returns the JSON line of a scenario.
-#[must_use]
-pub fn json_line(planned: &Planned, options: &SuiteOptions, judged: &Judged) -> String {
-    let mut line = Map::new();
-    line.insert("name".into(), json!(planned.name));
-    line.insert("backend".into(), json!(options.runner.backend().name()));
-    line.insert("k8s".into(), json!(release_name(planned.release(options))));
-    line.insert("seed".into(), json!(options.seed));
-    line.insert("result".into(), json!(judged.verdict.word()));
-    if judged.verdict != Verdict::Passed {
-        line.insert("reason".into(), json!(judged.text));
-    }
-    let figures =
-        judged.outcome.iter().flat_map(|outcome| &outcome.steps).filter(|step| step.observed.contains(FIGURE));
-    let figures: Vec<Value> =
-        figures.map(|step| json!({"line": step.position.line, "observed": step.observed})).collect();
-    if !figures.is_empty() {
-        line.insert("figures".into(), Value::Array(figures));
-    }
-    let tolerance = judged.outcome.as_ref().map(|outcome| outcome.tolerance.as_str()).filter(|text| !text.is_empty());
-    if let Some(tolerance) = tolerance {
-        line.insert("tolerance".into(), json!(tolerance));
-    }
-    line.insert("virtualSeconds".into(), json!(judged.virtual_time.as_secs_f64()));
-    line.insert("wallSeconds".into(), json!(judged.wall_time.as_secs_f64()));
-    Value::Object(line).to_string()
-}
 
 /// Writes trace (if it was kept), decisions and histories of a scenario: `DIR/area/topic/scenario.trace.jsonl` and so
 /// on. Nothing in them depends on the wall clock.

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nodeproof_core::scenario::{Outcome, Verdict as CoreVerdict};
+use nodeproof_core::scenario::{Mismatch, Missed, Outcome, Verdict as CoreVerdict};
 
 use super::options::{EntryPoint, SuiteOptions, release_name};
 use super::planned::Planned;
@@ -69,6 +69,8 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Why it failed, with all that helps; why it was skipped or is unsupported; empty if it passed.
     pub text: String,
+    /// The same in parts, if it failed.
+    pub failure: Option<Mismatch>,
     /// What the backend left behind; `None` if it was not run or broke down.
     pub outcome: Option<Outcome>,
     /// How much time passed in the cluster.
@@ -84,8 +86,17 @@ impl Judged {
         Self::not_run(Verdict::Skipped, why)
     }
 
+    /// A scenario that was judged by what was seen of a cluster.
+    #[must_use]
+    pub fn seen(verdict: Verdict, text: String, outcome: Outcome) -> Self {
+        let virtual_time = outcome.duration;
+        let wall_time = virtual_time.unsigned_abs();
+        Self { verdict, text, failure: outcome.mismatch.clone(), outcome: Some(outcome), virtual_time, wall_time }
+    }
+
     const fn not_run(verdict: Verdict, why: String) -> Self {
-        Self { verdict, text: why, outcome: None, virtual_time: jiff::SignedDuration::ZERO, wall_time: Duration::ZERO }
+        let virtual_time = jiff::SignedDuration::ZERO;
+        Self { verdict, text: why, failure: None, outcome: None, virtual_time, wall_time: Duration::ZERO }
     }
 }
 
@@ -99,16 +110,17 @@ pub fn run(planned: &Planned, options: &SuiteOptions, suite: &Suite, entry_point
     let outcome = catch_unwind(AssertUnwindSafe(|| options.runner.play(planned, options, suite)));
     let wall_time = started.elapsed();
     let replay = replay_line(planned, options, entry_point);
-    let (verdict, text, outcome) = match outcome {
-        Ok(outcome) => {
-            let (verdict, text) = judge(planned, options, &suite.store, entry_point, &outcome, &replay);
-            (verdict, text, Some(outcome))
-        }
-        Err(payload) => (Verdict::Failed, broken_down(planned, payload.as_ref(), &replay), None),
+    let (told, outcome) = match outcome {
+        Ok(outcome) => (judge(planned, options, &suite.store, entry_point, &outcome, replay), Some(outcome)),
+        Err(payload) => (broken_down(planned, payload.as_ref(), replay), None),
     };
+    let (verdict, text, failure) = told;
     let virtual_time = outcome.as_ref().map(|outcome| outcome.duration).unwrap_or_default();
-    Judged { verdict, text, outcome, virtual_time, wall_time }
+    Judged { verdict, text, failure, outcome, virtual_time, wall_time }
 }
+
+/// A verdict, what it is because of, and that in parts.
+type Told = (Verdict, String, Option<Mismatch>);
 
 fn judge(
     planned: &Planned,
@@ -116,14 +128,13 @@ fn judge(
     store: &super::Store,
     entry_point: EntryPoint,
     outcome: &Outcome,
-    replay: &str,
-) -> (Verdict, String) {
+    replay: String,
+) -> Told {
     if let Some(mismatch) = &outcome.mismatch {
         if outcome.verdict == CoreVerdict::Unsupported {
-            return (Verdict::Unsupported, mismatch.observed.clone());
+            return (Verdict::Unsupported, mismatch.observed.clone(), None);
         }
-        let mut mismatch = mismatch.clone();
-        replay.clone_into(&mut mismatch.replay);
+        let mismatch = Mismatch { replay, ..mismatch.clone() };
         let verdict = match outcome.verdict {
             CoreVerdict::Inconclusive => Verdict::Inconclusive,
             _ => Verdict::Failed,
@@ -132,12 +143,23 @@ fn judge(
             "" => String::new(),
             text => format!("\n  tolerance {text}"),
         };
-        return (verdict, format!("{mismatch}{tolerance}"));
+        return (verdict, format!("{mismatch}{tolerance}"), Some(mismatch));
     }
-    match store.compare(planned, options, entry_point, &outcome.snapshots) {
-        Ok(()) => (Verdict::Passed, String::new()),
-        Err(text) => (Verdict::Failed, format!("{text}\n  replay    {replay}")),
+    let mut differing = store.compare(planned, options, entry_point, &outcome.snapshots);
+    if differing.is_empty() {
+        return (Verdict::Passed, String::new(), None);
     }
+    let place = |missed: &Missed| format!("{}:{}: {}", missed.step.file, missed.step.line, missed.step.text);
+    let texts: Vec<String> = differing.iter().map(|missed| format!("{}\n{}", place(missed), missed.observed)).collect();
+    let text = format!("{}\n  replay    {replay}", texts.join("\n"));
+    let first = differing.remove(0);
+    (Verdict::Failed, text, Some(in_parts(first, differing, replay)))
+}
+
+/// Returns a failure for which no decision is to blame.
+fn in_parts(first: Missed, also: Vec<Missed>, replay: String) -> Mismatch {
+    let Missed { step, expected, observed } = first;
+    Mismatch { step, expected, observed, why: Vec::new(), last: Vec::new(), also, replay }
 }
 
 /// Returns a command line that repeats the run of a scenario.
@@ -182,7 +204,7 @@ fn quote(path: &str) -> String {
 }
 
 /// Returns the failure text for a panic of the program: it is never the scenario's fault.
-fn broken_down(planned: &Planned, payload: &(dyn Any + Send), replay: &str) -> String {
+fn broken_down(planned: &Planned, payload: &(dyn Any + Send), replay: String) -> Told {
     let message = payload
         .downcast_ref::<String>()
         .cloned()
@@ -190,10 +212,13 @@ fn broken_down(planned: &Planned, payload: &(dyn Any + Send), replay: &str) -> S
         .unwrap_or_else(|| "no message".to_owned());
     let place = LAST_PANIC.with(|last| last.borrow_mut().take()).unwrap_or_default();
     let position = &planned.compiled.scenario.position;
-    format!(
+    let text = format!(
         "{}:{}: {}\n  broken    nodeproof itself: {message}\n  at        {place}\n  replay    {replay}",
         position.file, position.line, position.text
-    )
+    );
+    let observed = format!("nodeproof itself broke down: {message}, at {place}");
+    let missed = Missed { step: position.clone(), expected: "a verdict".to_owned(), observed };
+    (Verdict::Failed, text, Some(in_parts(missed, Vec::new(), replay)))
 }
 
 thread_local! {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use nodeproof_core::profile::{DEFAULT_RELEASE, Release, releases_between};
-use nodeproof_core::scenario::{Predicate, Snapshot, SnapshotKind, Subject};
+use nodeproof_core::scenario::{Missed, Predicate, Snapshot, SnapshotKind, Subject};
 use regex::Regex;
 
 use super::embedded;
@@ -52,16 +52,16 @@ impl Store {
         options: &SuiteOptions,
         entry_point: EntryPoint,
         snapshots: &[Snapshot],
-    ) -> Result<(), String> {
+    ) -> Vec<Missed> {
         let mut failures = Vec::new();
         for (snapshot, stem) in snapshots.iter().zip(expected(planned)) {
             let text = yaml::print(&snapshot.value);
-            if let Err(failure) = self.compare_one(planned, options, entry_point, &stem, &text) {
-                let step = &snapshot.step;
-                failures.push(format!("{}:{}: {}\n{failure}", step.file, step.line, step.text));
+            if let Err(observed) = self.compare_one(planned, options, entry_point, &stem, &text) {
+                let expected = format!("what the snapshot {stem} says");
+                failures.push(Missed { step: snapshot.step.clone(), expected, observed });
             }
         }
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+        failures
     }
 
     fn compare_one(

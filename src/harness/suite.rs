@@ -1,7 +1,8 @@
 //! All scenarios of some feature files, checked and named.
 //!
 //! Inputs: paths of features, requirements, snapshots and fixtures. Output: a [`Suite`] with its scenarios, the files
-//! that have problems, and the paths that hold nothing. Invariant: a file with problems contributes no scenario.
+//! that have problems, and the paths that hold nothing. Invariant: no scenario with a problem is run, and none of a
+//! file that has a problem outside the steps of its scenarios.
 
 use std::path::{Path, PathBuf};
 
@@ -52,13 +53,26 @@ impl SuitePaths {
     }
 }
 
+/// A file with problems.
+#[derive(Debug, Clone)]
+pub struct Broken {
+    /// The name of the trial that shows the problems.
+    pub name: String,
+    /// The file.
+    pub path: String,
+    /// The problems.
+    pub problems: Vec<Problem>,
+    /// Its scenarios that cannot be run, as far as they are known: each has a flaw.
+    pub disabled: Vec<Planned>,
+}
+
 /// Feature files, checked.
 #[derive(Debug, Clone, Default)]
 pub struct Suite {
-    /// The scenarios of the files without problems, in order of file and line.
+    /// The scenarios without problems, in order of file and line.
     pub planned: Vec<Planned>,
-    /// The files with problems: trial name, path and problems.
-    pub broken: Vec<(String, String, Vec<Problem>)>,
+    /// The files with problems.
+    pub broken: Vec<Broken>,
     /// Where the snapshots of these scenarios are.
     pub store: Store,
     /// Actions and looks of the user's own steps.
@@ -166,15 +180,23 @@ impl Suite {
     fn add(&mut self, file: &FeatureFile, backend: Backend, compile_context: &CompileContext) {
         let backend = backend.name();
         let (compiled, problems) = compile_in(file, compile_context);
-        if !problems.is_empty() {
-            self.broken.push((format!("{backend}::{}::feature_file", file.id), file.path.clone(), problems));
-            return;
-        }
-        self.planned.extend(compiled.into_iter().map(|compiled| Planned {
+        let planned = compiled.into_iter().map(|compiled| Planned {
             name: format!("{backend}::{}", compiled.id),
             path: file.path.clone(),
             compiled,
-        }));
+        });
+        let (sound, disabled): (Vec<Planned>, Vec<Planned>) =
+            planned.partition(|planned| planned.compiled.flaw.is_none());
+        self.planned.extend(sound);
+        if !problems.is_empty() {
+            let name = format!("{backend}::{}::feature_file", file.id);
+            self.broken.push(Broken { name, path: file.path.clone(), problems, disabled });
+        }
+    }
+
+    /// Returns the scenarios that cannot be run, as far as they are known.
+    pub fn disabled(&self) -> impl Iterator<Item = &Planned> {
+        self.broken.iter().flat_map(|file| &file.disabled)
     }
 
     /// Gives flags of the control plane to all scenarios, whose own flags overrule them.
@@ -191,13 +213,13 @@ impl Suite {
             let parts: Vec<&str> = name.split("::").skip(1).collect();
             parts[..parts.len().saturating_sub(1)].join("/")
         };
-        let broken = self.broken.iter().map(|(name, ..)| area(name)).collect();
+        let broken = self.broken.iter().map(|file| area(&file.name)).collect();
         if self.is_whole { self.store.unused(&self.planned, &broken) } else { Vec::new() }
     }
 
     /// Returns all problems, those of missing places first.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
-        self.missing.iter().chain(self.broken.iter().flat_map(|(.., problems)| problems))
+        self.missing.iter().chain(self.broken.iter().flat_map(|file| &file.problems))
     }
 }
 

@@ -50,14 +50,15 @@ const FOLDERS: [(&[&str], Layers); 5] = [
     // All of the shell may use the core; `live` must not use its simulator.
     (&["nodeproof"], Table(&[
         ("load", &[]),
+        ("state_dir", &[]),
         ("steps", &["load"]),
-        ("live", &["load", "steps"]),
+        ("live", &["load", "state_dir", "steps"]),
         ("harness", &["load", "steps", "live"]),
         ("control", &["load", "steps", "live"]),
         ("replay", &["load", "steps", "live"]),
         ("compare", &["load", "steps", "live", "harness", "replay"]),
         ("mutation", &["steps", "harness"]),
-        ("cli", &["load", "steps", "live", "harness", "control", "replay", "compare", "mutation"]),
+        ("cli", &["load", "state_dir", "steps", "live", "harness", "control", "replay", "compare", "mutation"]),
         ("untrusted", &["load", "steps", "harness", "control", "replay"]),
         ("main", &["cli"]),
         ("conformance", &["harness", "replay"]),

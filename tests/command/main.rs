@@ -7,8 +7,10 @@
 mod input;
 mod kind;
 mod lines;
+mod messages;
 mod mutants;
 mod observe;
+mod outputs;
 mod own;
 mod snapshots;
 mod trials;
@@ -30,8 +32,10 @@ fn main() -> ExitCode {
         input::TRIALS,
         kind::TRIALS,
         lines::TRIALS,
+        messages::TRIALS,
         mutants::TRIALS,
         observe::TRIALS,
+        outputs::TRIALS,
         own::TRIALS,
         snapshots::TRIALS,
         trials::TRIALS,

@@ -74,8 +74,20 @@ impl World {
     /// Prepares a call of the command, with none of our variables set.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = clean(Command::new(env!("CARGO_BIN_EXE_nodeproof")));
-        command.args(arguments).current_dir(&self.root);
+        command.args(arguments).current_dir(&self.root).env("NODEPROOF_STATE_DIR", self.state());
         command
+    }
+
+    /// Returns the directory in which the command remembers things, beside the tree.
+    fn state(&self) -> PathBuf {
+        self.root.with_extension("state")
+    }
+
+    /// Returns the files in it that say what failed.
+    pub(crate) fn state_files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        walk(&self.state(), &mut found);
+        found
     }
 
     /// Calls the command.
@@ -108,13 +120,14 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.root));
+        drop(fs::remove_dir_all(self.state()));
     }
 }
 
 fn clean(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         let is_ours = name.to_str().is_some_and(|name| {
-            name.starts_with("NODEPROOF") || name.starts_with("INSTA") || name.starts_with("NEXTEST")
+            ["NODEPROOF", "INSTA", "NEXTEST", "GITHUB_"].iter().any(|prefix| name.starts_with(prefix))
         });
         if is_ours || name == "CI" || name == "CARGO_TERM_COLOR" || name == DOOR_OF {
             command.env_remove(name);

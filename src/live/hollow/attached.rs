@@ -19,7 +19,7 @@ use super::environment::{HollowEnvironment, Plane};
 use crate::live::answers::latency;
 use crate::live::cleanup::deletion::gone;
 use crate::live::cleanup::guard::Guard;
-use crate::live::cleanup::journal::{Journal, UndoableChange, state_dir};
+use crate::live::cleanup::journal::{Journal, UndoableChange};
 use crate::live::cleanup::op::Op;
 use crate::live::client::Caller;
 use crate::live::kind::{KindOptions, NoCluster, header, is_kind, run_id};
@@ -30,6 +30,7 @@ use crate::live::{
     Access, Clock, Environment, EnvironmentFuture, LiveBackend, Permit, Permits, ScenarioPlan, TimingTolerance,
     expected_length,
 };
+use crate::state_dir::state_dir;
 
 /// How many scenarios run at a time: the cluster's controllers may write 20 times a second for all of them together.
 ///

@@ -21,11 +21,12 @@ use super::settings::KubeletSettings;
 use super::worker::Common;
 use crate::live::cleanup::docker::{Container, Docker, DockerError};
 use crate::live::cleanup::guard::Guard;
-use crate::live::cleanup::journal::{Header, Journal, UndoableChange, process_start, state_dir};
+use crate::live::cleanup::journal::{Header, Journal, UndoableChange, process_start};
 use crate::live::cleanup::op::Op;
 use crate::live::safety::{ClusterSummary, ContextRefusal, Evidence, Permission, check_kind, permission};
 use crate::live::timing::{CREATE_WAIT, TOKEN_LIFE};
 use crate::live::{Access, NoEnvironment};
+use crate::state_dir::state_dir;
 
 /// The options of kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
