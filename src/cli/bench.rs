@@ -18,6 +18,7 @@ use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
 use super::misuse;
+use super::progress::Progress;
 use super::terminal::line;
 
 /// How long a cluster settles at a time.
@@ -82,16 +83,22 @@ pub fn run(args: BenchArgs) -> ExitCode {
     if args.at < SignedDuration::ZERO {
         return misuse("--at must not be before the beginning");
     }
+    let progress = Progress::new(2);
+    let (setting_up, running) = ("setting up", "running");
+    progress.begin(setting_up);
     let begun = Instant::now();
     let mut sim = match build(&args) {
         Ok(sim) => sim,
         Err(message) => return misuse(message),
     };
     let setup_seconds = begun.elapsed().as_secs_f64();
+    progress.done(setting_up, false);
+    progress.begin(running);
     let (user_before, events_before) = (user_seconds(), sim.events());
     let begun = Instant::now();
     pass(&mut sim, &args);
     let wall_seconds = begun.elapsed().as_secs_f64();
+    drop(progress);
     let events = sim.events() - events_before;
     let virtual_seconds = args.lasts.as_secs_f64();
     let user = user_before.zip(user_seconds()).map(|(before, after)| rounded(after - before, 100.0));

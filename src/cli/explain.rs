@@ -156,16 +156,21 @@ fn shown(
         return shown;
     }
     keep_panics_quiet();
-    if !args.coverage {
-        let audited = |job: &PlannedRun<'_>| match &job.skipped {
-            None => Some(proof(&audit(job.planned, &job.options, suite))),
-            Some(_) => Some(Vec::new()),
-        };
-        each_in_order(&jobs, None, audited, |job, proof| note(job, None, proof));
-        return shown;
-    }
     let progress = Progress::new(jobs.len());
     let began = |job: &PlannedRun<'_>| progress.begin(&job.planned.name);
+    if !args.coverage {
+        let audited = |job: &PlannedRun<'_>| {
+            began(job);
+            let is_run = job.skipped.is_none();
+            Some(if is_run { proof(&audit(job.planned, &job.options, suite)) } else { Vec::new() })
+        };
+        each_in_order(&jobs, None, audited, |job, proof| {
+            progress.done(&job.planned.name, false);
+            note(job, None, proof);
+        });
+        drop(progress);
+        return shown;
+    }
     run_all(&jobs, None, suite, EntryPoint::Command, began, |job, judged| {
         progress.done(&job.planned.name, judged.verdict.is_failure());
         note(job, Some(judged), Vec::new());

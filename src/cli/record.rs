@@ -11,6 +11,7 @@ use jiff::SignedDuration;
 use nodeproof_core::objects::time::seconds;
 
 use super::misuse;
+use super::progress::Progress;
 use super::read_only::{say_cluster, say_rights};
 use super::terminal::{counted, line, note};
 use crate::live::record::{OPTIONAL_KINDS, Privacy, REQUIRED_KINDS, Title};
@@ -78,7 +79,11 @@ fn record(args: &RecordArgs) -> Result<(), String> {
         note(format_args!("left out  {rule}"));
     }
     note(format_args!("records   for {}, or until Ctrl-C", seconds(args.length)));
-    let (recorded, closed) = run.record(args.length)?;
+    let progress = Progress::new(1);
+    progress.begin("the watches");
+    let recorded = run.record(args.length);
+    drop(progress);
+    let (recorded, closed) = recorded?;
     for kind in &closed {
         note(format_args!("warning: {} may not be watched: they are not in the recording", kind.qualified()));
     }

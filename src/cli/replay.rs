@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use nodeproof_core::profile::Release;
 
 use super::misuse;
+use super::progress::Progress;
 use super::terminal::{line, text};
 use crate::replay::{self, Ledger, exchanges, kubelets};
 
@@ -59,7 +60,10 @@ pub fn run(args: ReplayArgs) -> ExitCode {
     };
     let mut passed = true;
     let mut misused = None;
+    let progress = Progress::new(args.dirs.len());
     for dir in &args.dirs {
+        let shown = dir.display().to_string();
+        progress.begin(&shown);
         let outcome = if exchanges::is_here(dir) {
             exchanges::replay(dir, args.k8s, args.topic.as_deref(), &ledger)
                 .map(|report| (report.json().to_string(), report.text(), report.passed()))
@@ -74,7 +78,8 @@ pub fn run(args: ReplayArgs) -> ExitCode {
                 .map(|report| (report.json().to_string(), report.text(), report.passed()))
                 .map_err(|error| error.to_string())
         };
-        match outcome {
+        progress.done(&shown, !matches!(outcome, Ok((.., true))));
+        progress.aside(|| match outcome {
             Ok((json, shown, agrees)) => {
                 if args.json {
                     line(json);
@@ -84,8 +89,9 @@ pub fn run(args: ReplayArgs) -> ExitCode {
                 passed &= agrees;
             }
             Err(error) => misused = Some(misuse(error)),
-        }
+        });
     }
+    drop(progress);
     misused.unwrap_or(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
