@@ -20,7 +20,7 @@ Examples:
   nodeproof new .                      in a crate that is there: its Cargo.toml is left to you
 
 Writes features/nodes/lost.feature, features/requirements.yaml, the snapshot of the scenario, tests/scenarios.rs \
-and, where there is none, Cargo.toml. Nothing that is there is overwritten.
+and, where there are none, Cargo.toml, .gitignore and a workflow for GitHub. Nothing that is there is overwritten.
 
 Exit code: 0 all is written, 2 nothing is.")]
 pub struct NewArgs {
@@ -31,7 +31,12 @@ pub struct NewArgs {
 
 const FEATURE: &str = include_str!("new/lost.feature");
 const REQUIREMENTS: &str = include_str!("new/requirements.yaml");
+const WORKFLOW: &str = include_str!("new/nodeproof.yml");
+const IGNORED: &str = include_str!("new/gitignore");
 const TESTS: &str = include_str!("new/scenarios.rs");
+
+/// Where GitHub looks for a workflow, from the root of a repository.
+const WORKFLOW_FILE: &str = ".github/workflows/nodeproof.yml";
 
 /// Paths that must not exist before.
 const TAKEN: [&str; 3] = ["features", "snapshots", "tests/scenarios.rs"];
@@ -66,9 +71,24 @@ pub fn run(args: &NewArgs) -> ExitCode {
             target()
         ));
     }
+    if let Some(repository) = repository_above(root) {
+        let workflow = root.join(WORKFLOW_FILE);
+        line(format_args!(
+            "GitHub takes workflows from {} alone: move {} there",
+            repository.display(),
+            workflow.display()
+        ));
+    }
     let shown = root.display();
     line(format_args!("Run it: nodeproof run {shown}\nAs a test: cargo test --manifest-path {shown}/Cargo.toml"));
     ExitCode::SUCCESS
+}
+
+/// Returns the root of the repository that a directory is in, unless it is the directory itself.
+fn repository_above(root: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(root).ok()?;
+    let repository = absolute.ancestors().find(|up| up.join(".git").exists())?;
+    (repository != absolute).then(|| repository.to_owned())
 }
 
 fn write_all(root: &Path, has_manifest: bool, written: &mut Written) -> Result<(), String> {
@@ -80,6 +100,9 @@ fn write_all(root: &Path, has_manifest: bool, written: &mut Written) -> Result<(
     if !has_manifest {
         files.insert(0, ("Cargo.toml", manifest(root)));
     }
+    let others = [(WORKFLOW_FILE, WORKFLOW), (".gitignore", IGNORED)];
+    let is_missing = |(name, _): &(&str, &str)| fs::symlink_metadata(root.join(name)).is_err();
+    files.extend(others.into_iter().filter(is_missing).map(|(name, text)| (name, text.to_owned())));
     for (name, text) in files {
         let path = root.join(name);
         written.write(&path, &text).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;

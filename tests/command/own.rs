@@ -36,6 +36,8 @@ fn new() -> Result<(), String> {
     world.call(&["new", "mine"]).ends(0)?.says("Created mine/tests/scenarios.rs")?.says("nodeproof run mine")?;
     let files = world.files("mine");
     let expected = [
+        "mine/.github/workflows/nodeproof.yml",
+        "mine/.gitignore",
         "mine/Cargo.toml",
         "mine/features/nodes/lost.feature",
         "mine/features/requirements.yaml",
