@@ -4,6 +4,7 @@
 //! itself act as the test target of another tree: with `DOOR_OF` set it runs the scenarios of that directory as
 //! `cargo test --test conformance` would.
 
+mod docs;
 mod input;
 mod kind;
 mod lines;
@@ -16,6 +17,7 @@ mod snapshots;
 mod trials;
 mod unsupported;
 mod world;
+mod wrong;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         return nodeproof::Tests::of(root).main();
     }
     let trials = [
+        docs::TRIALS,
         input::TRIALS,
         kind::TRIALS,
         lines::TRIALS,
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         snapshots::TRIALS,
         trials::TRIALS,
         unsupported::TRIALS,
+        wrong::TRIALS,
     ]
     .concat();
     let mut trials: Vec<Trial> =
