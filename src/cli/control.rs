@@ -27,7 +27,7 @@ pub struct ControlArgs {
     #[arg(long, value_name = "RELEASE", default_value_t = DEFAULT_RELEASE)]
     k8s: Release,
     /// Instant at which the cluster starts, RFC 3339
-    #[arg(long, value_name = "INSTANT", default_value_t = DEFAULT_START)]
+    #[arg(long, value_name = "INSTANT", default_value_t = DEFAULT_START, value_parser = instant)]
     start: Timestamp,
     /// Seed of all free choices
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -69,10 +69,16 @@ fn cluster(path: Option<PathBuf>) -> Result<Json, String> {
     Ok(Json::from(value))
 }
 
+fn instant(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| "an instant of RFC 3339 is needed, as 2026-01-01T00:00:00Z".to_owned())
+}
+
 /// Splits `FLAG=VALUE`.
 pub(super) fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((flag, value)) if !flag.is_empty() => Ok((flag.into(), value.into())),
+        Some((flag, value)) if !flag.is_empty() && !flag.starts_with('.') && !flag.ends_with('.') => {
+            Ok((flag.into(), value.into()))
+        }
         _ => Err("FLAG=VALUE is needed, as node-monitor-grace-period=40s".into()),
     }
 }

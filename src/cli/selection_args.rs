@@ -171,6 +171,8 @@ pub(super) fn named<'a>(of: Vec<&'a Planned>, name: &str) -> Result<Vec<&'a Plan
     }
     let near = crate::load::near::nearest(name, of.iter().map(|planned| planned.name.as_str()));
     let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
+    let help = if help.is_empty() { ": --list names them".to_owned() } else { help };
+    let name = if name.is_empty() { "without a name" } else { name };
     Err(format!("there is no scenario {name}{help}"))
 }
 

@@ -125,6 +125,10 @@ impl Suite {
         {
             missing.push(Problem::of_file(&directory.to_string_lossy(), "this is a file, and no directory"));
         }
+        if let Some(fixtures) = suite_paths.fixtures.as_ref().filter(|path| !path.exists()) {
+            let problem = Problem::of_file(&fixtures.to_string_lossy(), "there is no such directory");
+            missing.push(problem.help("--fixtures names the directory of the files in `the objects in \"FILE\"`"));
+        }
         let beside = beside(paths);
         let store = Store::Tree(suite_paths.snapshots.clone().unwrap_or_else(|| beside.join("snapshots")));
         let mut suite =

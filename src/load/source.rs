@@ -226,7 +226,13 @@ pub fn find_sources(paths: &[PathBuf]) -> Sources {
                 );
             }
         } else if !path.exists() {
-            problems.push(Problem::of_file(&shown, "there is no such file or directory"));
+            let problem = Problem::of_file(&shown, "there is no such file or directory");
+            let is_place =
+                shown.split_once(".feature:").is_some_and(|(file, _)| Path::new(&format!("{file}.feature")).is_file());
+            problems.push(match is_place {
+                true => problem.help("`nodeproof run FILE:LINE` takes one line, a number; others take whole files"),
+                false => problem,
+            });
         } else if path.extension().is_none_or(|extension| extension != "feature") {
             problems
                 .push(Problem::of_file(&shown, "this is no feature file").help("a feature file ends in `.feature`"));

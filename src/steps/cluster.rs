@@ -110,9 +110,12 @@ fn controller(draft: &mut Draft, component: String, what: String) {
 #[given(regex = r"^(?P<duration>\S+) pass(?:es)?$")]
 #[when(regex = r"^(?P<duration>\S+) pass(?:es)?$")]
 fn time_passes(draft: &mut Draft, duration: String) {
-    if let Some(duration) = draft.duration(&duration) {
-        draft.action(ScenarioAction::Pass(duration));
+    let Some(length) = draft.duration(&duration) else { return };
+    if length.is_zero() {
+        draft.problem(&duration, format!("{duration} is no time that could pass"));
+        return;
     }
+    draft.action(ScenarioAction::Pass(length));
 }
 
 impl Draft {

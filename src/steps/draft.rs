@@ -133,6 +133,9 @@ impl Draft {
     pub(super) fn begin(&mut self, line: &StepLine) {
         self.place.line = Some(line.clone());
         self.place.keyword = Some(line.step.ty);
+        if line.step.value.contains("zone \"\"") {
+            self.problem("\"\"", "the zone has no name".to_owned());
+        }
         let next = line.step.ty;
         let last = self.place.last_keyword.replace(next);
         match (last, next) {

@@ -178,15 +178,29 @@ fn decoded(text: &str) -> Result<String, String> {
 pub(super) fn fixture(directory: &Path, name: &str) -> Result<String, String> {
     const BYTES_MAX: u64 = 1 << 20;
     let path = Path::new(name);
-    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+    if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(format!("{name:?} is no file below fixtures/"));
     }
     let path = directory.join(path);
-    let size = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?.len();
+    let missing = |error: std::io::Error| match nearest_file(&path) {
+        Some(near) => format!("{}: {error}; did you mean {near:?}?", path.display()),
+        None => format!("{}: {error}; --fixtures says where such files are", path.display()),
+    };
+    let size = std::fs::metadata(&path).map_err(missing)?.len();
     if size > BYTES_MAX {
         return Err(format!("{} has {size} bytes, more than the {BYTES_MAX} that are read", path.display()));
     }
     std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Returns the name of the file beside a path that is most like it.
+fn nearest_file(path: &Path) -> Option<String> {
+    let beside = std::fs::read_dir(path.parent()?).ok()?;
+    let mut names: Vec<String> =
+        beside.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let name = path.file_name()?.to_string_lossy();
+    crate::load::near::nearest(&name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -69,7 +69,8 @@ fn suggestions() -> Result<(), String> {
     let flag =
         "Given kube-controller-manager runs with:\n      | node-monitor-grace-perod | 9s |\n    And a ready Node";
     world.write("features/a/b.feature", GOOD.replacen("Given a ready Node", flag, 1));
-    world.call(&["run"]).ends(1)?.says("unknown flag")?.says("did you mean \"node-monitor-grace-period\"?")?;
+    let near = "perod\": did you mean \"kube-controller-manager.node-monitor-grace-period\"?";
+    world.call(&["run"]).ends(2)?.says("b.feature:4:3: unknown flag")?.says(near)?;
     Ok(())
 }
 

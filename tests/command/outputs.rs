@@ -216,6 +216,10 @@ fn unwritable() -> Result<(), String> {
         let answer = world.call(&["run", option, "nowhere/file"]).ends(2)?.says(words)?;
         require(!answer.out.contains("Finished"), || "it ran".to_owned())?;
     }
+    // A report of a run that did not come to its end is no success.
+    world.call(&["run", "--junit", "junit.xml", "--only", "nobody"]).ends(2)?;
+    let cases = cases(&world)?;
+    require(cases.len() == 1 && cases[0].status.is_error(), || format!("{cases:?}"))?;
     world.call(&["run", "--annotations", "gitlab"]).ends(2)?.says("possible values: github, none")?;
     Ok(())
 }

@@ -113,6 +113,7 @@ impl World {
         let mut shell = clean(Command::new("sh"));
         shell.arg("-c").arg(script).current_dir(&self.root);
         shell.env("COMMAND", env!("CARGO_BIN_EXE_nodeproof")).env("DOOR", door).env("INSTA_UPDATE", "no");
+        shell.env("NODEPROOF_STATE_DIR", self.state());
         Answer::of(&mut shell)
     }
 }

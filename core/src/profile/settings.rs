@@ -229,7 +229,8 @@ impl Settings {
             if FLAGS_NOT_MODELLED.contains(&short) {
                 return Err(SettingsError::NotModelled { flag: String::from(flag) });
             }
-            return Err(SettingsError::UnknownFlag { flag: String::from(flag), did_you_mean: None });
+            let did_you_mean = nearest(flag, flag_names()).map(String::from);
+            return Err(SettingsError::UnknownFlag { flag: String::from(flag), did_you_mean });
         };
         if matches!(self.profile.value(row.name), Value::Text(_)) {
             self.texts.insert(row.name, Text::from(value));
@@ -288,6 +289,12 @@ const FLAGS_NOT_MODELLED: [&str; 9] = [
     "watch-cache",
     "watch-cache-sizes",
 ];
+
+/// Returns the names of all flags, with and without their component.
+fn flag_names() -> impl Iterator<Item = &'static str> {
+    let both = |row: &'static Row| [row.flag, row.flag.split_once('.').map_or(row.flag, |(_, short)| short)];
+    ROWS.iter().filter(|row| !row.flag.is_empty()).flat_map(both).chain(FLAGS_NOT_MODELLED)
+}
 
 /// The components that have `--feature-gates`.
 const GATED: [&str; 5] =

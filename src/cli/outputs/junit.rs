@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Seek as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,13 +27,19 @@ pub(super) struct JunitReport {
 }
 
 impl JunitReport {
-    /// Makes the file.
+    /// Makes the file. Until the report is written it says that the run has not ended.
     ///
     /// # Errors
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, String> {
         let file = File::create(path).map_err(|error| unwritable(path, &error))?;
-        Ok(Self { path: path.to_owned(), file, suites: BTreeMap::new(), names: BTreeMap::new() })
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("unfinished").set_message("the run has not come to its end");
+        let mut report = Self { path: path.to_owned(), file, suites: BTreeMap::new(), names: BTreeMap::new() };
+        report.add("nodeproof run", TestCase::new("nodeproof run", status));
+        report.store(0.0)?;
+        report.suites.clear();
+        Ok(report)
     }
 
     /// Takes a problem of a file.
@@ -79,10 +86,16 @@ impl JunitReport {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(self, seconds: f64) -> Result<(), String> {
+    pub(super) fn write(mut self, seconds: f64) -> Result<(), String> {
+        let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
+        emptied.map_err(|error| unwritable(&self.path, &error))?;
+        self.store(seconds)
+    }
+
+    fn store(&self, seconds: f64) -> Result<(), String> {
         let mut report = Report::new("nodeproof");
         report.set_time(Duration::from_secs_f64(seconds));
-        report.add_test_suites(self.suites.into_values());
+        report.add_test_suites(self.suites.values().cloned());
         report.serialize(&self.file).map_err(|error| unwritable(&self.path, &error))
     }
 

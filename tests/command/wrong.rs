@@ -1,0 +1,94 @@
+//! Tests of wrong inputs that a first user makes: each is an error with its place and a way out, and none passes.
+
+use super::world::{GOOD, Named, World};
+
+pub(crate) const TRIALS: &[Named] = &[
+    ("wrong::options_of_the_command", options),
+    ("wrong::lines_of_a_scenario", lines),
+    ("wrong::settings_and_fixtures", files),
+];
+
+fn options() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "--junit", "features"], "features: the JUnit report cannot be written"),
+        (&["run", "--summary", "features/a"], "features/a: the summary cannot be written"),
+        (&["run", "--only", ""], "there is no scenario without a name: --list names them"),
+        (&["run", "--only", "zzz"], "there is no scenario zzz: --list names them"),
+        (&["run", "--list", "--accept"], "cannot be used with"),
+        (&["run", "--failed", "--only", "x"], "cannot be used with"),
+        (&["run", "features/a/good.feature:x"], "`nodeproof run FILE:LINE` takes one line, a number"),
+        (&["run", "features/a/good.feature:5:3"], "`nodeproof run FILE:LINE` takes one line, a number"),
+        (&["lint", "features/a/good.feature:3"], "others take whole files"),
+        (&["run", "--fixtures", "nowhere"], "nowhere: there is no such directory"),
+        (&["run", "--requirements", "features/a/good.feature"], "no file of requirements"),
+        (&["run", "--set", "kubelet.=3"], "FLAG=VALUE is needed"),
+        (&["run", "--set", "node-monitor-grace-period="], "a duration with a unit is needed, as \"40s\""),
+        (&["run", "--set", "node-monitor-grace-period=-5s"], "it must be greater than zero"),
+        (&["run", "--set", "feature-gates=NodeSwop=true"], "did you mean \"NodeSwap\"?"),
+        (&["run", "--seeds", "..5"], "is no seed: a whole number"),
+        (&["explain", ""], "the ids begin with "),
+        (&["control", "--start", "yesterday"], "an instant of RFC 3339 is needed, as 2026-01-01T00:00:00Z"),
+        (&["new", "features/a/good.feature"], "this is no directory"),
+        (&["compare", "--with", "sim", "features"], "--with hollow or --with kind"),
+    ];
+    cases.iter().try_for_each(|(arguments, words)| world.call(arguments).ends(2)?.says(words).map(drop))
+}
+
+fn lines() -> Result<(), String> {
+    const GIVEN: &str = "Given a ready Node \"w\"";
+    const WHEN: &str = "When the kubelet on \"w\" is killed";
+    let then = "Then Node \"w\" exists at once";
+    let cases: &[(&[&str], &str)] = &[
+        (&[GIVEN, WHEN, "Then Node \"w\" exists between 50s and 40s"], "feature:5:26: 50s is later than 40s"),
+        (&[GIVEN, "When 0s pass", then], "feature:4:10: 0s is no time that could pass"),
+        (&[GIVEN, "When 400d pass", then], "there is no unit \"d\"; the units are h, m, s and ms"),
+        (&[GIVEN, GIVEN, WHEN, then], "feature:4:25: there is a Node \"w\" already"),
+        (&["Given a ready Node \"w\" in zone \"\"", WHEN, then], "feature:3:36: the zone has no name"),
+        (&["Given 3 ready Nodes in zone \"\"", "When 1s passes", then], "the zone has no name"),
+        (&[GIVEN, "And the objects in \"\"", WHEN, then], "\"\" is no file below fixtures/"),
+        (&[GIVEN, "And the objects in \"rack.yml\"", WHEN, then], "did you mean \"rack.yaml\"?"),
+        (&[GIVEN, "And the objects in \"nothing-like-it.yaml\"", WHEN, then], "--fixtures says where such files are"),
+        (&[GIVEN, "And the objects in \"../features/a/x.feature\"", WHEN, then], "is no file below fixtures/"),
+        (&[GIVEN, WHEN, "Then Node \"w\" field spec..x is 3 within 5s"], "a field's name is missing at column 6"),
+        (&[GIVEN, "When the user sends FETCH /api/v1/nodes", then], "there is no method \"FETCH\": GET, POST"),
+        (&[GIVEN, "When requests to nodez from \"w\" are lost", then], "did you mean nodes?"),
+        (&[GIVEN, WHEN, "Then Node \"w\" exists at once # soon"], "is no duration"),
+    ];
+    for (steps, words) in cases {
+        let world = World::new();
+        world.write("fixtures/rack.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: rack}\n");
+        world.write("features/a/x.feature", format!("Feature: F\n  Scenario: S\n    {}\n", steps.join("\n    ")));
+        for command in ["lint", "run"] {
+            world.call(&[command]).ends(2)?.says(words)?;
+        }
+    }
+    Ok(())
+}
+
+fn files() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    for (text, words) in [
+        ("- node-monitor-grace-period", "settings are FLAG: VALUE, a line each"),
+        ("a: b: c", "mapping values are not allowed"),
+        ("node-monitor-grace-perod: 40s", "did you mean \"node-monitor-grace-period\"?"),
+        ("node-monitor-grace-period: {}", "a duration with a unit is needed"),
+        ("kubelet.maxPods: [3]", "cannot unmarshal"),
+    ] {
+        world.write("mine.yaml", text);
+        world.call(&["run", "--settings", "mine.yaml"]).ends(2)?.says(words).map_err(|why| format!("{text}: {why}"))?;
+    }
+    for (text, words) in [
+        ("machines: 3", "machines"),
+        ("machine: []", "did you mean \"machines\"?"),
+        ("objects: [{kind: Node}]", "objects[0]"),
+        ("\u{0}", "cluster.yaml"),
+    ] {
+        world.write("cluster.yaml", text);
+        let answer = world.call(&["control", "--cluster", "cluster.yaml"]).ends(2)?;
+        answer.says(words).map_err(|why| format!("{text}: {why}"))?;
+    }
+    Ok(())
+}
