@@ -9,6 +9,11 @@ use alloc::vec::Vec;
 
 use crate::objects::{FieldError, Json, Text, nearest};
 
+/// The flag of which each use reserves the memory of one NUMA node.
+pub const RESERVED_MEMORY: &str = "reserved-memory";
+/// What stands between the uses of [`RESERVED_MEMORY`] in its text: commas stand within one.
+pub const BETWEEN_USES: char = '\n';
+
 /// The flags that matter here, with the field of the configuration that each sets; empty for a flag of its own.
 ///
 /// Source: cmd/kubelet/app/options/options.go (v1.34), `AddFlags` and `AddKubeletConfigFlags`.
@@ -16,6 +21,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("cgroups-per-qos", "cgroupsPerQOS"),
     ("cloud-provider", ""),
     ("cpu-manager-policy", "cpuManagerPolicy"),
+    ("cpu-manager-policy-options", "cpuManagerPolicyOptions"),
     ("enable-controller-attach-detach", "enableControllerAttachDetach"),
     ("enforce-node-allocatable", "enforceNodeAllocatable"),
     ("eviction-hard", "evictionHard"),
@@ -41,6 +47,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("node-labels", ""),
     ("node-status-max-images", "nodeStatusMaxImages"),
     ("node-status-update-frequency", "nodeStatusUpdateFrequency"),
+    ("pod-manifest-path", "staticPodPath"),
     ("pods-per-core", "podsPerCore"),
     ("port", "port"),
     ("provider-id", "providerID"),
@@ -48,6 +55,9 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("register-schedulable", ""),
     ("register-with-taints", "registerWithTaints"),
     ("reserved-cpus", "reservedSystemCPUs"),
+    (RESERVED_MEMORY, "reservedMemory"),
+    ("rotate-certificates", "rotateCertificates"),
+    ("rotate-server-certificates", "serverTLSBootstrap"),
     ("system-reserved", "systemReserved"),
     ("system-reserved-cgroup", "systemReservedCgroup"),
     ("topology-manager-policy", "topologyManagerPolicy"),
@@ -55,31 +65,32 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("topology-manager-scope", "topologyManagerScope"),
     ("v", ""),
     ("vmodule", ""),
+    ("volume-stats-agg-period", "volumeStatsAggPeriod"),
 ];
 
-/// Further flags of a kubelet, which are accepted by name and change nothing.
+/// Further flags of a kubelet: of none of them an effect is modelled.
 /// Source: cmd/kubelet/app/options (v1.34).
-const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit \
-    authentication-token-webhook authentication-token-webhook-cache-ttl authorization-mode \
-    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl boot-id-file \
-    bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cluster-dns cluster-domain \
-    config config-dir container-hints container-log-max-files container-log-max-size \
+const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth \
+    application-metrics-count-limit authentication-token-webhook \
+    authentication-token-webhook-cache-ttl authorization-mode \
+    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl \
+    boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cluster-dns \
+    cluster-domain config config-dir container-hints container-log-max-files container-log-max-size \
     container-runtime-endpoint contention-profiling cpu-cfs-quota cpu-cfs-quota-period \
-    cpu-manager-policy-options cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader \
-    enable-server event-burst event-qps event-storage-age-limit event-storage-event-limit \
-    exit-on-lock-contention experimental-allocatable-ignore-eviction experimental-mounter-path \
-    feature-gates file-check-frequency global-housekeeping-interval hairpin-mode healthz-bind-address \
-    healthz-port http-check-frequency image-credential-provider-bin-dir image-credential-provider-config \
+    cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader enable-server \
+    event-burst event-qps event-storage-age-limit event-storage-event-limit exit-on-lock-contention \
+    experimental-allocatable-ignore-eviction experimental-mounter-path feature-gates \
+    file-check-frequency global-housekeeping-interval hairpin-mode healthz-bind-address healthz-port \
+    http-check-frequency image-credential-provider-bin-dir image-credential-provider-config \
     image-service-endpoint kernel-memcg-notification kube-api-burst kube-api-content-type kube-api-qps \
-    kubelet-cgroups lock-file log-cadvisor-usage machine-id-file make-iptables-util-chains manifest-url \
-    manifest-url-header max-open-files maximum-dead-containers maximum-dead-containers-per-container \
-    minimum-container-ttl-duration oom-score-adj pod-cidr pod-infra-container-image pod-manifest-path \
-    pod-max-pids protect-kernel-defaults qos-reserved read-only-port registry-burst registry-qps \
-    reserved-memory resolv-conf root-dir rotate-certificates rotate-server-certificates runonce \
-    runtime-cgroups runtime-request-timeout seccomp-default serialize-image-pulls \
-    show-hidden-metrics-for-version streaming-connection-idle-timeout sync-frequency system-cgroups \
-    tls-cert-file tls-cipher-suites tls-min-version tls-private-key-file version volume-plugin-dir \
-    volume-stats-agg-period";
+    kubelet-cgroups lock-file log-cadvisor-usage machine-id-file make-iptables-util-chains \
+    manifest-url manifest-url-header max-open-files maximum-dead-containers \
+    maximum-dead-containers-per-container minimum-container-ttl-duration oom-score-adj pod-cidr \
+    pod-infra-container-image pod-max-pids protect-kernel-defaults qos-reserved read-only-port \
+    registry-burst registry-qps resolv-conf root-dir runonce runtime-cgroups runtime-request-timeout \
+    seccomp-default serialize-image-pulls show-hidden-metrics-for-version \
+    streaming-connection-idle-timeout sync-frequency system-cgroups tls-cert-file tls-cipher-suites \
+    tls-min-version tls-private-key-file version volume-plugin-dir";
 
 /// The fields of `KubeletConfiguration`. Source: k8s.io/kubelet config/v1beta1 types.go (v1.34 and v1.36).
 const CONFIG_FIELDS: &[&str] = &[
@@ -230,7 +241,8 @@ pub fn read_flag(name: &Text, value: &Json, path: &str) -> Result<(Text, Text), 
         Json::Str(text) => text.clone(),
         Json::Bool(_) | Json::Int(_) | Json::Float(_) => Text::from(value.to_string()),
         Json::Array(items) if items.iter().all(|item| item.as_str().is_some()) => {
-            Text::from(items.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(","))
+            let between = if short == RESERVED_MEMORY { BETWEEN_USES } else { ',' };
+            Text::from(items.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(&between.to_string()))
         }
         _ => return Err(FieldError::new(field, "a text, a number, true or false is needed")),
     };

@@ -25,7 +25,7 @@ use crate::objects::{Json, Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
 pub use joining::CniSource;
-pub use kubelet_options::{FLAGS, check_field_names, read_flag};
+pub use kubelet_options::{BETWEEN_USES, FLAGS, check_field_names, read_flag};
 pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
 pub use manifests::{Manifest, Manifests};

@@ -21,7 +21,7 @@ use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
 use super::thresholds::EvictionConfig;
 use super::topology::TopologySettings;
-use super::{thresholds, validation};
+use super::{thresholds, topology, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
 use crate::network::Identity;
@@ -288,7 +288,9 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
             | "enableControllerAttachDetach"
             | "failCgroupV1"
             | "cgroupsPerQOS"
-            | "localStorageCapacityIsolation" => Json::Bool(parse_bool(value).ok_or_else(bad_bool)?),
+            | "localStorageCapacityIsolation"
+            | "rotateCertificates"
+            | "serverTLSBootstrap" => Json::Bool(parse_bool(value).ok_or_else(bad_bool)?),
             "maxPods"
             | "podsPerCore"
             | "nodeStatusMaxImages"
@@ -300,7 +302,10 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
                     .parse()
                     .map_err(|_| invalid(&format!("strconv.ParseInt: parsing \"{value}\": invalid syntax")))?,
             ),
-            "nodeStatusUpdateFrequency" | "evictionPressureTransitionPeriod" | "imageMinimumGCAge" => {
+            "nodeStatusUpdateFrequency"
+            | "evictionPressureTransitionPeriod"
+            | "imageMinimumGCAge"
+            | "volumeStatsAggPeriod" => {
                 parse_duration(value).ok_or_else(|| invalid(&go_duration_error(value)))?;
                 Json::from(value)
             }
@@ -309,12 +314,14 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
             | "systemReserved"
             | "evictionSoftGracePeriod"
             | "evictionMinimumReclaim"
+            | "cpuManagerPolicyOptions"
             | "topologyManagerPolicyOptions" => {
                 parse_pairs(value, '=').ok_or_else(|| invalid("malformed pair, expect string=string"))?
             }
             "evictionHard" | "evictionSoft" => {
                 parse_pairs(value, '<').ok_or_else(|| invalid("malformed pair, expect string<string"))?
             }
+            "reservedMemory" => topology::parse_reserved_memory(value).map_err(|why| invalid(&why))?,
             "enforceNodeAllocatable" => value.split(',').filter(|one| !one.is_empty()).map(Json::from).collect(),
             _ => Json::from(value),
         };

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 
 use self::merge::{Hint, Hints, Mask, Merger, Policy};
 use self::providers::Demand;
-pub(super) use self::settings::{TopologySettings, reserved_memory_errors};
+pub(super) use self::settings::{TopologySettings, parse_reserved_memory, reserved_memory_errors};
 use super::{Kubelet, KubeletContext};
 use crate::components::Because;
 use crate::components::host::{Assignment, Host, NumaNode};

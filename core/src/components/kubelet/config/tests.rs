@@ -47,6 +47,51 @@ fn flags_win_and_the_update_frequency_alone_sets_the_report_frequency_too() {
 }
 
 #[test]
+fn a_flag_has_the_effect_of_the_field_of_its_name() {
+    let config = resolve(
+        json!({"rotate-certificates": true, "rotate-server-certificates": "true", "pod-manifest-path": "/etc/pods",
+            "volume-stats-agg-period": "20s"}),
+        json!({"rotateCertificates": false, "volumeStatsAggPeriod": "5m"}),
+    )
+    .unwrap();
+    assert!(config.rotates_certificates && config.serves_with_signed_certificate && config.has_static_pods);
+    assert_eq!(config.eviction.volume_measures.as_secs(), 20);
+    let config = resolve(json!({"pod-manifest-path": ""}), json!({"staticPodPath": "/etc/pods"})).unwrap();
+    assert!(!config.has_static_pods);
+    let static_cpus = json!({"cpuManagerPolicy": "static", "kubeReserved": {"cpu": "1"}});
+    let config = resolve(json!({"cpu-manager-policy-options": "full-pcpus-only=true"}), static_cpus).unwrap();
+    assert_eq!(config.not_modelled, ["cpuManagerPolicyOptions"]);
+}
+
+#[test]
+fn each_use_of_the_flag_for_memory_is_for_one_numa_node() {
+    let config = json!({"memoryManagerPolicy": "Static", "kubeReserved": {"memory": "924Mi"}});
+    let by_field = json!([{"numaNode": 0, "limits": {"memory": "1Gi"}}]);
+    let mut with_field = config.clone();
+    with_field.set(&["reservedMemory"], by_field);
+    let by_flag = resolve(json!({"reserved-memory": "0:memory=1Gi"}), config.clone()).unwrap();
+    assert_eq!(by_flag.topology, resolve(json!({}), with_field).unwrap().topology);
+    let invalid = "failed to parse kubelet flag: invalid argument";
+    for (text, why) in [
+        (
+            "memory=1Gi",
+            "the reserved memory has incorrect format, expected numaNodeID:type=quantity[,type=quantity...], got \
+             memory=1Gi",
+        ),
+        ("a:memory=1Gi", "failed to convert the NUMA node ID, exptected integer, got a"),
+        ("0:memory", "the reserved limit has incorrect value, expected type=quantatity, got memory"),
+        ("0:cpu=1", "memory type conversion error, unknown type: \"cpu\""),
+        ("0:memory=1Gb", "failed to parse the quantatity, expected quantatity, got 1Gb"),
+    ] {
+        let refused = resolve(json!({"reserved-memory": text}), config.clone()).unwrap_err();
+        assert_eq!(refused, alloc::format!("{invalid} \"{text}\" for \"--reserved-memory\" flag: {why}"));
+    }
+    let both = json!(["0:memory=1Gi", "1:memory=1Gi"]);
+    let refused = resolve(json!({"reserved-memory": both}), config).unwrap_err();
+    assert!(refused.contains("references a NUMA node 1 that does not exist on this machine"), "{refused}");
+}
+
+#[test]
 fn without_a_kubeconfig_a_kubelet_stands_alone() {
     assert!(resolve(json!({"kubeconfig": ""}), json!({})).unwrap().is_standalone);
     assert!(!resolve(json!({}), json!({})).unwrap().is_standalone);

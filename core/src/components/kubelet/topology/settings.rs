@@ -13,7 +13,8 @@ use super::super::decoder::{Decoder, parse_bool};
 use super::super::thresholds::text;
 use super::merge::Policy;
 use super::take;
-use crate::components::host::{Hardware, NumaNode};
+use crate::components::host::{BETWEEN_USES, Hardware, NumaNode};
+use crate::json;
 use crate::objects::cpu_set::{CpuSet, parse_cpu_set, print_cpu_set};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
@@ -239,6 +240,38 @@ fn reserved_memory(
         return Err("[memorymanager] you should specify the system reserved memory".into());
     }
     Ok(Some(reserved))
+}
+
+/// Reads `--reserved-memory`: each use of the flag is for one NUMA node.
+///
+/// Source: pkg/util/flag/flags.go (v1.34), `ReservedMemoryVar.Set`.
+pub(in crate::components::kubelet) fn parse_reserved_memory(text: &str) -> Result<Json, String> {
+    let of_node = |text: &str| {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [node, limits] = parts.as_slice() else {
+            return Err(format!(
+                "the reserved memory has incorrect format, expected numaNodeID:type=quantity[,type=quantity...], got \
+                 {text}"
+            ));
+        };
+        let bad_node = || format!("failed to convert the NUMA node ID, exptected integer, got {node}");
+        let mut own = json!({"numaNode": node.parse::<i32>().map_err(|_| bad_node())?, "limits": {}});
+        for limit in limits.split(',') {
+            let pair: Vec<&str> = limit.split('=').collect();
+            let [kind, amount] = pair.as_slice() else {
+                return Err(format!("the reserved limit has incorrect value, expected type=quantatity, got {limit}"));
+            };
+            if *kind != "memory" && !kind.starts_with("hugepages-") {
+                return Err(format!("memory type conversion error, unknown type: {kind:?}"));
+            }
+            if Quantity::from_json(&Json::from(*amount)).is_none() {
+                return Err(format!("failed to parse the quantatity, expected quantatity, got {amount}"));
+            }
+            own.set(&["limits", kind], *amount);
+        }
+        Ok(own)
+    };
+    text.split(BETWEEN_USES).filter(|own| !own.is_empty()).map(of_node).collect()
 }
 
 /// Returns what is wrong with the field `reservedMemory`.
