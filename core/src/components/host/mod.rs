@@ -134,6 +134,14 @@ impl Host {
         self.is_runtime_up && !self.is_runtime_frozen && !self.fails("runtime-status")
     }
 
+    /// Tells whether the container runtime tells its handlers and what they can do: containerd does since 2.0.
+    #[must_use]
+    pub fn has_runtime_features(&self) -> bool {
+        let version = self.spec.hardware.container_runtime.split_once("://").map_or("", |(_, version)| version);
+        let major: Option<u32> = version.split('.').next().and_then(|major| major.parse().ok());
+        major.is_some_and(|major| major >= 2)
+    }
+
     /// Returns `/etc/machine-id`.
     #[must_use]
     pub fn machine_id(&self) -> Text {

@@ -11,6 +11,7 @@ mod adoption;
 mod ending;
 mod pod_status;
 mod running;
+mod volume_mounts;
 mod worker;
 mod workers;
 mod writing;

@@ -245,12 +245,10 @@ impl Kubelet {
         }
     }
 
-    /// Sets runtime handlers and features as containerd reports them since 2.0; older runtimes report none.
+    /// Sets runtime handlers and features as the runtime reports them.
     fn set_runtime_features(&self, node: &mut Json, host: &Host) {
-        let version = host.spec.hardware.container_runtime.split_once("://").map_or("", |(_, version)| version);
-        let major: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or_default();
         let profile = self.settings.profile();
-        if major < 2 {
+        if !host.has_runtime_features() {
             return;
         }
         if profile.is("runtime-handlers-in-status") {

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::super::durations::go_duration;
 use super::super::runtime_state::GC_PERIOD;
+use super::volume_mounts::volume_mounts;
 use super::{ContainerPlan, Worker};
 use crate::components::MIRROR;
 use crate::components::host::Host;
@@ -347,6 +348,11 @@ fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &St
     let mut status = json!({"name": plan.name.as_str(), "lastState": {}, "ready": plan.is_ready(worker, view),
         "restartCount": plan.restarts, "imageID": "", "started": false});
     status.set(&["image"], image.clone());
+    if view.settings.is_gate_on("RecursiveReadOnlyMounts")
+        && let Some(mounts) = spec.and_then(|spec| volume_mounts(spec, view.host.has_runtime_features()))
+    {
+        status.set(&["volumeMounts"], mounts);
+    }
     let is_lost = container.is_some() && worker.has_lost_containers();
     let Some(container) = container.filter(|_| !is_lost) else {
         set_unknown(&mut status, worker, plan, is_lost);
