@@ -368,3 +368,35 @@ fn a_static_pod_runs_on_when_the_runtime_is_back() {
     assert_eq!(container(&sim, "web-w1"), "running 0");
     assert!(sim.machine("w1").unwrap().describe_containers(sim.now()).items().len() == 1);
 }
+
+#[test]
+fn static_pods_of_one_name_in_two_namespaces_live_apart() {
+    let mut sim = cluster();
+    add(&mut sim, json!({"name": "w1", "kubelet": {"flags": {"pod-manifest-path": "/etc/kubernetes/manifests"}}}));
+    advance(&mut sim, 30_000);
+    let pod = |namespace: &str| {
+        json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web", "namespace": namespace},
+            "spec": {"containers": [{"name": "main", "image": "app:1"}]}})
+    };
+    for (file, namespace) in [("one.yaml", "default"), ("other.yaml", "kube-system")] {
+        act(&mut sim, json!({"action": "manifest-write", "name": file, "object": pod(namespace)}));
+    }
+    advance(&mut sim, 30_000);
+    let mirror = |sim: &Simulation, namespace: &str| get(sim, &PODS, namespace, "web-w1");
+    let [one, other] = ["default", "kube-system"].map(|namespace| mirror(&sim, namespace));
+    assert_eq!(one.at(&["status", "phase"]).as_str(), Some("Running"));
+    assert_eq!(other.at(&["status", "phase"]).as_str(), Some("Running"));
+    // A mirror that is deleted comes again in its own namespace, and the other stays as it is.
+    let delete = Call::new(Verb::Delete, PODS, "kube-system", "web-w1");
+    sim.request(Identity::admin(), delete).unwrap();
+    advance(&mut sim, 30_000);
+    let again = mirror(&sim, "kube-system");
+    assert_eq!(again.at(&["status", "phase"]).as_str(), Some("Running"));
+    assert_ne!(again.at(&["metadata", "uid"]), other.at(&["metadata", "uid"]));
+    assert_eq!(mirror(&sim, "default").at(&["metadata", "uid"]), one.at(&["metadata", "uid"]));
+    // The end of one is the end of its own mirror.
+    act(&mut sim, json!({"action": "manifest-remove", "name": "one.yaml"}));
+    advance(&mut sim, 60_000);
+    assert!(mirror(&sim, "default").is_null());
+    assert_eq!(mirror(&sim, "kube-system").at(&["metadata", "uid"]), again.at(&["metadata", "uid"]));
+}

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 use nodeproof_core::components::machine::{ContainerEnd, ContainerRun, Manifest, RecordedChoices, RuntimeScript};
 use nodeproof_core::network::{CSI_NODES, LEASES, NODES, PODS, Verb};
-use nodeproof_core::objects::{Json, Object, Text, time};
+use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 
 use super::files::{KubeletRecording, MachineEntry, VerbLine};
 use super::recorded::RecordedWrites;
@@ -376,25 +376,30 @@ pub(super) fn manifests(recording: &KubeletRecording, node: &str) -> Vec<(Text, 
             for field in ["priority", "preemptionPolicy"] {
                 object.remove(&["spec", field]);
             }
-            Some((Text::from(format!("{name}.yaml")), Manifest { object, hash }))
+            // Names of files are not recorded; those of two namespaces may have Pods of one name.
+            let file = match pod.at(&["metadata", "namespace"]).as_str() {
+                None | Some("default" | "kube-system") => format!("{name}.yaml"),
+                Some(namespace) => format!("{namespace}.{name}.yaml"),
+            };
+            Some((Text::from(file), Manifest { object, hash }))
         })
         .collect()
 }
 
-/// Returns the hashes of the static Pods that were written during the recording, by name.
+/// Returns the hashes of the static Pods that were written during the recording, by namespace and name.
 fn static_hashes(
     recording: &KubeletRecording,
     recorded: &RecordedWrites<'_>,
     node: &str,
-) -> BTreeMap<Text, VecDeque<Text>> {
-    let mut found: BTreeMap<Text, VecDeque<Text>> = BTreeMap::new();
+) -> BTreeMap<ObjectKey, VecDeque<Text>> {
+    let mut found: BTreeMap<ObjectKey, VecDeque<Text>> = BTreeMap::new();
     let before: Vec<Text> = manifests(recording, node).into_iter().map(|(_, manifest)| manifest.hash).collect();
     for write in recorded.writes.iter().filter(|write| write.verb == Verb::Create && write.place.resource == PODS) {
         let hash = write.body.at(&["metadata", "annotations", HASH]).as_text();
         if let (Some(hash), Some(name)) = (hash, bare_name(&write.body, node))
             && !before.contains(hash)
         {
-            let own = found.entry(name).or_default();
+            let own = found.entry(ObjectKey::namespaced(write.place.namespace.clone(), name)).or_default();
             if !own.contains(hash) {
                 own.push_back(hash.clone());
             }

@@ -7,7 +7,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 
 use super::uuid;
-use crate::objects::{Json, Text};
+use crate::objects::{Json, ObjectKey, Text};
 
 /// A file in the folder.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +23,8 @@ pub struct Manifest {
 pub struct Manifests {
     files: BTreeMap<Text, Manifest>,
     removed: BTreeMap<Text, Manifest>,
-    /// The hashes that a recording shows, by the name of the Pod, in the order of the contents.
-    pub recorded: BTreeMap<Text, VecDeque<Text>>,
+    /// The hashes that a recording shows, by namespace and name of the Pod, in the order of the contents.
+    pub recorded: BTreeMap<ObjectKey, VecDeque<Text>>,
 }
 
 impl Manifests {
@@ -47,7 +47,9 @@ impl Manifests {
             (None, Some(known)) => known,
             (Some(object), Some(known)) if known.object == object => known,
             (Some(object), _) => {
-                let pod = object.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+                let text = |field: &str| object.at(&["metadata", field]).as_text().cloned();
+                let namespace = text("namespace").unwrap_or_else(|| Text::of("default"));
+                let pod = ObjectKey::namespaced(namespace, text("name").unwrap_or_default());
                 let recorded = self.recorded.get_mut(&pod).and_then(VecDeque::pop_front);
                 let made = || Text::from(uuid(&format!("manifest/{name}/{object}")).replace('-', ""));
                 Manifest { hash: recorded.unwrap_or_else(made), object }

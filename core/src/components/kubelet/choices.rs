@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Kubelet;
 use crate::chance::Jitter;
-use crate::objects::Text;
+use crate::objects::{ObjectKey, Text};
 
 /// How far an instant may be missed: a busy machine runs late by this much.
 /// Source: README of the recordings of kubelet 1.34.4, "Replaying".
@@ -31,8 +31,8 @@ pub struct RecordedChoices {
     pub pods: BTreeMap<Text, Vec<Timestamp>>,
     /// When a Pod was synced for no other reason than that its time had come, by its UID.
     pub resyncs: BTreeMap<Text, Vec<Timestamp>>,
-    /// The hashes of the contents of static Pods, by name, in order.
-    pub static_hashes: BTreeMap<Text, VecDeque<Text>>,
+    /// The hashes of the contents of static Pods, by namespace and name, in order.
+    pub static_hashes: BTreeMap<ObjectKey, VecDeque<Text>>,
     /// Whether the process was under way for long when what is driven begins, so that its first pause may be any part
     /// of one.
     pub is_under_way: bool,

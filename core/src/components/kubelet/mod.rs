@@ -66,7 +66,7 @@ use super::host::Host;
 use super::{Deadline, DecisionId, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{Answer, Ask, Call, Identity, NODES, PODS, Request, RequestId, ToClient, TransportError, Verb};
-use crate::objects::{Object, Text};
+use crate::objects::{Object, ObjectKey, Text};
 use crate::profile::Settings;
 
 /// The largest jitter of a kubelet's loops, as a fraction of the period.
@@ -133,7 +133,7 @@ enum Purpose {
     Event,
     Pod(Text, pods::PodPurpose),
     Certificate(CertificateUse),
-    Mirror(static_pods::MirrorPurpose, Text),
+    Mirror(static_pods::MirrorPurpose, ObjectKey),
     Volume(Text, volumes::VolumePurpose),
 }
 
@@ -373,7 +373,7 @@ impl Kubelet {
             Purpose::Lease(step) => self.handle_lease(step, result, context),
             Purpose::Csi(step) => self.handle_csi(step, result, context),
             Purpose::Event => self.handle_event_answer(&result, context),
-            Purpose::Mirror(step, name) => self.handle_mirror(&step, &name, &result, context),
+            Purpose::Mirror(step, key) => self.handle_mirror(&step, &key, &result, context),
             Purpose::Certificate(purpose) => self.handle_signing_request(purpose, result, context),
             Purpose::Volume(uid, step) => self.handle_volume(&uid, step, result, context),
             Purpose::Pod(uid, step) => self.handle_pod_answer(&uid, step, result, context),

@@ -21,7 +21,7 @@ use crate::components::{Because, MIRROR, next_of};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::is_ending;
-use crate::objects::{Json, Object, Text};
+use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The annotation with the hash of a static Pod.
 const HASH: &str = "kubernetes.io/config.hash";
@@ -62,16 +62,16 @@ pub(super) enum MirrorPurpose {
 /// The static Pods.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StaticPods {
-    /// By file: hash and name of the Pod.
-    known: BTreeMap<Text, (Text, Text)>,
+    /// By file: the hash of the Pod, and its namespace and name.
+    known: BTreeMap<Text, (Text, ObjectKey)>,
     /// Files whose Pod waits for its predecessor to end.
     waiting: Vec<Text>,
     /// The mirror Pods of static Pods that are gone.
-    orphans: Vec<Text>,
+    orphans: Vec<ObjectKey>,
     /// The UIDs of the mirror Pods that were deleted last.
     deleted: Vec<Text>,
-    /// The names of mirror Pods that were found gone once when they were to be deleted.
-    retried: Vec<Text>,
+    /// The mirror Pods that were found gone once when they were to be deleted.
+    retried: Vec<ObjectKey>,
     /// Whether each static Pod still has to get its mirror, since the Node was not there.
     needs_mirrors: bool,
 }
@@ -125,9 +125,8 @@ impl Kubelet {
             return;
         }
         let pod = self.static_pod(&manifest.object, &manifest.hash, context);
-        let name = Text::from(pod.name());
         let is_taken = self.pods.named(&pod.key()).is_some();
-        self.static_pods.known.insert(file.clone(), (manifest.hash, name));
+        self.static_pods.known.insert(file.clone(), (manifest.hash, pod.key()));
         if is_taken {
             self.static_pods.waiting.push(file.clone());
             return;
@@ -191,7 +190,7 @@ impl Kubelet {
         body.set(&["metadata", "annotations", MIRROR], pod.uid());
         body.set(&["metadata", "ownerReferences"], owner);
         let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(body);
-        self.call(call, Purpose::Mirror(MirrorPurpose::Create, key.name), context);
+        self.call(call, Purpose::Mirror(MirrorPurpose::Create, key), context);
     }
 
     fn delete_mirror(&mut self, mirror: &Object, context: &mut KubeletContext<'_>) {
@@ -205,7 +204,7 @@ impl Kubelet {
         let because = Vec::from([Because::Fact(String::from(fact))]);
         context.outbox.decide(decided_about(&key), "mirror deleted", because);
         let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
-        self.call(call, Purpose::Mirror(MirrorPurpose::Delete, key.name), context);
+        self.call(call, Purpose::Mirror(MirrorPurpose::Delete, key), context);
     }
 
     /// Takes a mirror Pod as the watch shows it.
@@ -226,7 +225,7 @@ impl Kubelet {
     }
 
     fn await_housekeeping(&mut self, mirror: &Object, context: &KubeletContext<'_>) {
-        self.static_pods.orphans.push(Text::from(mirror.name()));
+        self.static_pods.orphans.push(mirror.key());
         self.set(Timer::Mirrors, next_of(self.started, HOUSEKEEPING, context.now));
     }
 
@@ -234,23 +233,22 @@ impl Kubelet {
     pub(super) fn handle_mirror(
         &mut self,
         step: &MirrorPurpose,
-        name: &Text,
+        key: &ObjectKey,
         outcome: &ApiResult,
         context: &mut KubeletContext<'_>,
     ) {
         let is_done = outcome.as_ref().is_ok_and(crate::network::Answer::is_success);
         if let Some(why) = failure(outcome) {
-            self.log(format!("Failed to {} mirror pod {name}: {why}", verb_of(step)), context);
+            self.log(format!("Failed to {} mirror pod {}: {why}", verb_of(step), key.name), context);
         }
         let is_missing = outcome.as_ref().is_ok_and(|answer| answer.code == 404);
-        if *step == MirrorPurpose::Delete && is_missing && !self.static_pods.retried.contains(name) {
+        if *step == MirrorPurpose::Delete && is_missing && !self.static_pods.retried.contains(key) {
             // The worker of the static Pod looks once more: the next look at the runtime finds the mirror still there.
-            self.static_pods.retried.push(name.clone());
+            self.static_pods.retried.push(key.clone());
             self.set(Timer::Mirrors, next_of(self.started, RELIST_PERIOD, context.now));
         }
         if *step == MirrorPurpose::Delete && is_done {
-            let own = self.static_pods.known.values().find(|(_, own)| own == name).map(|(hash, _)| hash.clone());
-            let pod = own.and_then(|hash| self.pods.object(&hash).cloned());
+            let pod = self.known_static(key);
             // What the cache still shows is the one that was just deleted.
             if let Some(pod) = pod {
                 self.pods.forget(&pod.key());
@@ -271,13 +269,13 @@ impl Kubelet {
                 self.create_mirror(&pod, context);
             }
         }
-        for name in core::mem::take(&mut self.static_pods.retried) {
-            self.delete_missing(&name, context);
+        for key in core::mem::take(&mut self.static_pods.retried) {
+            self.delete_missing(&key, context);
         }
-        for name in core::mem::take(&mut self.static_pods.orphans) {
+        for key in core::mem::take(&mut self.static_pods.orphans) {
             let objects = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-            let orphan = objects.filter(|pod| is_mirror(pod)).find(|pod| pod.name() == name.as_str()).cloned();
-            if let Some(mirror) = orphan.filter(|mirror| self.pods.named(&mirror.key()).is_none()) {
+            let orphan = objects.filter(|pod| is_mirror(pod)).find(|pod| pod.key() == key).cloned();
+            if let Some(mirror) = orphan.filter(|_| self.pods.named(&key).is_none()) {
                 self.delete_mirror(&mirror, context);
             }
         }
@@ -285,14 +283,19 @@ impl Kubelet {
     }
 
     /// Tries once more to delete a mirror Pod that was not there.
-    fn delete_missing(&mut self, name: &Text, context: &mut KubeletContext<'_>) {
-        let own = self.static_pods.known.values().find(|(_, own)| own == name).map(|(hash, _)| hash.clone());
-        let pod = own.and_then(|hash| self.pods.object(&hash).cloned());
-        let Some(pod) = pod else { return };
-        let key = pod.key();
+    fn delete_missing(&mut self, key: &ObjectKey, context: &mut KubeletContext<'_>) {
+        if self.known_static(key).is_none() {
+            return;
+        }
         let body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
         let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
-        self.call(call, Purpose::Mirror(MirrorPurpose::Again, key.name), context);
+        self.call(call, Purpose::Mirror(MirrorPurpose::Again, key.clone()), context);
+    }
+
+    /// Returns the static Pod that a file describes and that runs, by namespace and name.
+    fn known_static(&self, key: &ObjectKey) -> Option<Object> {
+        let (hash, _) = self.static_pods.known.values().find(|(_, own)| own == key)?;
+        self.pods.object(hash).cloned()
     }
 
     /// Ends a static Pod whose file is gone or has changed.
@@ -307,8 +310,8 @@ impl Kubelet {
 
     /// Notes that a static Pod has ended and is forgotten: one of the same name may follow, and its mirror goes.
     pub(super) fn static_ended(&mut self, pod: &Object, context: &mut KubeletContext<'_>) {
-        let name = Text::from(pod.name());
-        let next = self.static_pods.known.iter().find(|(_, (_, own))| *own == name);
+        let key = pod.key();
+        let next = self.static_pods.known.iter().find(|(_, (_, own))| *own == key);
         match next.map(|(file, (hash, _))| (file.clone(), hash.clone())) {
             Some((file, hash)) if self.static_pods.waiting.contains(&file) => {
                 let random = context.now + self.chance.jitter(START_PAUSE, 0.5);
@@ -318,7 +321,7 @@ impl Kubelet {
             Some(_) => {}
             None => {
                 let objects = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-                let mirror = objects.filter(|other| is_mirror(other)).find(|other| other.key() == pod.key()).cloned();
+                let mirror = objects.filter(|other| is_mirror(other)).find(|other| other.key() == key).cloned();
                 if let Some(mirror) = mirror {
                     self.await_housekeeping(&mirror, context);
                 }
