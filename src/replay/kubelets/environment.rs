@@ -6,8 +6,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
-use nodeproof_core::components::machine::{ContainerEnd, ContainerRun, Manifest, RecordedChoices, RuntimeScript};
+use nodeproof_core::components::machine::{
+    ContainerEnd, ContainerRun, Manifest, MeasuredPod, RecordedChoices, RecordedEvictions, RuntimeScript,
+};
 use nodeproof_core::network::{CSI_NODES, LEASES, NODES, PODS, Verb};
+use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 
 use super::files::{KubeletRecording, MachineEntry, VerbLine};
@@ -308,6 +311,7 @@ pub(super) fn choices(
         }
     }
     choices.pods.values_mut().for_each(|seen| seen.sort());
+    choices.evictions = evictions(recording, recorded, entry);
     let is_up =
         |verb: &&VerbLine| verb.machine == entry.name && verb.line.at(&["outcome", "kubelet"]).as_str() == Some("up");
     let ups: Vec<Micros> = recording.verbs.iter().filter(is_up).map(|verb| verb.t).collect();
@@ -316,6 +320,47 @@ pub(super) fn choices(
         ups.iter().filter(|up| is_fast_first(recorded, entry, **up)).map(|t| recording.at(*t)).collect();
     choices.ups = ups.into_iter().map(|t| recording.at(t)).collect();
     choices
+}
+
+/// Returns what the passes of a machine's eviction manager found.
+fn evictions(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, entry: &MachineEntry) -> RecordedEvictions {
+    const ATTEMPT: &str = "Attempting to reclaim ";
+    /// How far the Event of a pass and its outcome may be apart.
+    const WITHIN: Micros = 1_000_000;
+    let mut found = RecordedEvictions::default();
+    let mut met: Vec<(Micros, Text)> = Vec::new();
+    for verb in recording.verbs.iter().filter(|verb| verb.machine == entry.name) {
+        let (at, threshold) = (recording.at(verb.t), verb.line.at(&["outcome", "threshold"]));
+        if threshold.get("met").as_bool() == Some(true) {
+            met.extend(threshold.get("resource").as_text().map(|resource| (verb.t, resource.clone())));
+        }
+        let ranked = threshold.get("ranked").items().iter().filter_map(Json::as_str);
+        let ranked = ranked.filter_map(|name| name.split_once('/'));
+        let ranked: Vec<ObjectKey> = ranked.map(|(namespace, name)| ObjectKey::namespaced(namespace, name)).collect();
+        if !ranked.is_empty() {
+            found.ranked.push((at, ranked));
+        }
+        let measured = verb.line.at(&["outcome", "measured"]);
+        if let Some(text) = measured.get("text").as_text() {
+            let name = |field: &str| measured.get(field).as_text().cloned().unwrap_or_default();
+            let containers = measured.get("containers").fields();
+            let containers = containers.filter_map(|(name, used)| Some((name.clone(), Quantity::from_json(used)?)));
+            let (key, containers) = (ObjectKey::namespaced(name("namespace"), name("pod")), containers.collect());
+            found.measured.push(MeasuredPod { at, key, text: text.clone(), containers });
+        }
+    }
+    for event in recorded.events.iter().filter(|event| {
+        event.event.get("reason").as_str() == Some("EvictionThresholdMet")
+            && event.event.at(&["involvedObject", "name"]).as_str() == Some(&entry.node)
+    }) {
+        let resource = event.event.get("message").as_str().and_then(|message| message.strip_prefix(ATTEMPT));
+        let is_told = |resource: &str| met.iter().any(|(t, own)| (t - event.t).abs() < WITHIN && **own == *resource);
+        if let Some(resource) = resource.filter(|resource| !is_told(resource)) {
+            met.push((event.t, Text::from(resource)));
+        }
+    }
+    found.met = met.into_iter().map(|(t, resource)| (recording.at(t), resource)).collect();
+    found
 }
 
 /// Returns when renewals began that an outage made fail: the first look at the Lease that succeeded lies behind them by

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Kubelet;
+pub use super::eviction::{MeasuredPod, RecordedEvictions};
 use crate::chance::Jitter;
 use crate::objects::{ObjectKey, Text};
 
@@ -46,6 +47,8 @@ pub struct RecordedChoices {
     pub fast_first: Vec<Timestamp>,
     /// How many Nodes a starting process built for its modules, since its cache had none yet.
     pub modules: Vec<(Timestamp, usize)>,
+    /// What the passes of the eviction manager found.
+    pub evictions: RecordedEvictions,
     /// When processes had done their set-up and began to work.
     pub ups: Vec<Timestamp>,
     /// When a process that ran before the recording posted its status last.

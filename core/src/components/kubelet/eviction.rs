@@ -9,6 +9,7 @@
 mod local_storage;
 mod message;
 mod ranking;
+mod recorded;
 mod signals;
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -21,6 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 use self::local_storage::Volumes;
 use self::message::Cause;
 use self::ranking::{Candidate, PodFigures, rank};
+pub use self::recorded::{MeasuredPod, RecordedEvictions};
 use self::signals::{Observation, SignalKind, is_met, observe};
 use super::conditions::PRESSURES;
 use super::events::{EventType, decided_about};
@@ -42,6 +44,8 @@ const PERIOD: SignedDuration = SignedDuration::from_secs(10);
 /// pkg/kubelet/eviction/eviction_manager.go (v1.34), `podCleanupPollFreq`, `podCleanupTimeout`.
 const CLEANUP_POLL: SignedDuration = SignedDuration::from_secs(1);
 const CLEANUP_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
+/// How late a pass of a recording may be. Source: README of the recordings of kubelet 1.34.4, "Replaying".
+const PASS_SLACK: SignedDuration = SignedDuration::from_millis(500);
 /// The grace period, in seconds, of a pod that a hard threshold or local storage evicts. Source: as above,
 /// `immediateEvictionGracePeriodSeconds`.
 const IMMEDIATE_GRACE_SECONDS: i64 = 1;
@@ -130,8 +134,23 @@ impl Kubelet {
             && self.upkeep.at(Upkeep::Eviction).is_none()
         {
             // The first pass finds nothing measured.
-            let at = next_of(since, PERIOD, now);
-            self.set_upkeep(Upkeep::Eviction, at.max(self.first_measures()));
+            let at = next_of(since, PERIOD, now).max(self.first_measures());
+            self.set_upkeep(Upkeep::Eviction, self.led_pass(now, Timestamp::MAX).unwrap_or(at));
+        }
+    }
+
+    /// Returns when a recording has the next pass that found something, if that is after `now` and not after `last`.
+    fn led_pass(&self, now: Timestamp, last: Timestamp) -> Option<Timestamp> {
+        let choices = self.choices.as_ref()?;
+        choices.evictions.next_pass(now + SignedDuration::from_millis(1), last)
+    }
+
+    /// Measures a signal, or reads what a recorded pass has measured.
+    fn observed(&self, signal: &str, context: &KubeletContext<'_>) -> Observation {
+        let real = observe(signal, context.host, &self.config);
+        match &self.choices {
+            Some(choices) => choices.evictions.observe(SignalKind::of(signal), real, context.now),
+            None => real,
         }
     }
 
@@ -153,10 +172,16 @@ impl Kubelet {
                 if *give_up_at <= context.now || evicted.iter().all(|uid| self.pods.has_ended(uid)) {
                     self.eviction_pass(context);
                 } else {
-                    self.set_upkeep(Upkeep::Eviction, context.now + CLEANUP_POLL);
+                    self.poll_cleanup(context.now);
                 }
             }
         }
+    }
+
+    /// Looks again whether the evicted pods are cleaned up. In a recording the next pass tells when they were.
+    fn poll_cleanup(&mut self, now: Timestamp) {
+        let at = self.led_pass(now, now + CLEANUP_POLL * 3).unwrap_or(now + CLEANUP_POLL);
+        self.set_upkeep(Upkeep::Eviction, at);
     }
 
     /// Notes that pods may have ended for which the manager waits.
@@ -178,22 +203,25 @@ impl Kubelet {
         }
         let active = self.observe_thresholds(context);
         let candidates = self.candidates(context.host);
-        let left = self.over_local_limits(&candidates);
+        let left = self.over_local_limits(&candidates, context.now);
         if left.is_empty() {
             self.relieve(&active, candidates, context);
         } else {
             self.end_pods(left, context);
         }
         let is_asleep = matches!(self.eviction.stage, Stage::Asleep { .. });
+        let at = context.now + PERIOD;
         if is_asleep && self.eviction.is_busy() {
-            self.set_upkeep(Upkeep::Eviction, context.now + PERIOD);
+            self.set_upkeep(Upkeep::Eviction, self.led_pass(context.now, at + PASS_SLACK).unwrap_or(at));
+        } else if let Some(led) = self.led_pass(context.now, Timestamp::MAX).filter(|_| is_asleep) {
+            self.set_upkeep(Upkeep::Eviction, led);
         }
     }
 
     /// Sees which thresholds are met, sets the conditions, and returns those for which pods may be evicted.
     fn observe_thresholds(&mut self, context: &mut KubeletContext<'_>) -> Vec<EvictionThreshold> {
         let now = context.now;
-        let of = |own: &EvictionThreshold| observe(own.signal(), context.host, &self.config);
+        let of = |own: &EvictionThreshold| self.observed(own.signal(), context);
         let all = &self.config.eviction.thresholds;
         let is_still_met = |own: &EvictionThreshold| self.eviction.met.contains(own) && is_met(own, of(own), true);
         let met = all.iter().filter(|own| is_met(own, of(own), false) || is_still_met(own));
@@ -206,7 +234,7 @@ impl Kubelet {
             self.eviction.last_observed[SignalKind::of(own.signal()).condition()] = Some(now);
         }
         let facts: Vec<String> =
-            met.iter().map(|(own, _)| fact_of(own, observe(own.signal(), context.host, &self.config))).collect();
+            met.iter().map(|(own, _)| fact_of(own, self.observed(own.signal(), context))).collect();
         let transition = self.config.eviction.transition;
         let conditions = self.eviction.last_observed.map(|at| at.is_some_and(|at| now.duration_since(at) < transition));
         self.set_pressures(conditions, &facts, context);
@@ -266,9 +294,13 @@ impl Kubelet {
     }
 
     /// Returns the pods that write more than they may.
-    fn over_local_limits(&self, candidates: &[Candidate]) -> VecDeque<Eviction> {
+    fn over_local_limits(&self, candidates: &[Candidate], now: Timestamp) -> VecDeque<Eviction> {
+        let exceeded = |own: &Candidate| match &self.choices {
+            Some(choices) => local_storage::possible(own, &choices.evictions.limit(&own.pod.key(), now)?),
+            None => local_storage::exceeded(own),
+        };
         let over = candidates.iter().filter(|own| !is_critical(&own.pod)).filter_map(|own| {
-            let (signal, message) = local_storage::exceeded(own)?;
+            let (signal, message) = exceeded(own)?;
             let ending = Ending {
                 reason: Text::of(EVICTED),
                 message: Text::from(message),
@@ -291,7 +323,7 @@ impl Kubelet {
     ) {
         // The thresholds are in the order in which they are reclaimed, those of memory first.
         let Some(threshold) = active.iter().min_by_key(|own| own.signal) else { return };
-        let observed = observe(threshold.signal(), context.host, &self.config);
+        let observed = self.observed(threshold.signal(), context);
         let kind = SignalKind::of(threshold.signal());
         let message = format!("Attempting to reclaim {}", kind.resource());
         self.node_event(EventType::Warning, "EvictionThresholdMet", message, None, context);
@@ -300,6 +332,12 @@ impl Kubelet {
             return;
         }
         rank(&mut candidates, kind);
+        if let Some(choices) = &self.choices {
+            choices.evictions.rank(&mut candidates, kind, context.now);
+            for own in &mut candidates {
+                own.figures = choices.evictions.figures(&own.pod.key(), kind, context.now);
+            }
+        }
         let Some(chosen) = candidates.iter().find(|own| !is_critical(&own.pod)) else { return };
         let cause = Cause { kind, wanted: threshold.value.quantity(observed.capacity), observed };
         let (message, annotations) = message::describe(chosen, &cause, PodLevel::of(self.settings.profile()));
@@ -309,7 +347,8 @@ impl Kubelet {
             disruption: Some(message.clone()),
             message,
             grace_seconds: Some(self.eviction_grace(threshold, &chosen.pod)),
-            loses_containers: matches!(kind, SignalKind::Disk | SignalKind::Inodes),
+            loses_containers: matches!(kind, SignalKind::Disk | SignalKind::Inodes)
+                || context.host.runtime.lacks_recorded_end(chosen.pod.uid()),
             why: "the pod is evicted",
         };
         let uid = Text::from(chosen.pod.uid());
@@ -332,6 +371,9 @@ impl Kubelet {
     fn reclaim_of_node(&mut self, context: &mut KubeletContext<'_>) -> bool {
         context.host.runtime.remove_ended();
         self.remove_unused_images(i64::MAX, context);
+        if let Some(choices) = &self.choices {
+            return !choices.evictions.ranks(context.now);
+        }
         let met = |own: &EvictionThreshold| is_met(own, observe(own.signal(), context.host, &self.config), true);
         !self.config.eviction.thresholds.iter().any(met)
     }
@@ -348,7 +390,7 @@ impl Kubelet {
         let Some(Eviction { uid: next, signal, ending, annotations }) = left.pop_front() else {
             let evicted = core::mem::take(evicted);
             self.eviction.stage = Stage::CleaningUp { evicted, give_up_at: context.now + CLEANUP_TIMEOUT };
-            self.set_upkeep(Upkeep::Eviction, context.now + CLEANUP_POLL);
+            self.poll_cleanup(context.now);
             return;
         };
         let at = context.now + kill_timeout(ending.grace_seconds.unwrap_or_default());

@@ -44,7 +44,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use self::certificates::{CertificateUse, Certificates, anonymous};
-pub use self::choices::RecordedChoices;
+pub use self::choices::{MeasuredPod, RecordedChoices, RecordedEvictions};
 use self::config::KubeletConfig;
 use self::csi::Csi;
 use self::events::{EventType, Events};

@@ -78,6 +78,14 @@ impl Runtime {
         self.script.is_some()
     }
 
+    /// Tells whether a recording does not tell how the running containers of a pod end, which it would if anybody had
+    /// seen it.
+    #[must_use]
+    pub fn lacks_recorded_end(&self, uid: &str) -> bool {
+        let is_unknown = |own: &Container| own.is_running() && own.scripted.is_none();
+        self.script.is_some() && self.sandbox(uid).is_some_and(|own| own.containers.iter().any(is_unknown))
+    }
+
     /// Returns the id of a container as a recording has it.
     pub(super) fn recorded_id(&self, uid: &Text, container: &Text, restarts: u32) -> Option<Text> {
         let script = self.script.as_ref()?;

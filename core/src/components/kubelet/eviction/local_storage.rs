@@ -36,6 +36,30 @@ pub(super) fn exceeded(candidate: &Candidate) -> Option<(&'static str, String)> 
     of_volume().or_else(of_pod).or_else(of_container)
 }
 
+/// Returns the limit that a recorded message is about, if the pod has it: by the same order as [`exceeded`], with all
+/// that is measured above every limit, and then without what comes before.
+pub(super) fn possible(candidate: &Candidate, message: &str) -> Option<(&'static str, String)> {
+    let spec = candidate.pod.stable().get("spec");
+    let names = |list: &str| -> Vec<Text> {
+        spec.get(list).items().iter().filter_map(|own| own.get("name").as_text().cloned()).collect()
+    };
+    let all = PodFigures {
+        disk: i64::MAX,
+        volumes: names("volumes").into_iter().map(|name| (name, i64::MAX)).collect(),
+        containers: names("containers").into_iter().map(|name| (name, 0, i64::MAX)).collect(),
+        ..PodFigures::default()
+    };
+    let one = |volumes: &[(Text, i64)], containers: &[(Text, i64, i64)]| {
+        let figures = PodFigures { volumes: volumes.to_vec(), containers: containers.to_vec(), ..all.clone() };
+        let of_volume = volume(spec, &figures).map(|text| ("emptydirfs.limit", text));
+        let of_pod = whole_pod(spec, &figures).map(|text| ("ephemeralpodfs.limit", text));
+        let of_container = container(spec, &figures).map(|text| ("ephemeralcontainerfs.limit", text));
+        [of_volume, of_pod, of_container].into_iter().flatten().find(|(_, text)| *text == message)
+    };
+    let of_volumes = all.volumes.iter().find_map(|own| one(core::slice::from_ref(own), &[]));
+    of_volumes.or_else(|| all.containers.iter().find_map(|own| one(&[], core::slice::from_ref(own))))
+}
+
 fn bytes(amount: i64) -> Quantity {
     Quantity::whole(amount, Format::BinarySi)
 }
