@@ -160,6 +160,28 @@ Feature: Pods that write more than they may are ended, whatever their node has l
         | 0s     | 30s   | 73s   |
         | 5m     | 4m30s | 5m13s |
 
+    Scenario: The flag for the period between measures counts before the field
+      Given a ready Node "worker-1"
+      And whose kubelet runs with:
+        | volumeStatsAggPeriod | 5m |
+      And the kubelet on "worker-1" restarts with:
+        | flag                    | value |
+        | volume-stats-agg-period | 20s   |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: writer
+          annotations: {nodeproof.dev/main.uses.volumes.scratch: 30Mi}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: pause, volumeMounts: [{name: scratch, mountPath: /scratch}]}]
+          volumes: [{name: scratch, emptyDir: {sizeLimit: 20Mi}}]
+        """
+      Then Event Evicted about Pod "writer" between 1s and 33s
+
     Scenario: A negative period between measures means none
       Given a ready Node "worker-1"
       And whose kubelet runs with:

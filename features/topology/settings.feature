@@ -29,6 +29,21 @@ Feature: A kubelet starts only with settings of topology that can be
         | an option that is no word of it   | topologyManagerPolicyOptions | {"prefer-closest-numa-nodes":"often"}       | topologyManagerPolicy   | best-effort | failed to run Kubelet: bad value for option "prefer-closest-numa-nodes": strconv.ParseBool: parsing "often": invalid syntax |
         | too small a limit                 | topologyManagerPolicyOptions | {"max-allowable-numa-nodes":"7"}            | topologyManagerPolicy   | best-effort | failed to run Kubelet: the minimum value of "max-allowable-numa-nodes" should not be less than 8 |
 
+    Scenario Outline: The flag for reserved memory: <what>
+      Given a machine "worker-1" with:
+        | numa | [{"id":0,"cpus":2,"memory":"4Gi"},{"id":1,"cpus":2,"memory":"4Gi"}] |
+      When the kubelet on "worker-1" restarts with:
+        | flag            | value   |
+        | reserved-memory | <value> |
+      Then the kubelet refuses to start with "failed to parse kubelet flag: invalid argument "<value>" for "--reserved-memory" flag: <why>"
+
+      Examples:
+        | what                  | value                       | why |
+        | no NUMA node          | memory=1Gi                  | the reserved memory has incorrect format, expected numaNodeID:type=quantity[,type=quantity...], got memory=1Gi |
+        | two NUMA nodes in one | 0:memory=1Gi,1:memory=1Gi   | the reserved memory has incorrect format, expected numaNodeID:type=quantity[,type=quantity...], got 0:memory=1Gi,1:memory=1Gi |
+        | a limit of CPU        | 0:cpu=1                     | memory type conversion error, unknown type: "cpu" |
+        | an amount is a word   | 0:memory=much               | failed to parse the quantatity, expected quantatity, got much |
+
     Scenario: Nine NUMA nodes are too many
       Given a machine "worker-1" with:
         | numa | [{"id":0,"cpus":1,"memory":"1Gi"},{"id":1,"cpus":1,"memory":"1Gi"},{"id":2,"cpus":1,"memory":"1Gi"},{"id":3,"cpus":1,"memory":"1Gi"},{"id":4,"cpus":1,"memory":"1Gi"},{"id":5,"cpus":1,"memory":"1Gi"},{"id":6,"cpus":1,"memory":"1Gi"},{"id":7,"cpus":1,"memory":"1Gi"},{"id":8,"cpus":1,"memory":"1Gi"}] |

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::objects::{FieldError, Json, Text, nearest};
 
 /// The flag of which each use reserves the memory of one NUMA node.
-pub const RESERVED_MEMORY: &str = "reserved-memory";
+pub(super) const RESERVED_MEMORY: &str = "reserved-memory";
 /// What stands between the uses of [`RESERVED_MEMORY`] in its text: commas stand within one.
 pub const BETWEEN_USES: char = '\n';
 

@@ -370,10 +370,11 @@ impl Kubelet {
     /// Source: pkg/kubelet/eviction/helpers.go (v1.34), `buildSignalToNodeReclaimFuncs`.
     fn reclaim_of_node(&mut self, context: &mut KubeletContext<'_>) -> bool {
         context.host.runtime.remove_ended();
-        self.remove_unused_images(i64::MAX, context);
         if let Some(choices) = &self.choices {
+            // Which images a recorded machine has is told by the recording.
             return !choices.evictions.ranks(context.now);
         }
+        self.remove_unused_images(i64::MAX, context);
         let met = |own: &EvictionThreshold| is_met(own, observe(own.signal(), context.host, &self.config), true);
         !self.config.eviction.thresholds.iter().any(met)
     }
