@@ -33,7 +33,7 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["events", "volume_matching"],
         &["controller"],
         &["api_server", "kubelet", "workload"],
-        &["attach_detach", "csi_attacher", "daemonset", "deployment", "disruption", "endpointslice",
+        &["attach_detach", "csi_attacher", "daemonset", "deployment", "disruption", "drain", "endpointslice",
             "garbage_collector", "machine", "namespace", "node_ipam", "node_lifecycle", "pod_gc", "replicaset",
             "scheduler", "statefulset", "storage_protection", "taint_eviction", "ttl", "volume_binder"],
         &["registry"],

@@ -11,6 +11,7 @@ mod csi_attacher;
 mod daemonset;
 mod deployment;
 mod disruption;
+pub mod drain;
 mod endpointslice;
 pub mod events;
 pub mod garbage_collector;

@@ -7,6 +7,7 @@ pub mod canonical;
 pub mod cpu_set;
 pub mod diff;
 pub(crate) mod fnv;
+pub(crate) mod go_duration;
 mod json;
 mod json_macro;
 pub mod jsonpath;

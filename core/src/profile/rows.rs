@@ -574,14 +574,7 @@ pub static ROWS: &[Row] = &[
         "scheduler-request-above-allocatable-is-unresolvable",
         "preemption is not tried on a node that is too small for a pod",
     ),
-    Row {
-        name: "scheduler-names-volume-affinity",
-        says: "a node that a volume cannot be used on did not match the volume's node affinity, in the scheduler's \
-            words",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "pkg/scheduler/framework/plugins/volumebinding/binder.go (v1.32, v1.33), ErrReasonNodeConflict",
-        ..PLAIN
-    },
+    off("scheduler-names-volume-affinity", "the scheduler says that a node did not match a volume's node affinity"),
     off("scheduler-looks-for-resource-claims", "the scheduler says that it found no resource claims to deallocate"),
     off("scheduler-counts-unnamed-nodes", "nodes that a pod leaves out by name are counted in the message"),
     Row {
@@ -609,13 +602,10 @@ pub static ROWS: &[Row] = &[
         source: "pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1.31, v1.34, v1.36)",
         flag: "",
     },
-    Row {
-        name: "scheduler-victim-gets-preemptors-status",
-        says: "a preempted pod gets the status of the pod that preempts it, by mistake",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "pkg/scheduler/framework/preemption/preemption.go (v1.31.0, v1.34), prepareCandidate",
-        flag: "",
-    },
+    off(
+        "scheduler-victim-gets-preemptors-status",
+        "a preempted pod gets the status of the pod that preempts it, by mistake",
+    ),
     Row {
         name: "scheduler-preempted-event-relates-preemptor",
         says: "the Event Preempted refers to the pod that preempts",
@@ -653,6 +643,10 @@ pub static ROWS: &[Row] = &[
     off("limited-swap-is-a-share", "LimitedSwap gives a container its share of the swap space, not none at all"),
     off("pods-do-not-swap-by-default", "NoSwap is a behaviour, and the default one; UnlimitedSwap is none"),
     off("critical-pods-do-not-swap", "critical pods get no swap space"),
+    off("drain-ends-at-its-timeout", "a drain ends when its time is over, not at its next look at a pod"),
+    off("drain-knows-daemon-sets-by-group", "a drain takes an owner for a DaemonSet by its group too, not by its kind"),
+    off("drain-reads-refused-pods-again", "a drain reads a pod again before it repeats a refused eviction"),
+    off("drain-says-cannot-delete-once", "a drain that refuses unmanaged pods does not say `cannot delete` twice"),
     off("inhibit-delay-is-awaited", "a kubelet looks several times whether logind allows its delay of shutdowns"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];

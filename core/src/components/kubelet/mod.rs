@@ -12,7 +12,6 @@ mod conditions;
 pub mod config;
 mod csi;
 mod decoder;
-mod durations;
 mod events;
 mod eviction;
 mod idle;

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::durations::go_duration;
 use super::events::EventType;
 use super::shutdown::NOT_READY;
 use super::{Kubelet, KubeletContext, Timer};
 use crate::components::next_of;
+use crate::objects::go_duration::go_duration;
 
 /// How long a call of the runtime may take. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
 /// `runtimeRequestTimeout`.

@@ -15,7 +15,6 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::decoder::Decoder;
-use super::durations::go_duration;
 use super::events::EventType;
 use super::pods::{Ending, kill_timeout};
 use super::preemption::{self, CRITICAL_PRIORITY};
@@ -23,6 +22,7 @@ use super::{Kubelet, KubeletContext};
 use crate::components::host::ShutdownState;
 use crate::components::{Because, Deadline};
 use crate::json;
+use crate::objects::go_duration::go_duration;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
 

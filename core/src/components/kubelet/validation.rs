@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
-use super::durations::go_duration;
 use super::swap;
 use super::topology::reserved_memory_errors;
 use crate::components::host::Hardware;
 use crate::objects::cpu_set::parse_cpu_set;
+use crate::objects::go_duration::go_duration;
 use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
 use crate::objects::names::{self, Wording};
 use crate::objects::time::parse_duration;

@@ -36,7 +36,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.30, v1.31), GetContainerSwapBehavior",
         ),
-        row(SINCE, "scheduler-victim-gets-preemptors-status", YES, ""),
+        row(
+            SINCE,
+            "scheduler-victim-gets-preemptors-status",
+            YES,
+            "pkg/scheduler/framework/preemption/preemption.go (v1.31.0, v1.34), prepareCandidate",
+        ),
         row(Release::new(31, 12), "nodes-keep-their-owner-references", YES, ""),
     ],
     gates: &[

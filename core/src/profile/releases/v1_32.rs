@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "drain-ends-at-its-timeout",
+            YES,
+            "kubectl pkg/drain/drain.go (v1.31, v1.32), waitForDelete",
+        ),
+        row(
+            SINCE,
             "node-monitor-grace-period",
             secs(50),
             "pkg/controller/nodelifecycle/config/v1alpha1/defaults.go (v1.31, v1.32; PR 126287)",

@@ -57,7 +57,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(SINCE, "kube-proxy-version-in-status", NO, ""),
         row(SINCE, "default-thresholds-merge", YES, "pkg/kubelet/apis/config (v1.33), MergeDefaultEvictionSettings"),
-        row(SINCE, "scheduler-names-volume-affinity", YES, ""),
+        row(
+            SINCE,
+            "scheduler-names-volume-affinity",
+            YES,
+            "pkg/scheduler/framework/plugins/volumebinding/binder.go (v1.32, v1.33), ErrReasonNodeConflict",
+        ),
         row(SINCE, "swap-capacity-in-status", YES, "pkg/kubelet/nodestatus/setters.go (v1.33), MachineInfo"),
         row(
             SINCE,

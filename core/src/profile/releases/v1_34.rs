@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "drain-knows-daemon-sets-by-group",
+            YES,
+            "kubectl pkg/drain/filters.go (v1.33, v1.34), isControllerRefDaemonSet",
+        ),
+        row(
+            SINCE,
             "errors-print-json",
             YES,
             "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34), ErrorBody",

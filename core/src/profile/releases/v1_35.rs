@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "drain-reads-refused-pods-again",
+            YES,
+            "kubectl pkg/drain/drain.go (v1.34, v1.35), evictPods",
+        ),
+        row(
+            SINCE,
             "inhibit-delay-is-awaited",
             YES,
             "pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34, v1.35), start",

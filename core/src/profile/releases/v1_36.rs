@@ -8,6 +8,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 36,
     patch: Some(3),
     rows: &[
+        row(
+            SINCE,
+            "drain-says-cannot-delete-once",
+            YES,
+            "kubectl pkg/drain/filters.go (v1.35, v1.36), unmanagedFatal",
+        ),
         row(SINCE, "ambiguous-cidrs-warn", NO, ""),
         row(SINCE, "strict-cidrs", YES, "pkg/features/kube_features.go (v1.36), StrictIPCIDRValidation"),
         row(SINCE, "health-has-storage-readiness", YES, "k8s.io/apiserver pkg/server/config.go (v1.36)"),

@@ -9,7 +9,6 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::super::durations::go_duration;
 use super::super::runtime_state::GC_PERIOD;
 use super::volume_mounts::volume_mounts;
 use super::{ContainerPlan, Worker};
@@ -18,6 +17,7 @@ use crate::components::host::Host;
 use crate::components::host::runtime::{Container, ContainerState};
 use crate::components::kubelet::image_names::{full_name, image_id};
 use crate::json;
+use crate::objects::go_duration::go_duration;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object, Text};
 use crate::profile::Settings;

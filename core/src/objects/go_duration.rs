@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use jiff::SignedDuration;
 
 /// Prints a duration as Go does: `3m0s`.
-pub(super) fn go_duration(span: SignedDuration) -> String {
+pub(crate) fn go_duration(span: SignedDuration) -> String {
     let nanos = span.as_nanos();
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();
