@@ -60,6 +60,46 @@ Feature: Selectors by fields
         | A PriorityClass                         | /apis/scheduling.k8s.io/v1/priorityclasses?fieldSelector=metadata.name%3Dsystem-node-critical | "system-node-critical"           |
         | Leases in a namespace                   | /apis/coordination.k8s.io/v1/leases?fieldSelector=metadata.namespace%3Ddefault                | nothing                          |
 
+  @req:FS-04
+  Rule: One selector may be asked of several kinds, of each by a request of its own
+
+    kubectl get statefulsets,services --all-namespaces --field-selector metadata.namespace!=default
+
+    Scenario: What is outside of a namespace
+      Given the objects:
+        """yaml
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: outside, namespace: kube-public}
+        spec:
+          replicas: 0
+          serviceName: outside
+          selector: {matchLabels: {app: outside}}
+          template:
+            metadata: {labels: {app: outside}}
+            spec: {containers: [{name: c, image: i}]}
+        ---
+        apiVersion: v1
+        kind: Service
+        metadata: {name: outside, namespace: kube-public}
+        spec: {ports: [{port: 80}]}
+        """
+      When the user sends GET /apis/apps/v1/statefulsets?fieldSelector=metadata.namespace%21%3Ddefault
+      Then the answer lists "kube-public/outside"
+      When the user sends GET /api/v1/services?fieldSelector=metadata.namespace%21%3Ddefault
+      Then the answer lists "kube-public/outside"
+
+    Scenario Outline: A selector that one of the kinds does not know is refused for that kind alone
+      When the user sends GET /api/v1/services?fieldSelector=spec.clusterIP%21%3DNone
+      Then the answer lists "default/shop"
+      When the user sends GET <path>
+      Then the request is refused with 400 "<text>"
+
+      Examples:
+        | path                                                             | text                                                                                              |
+        | /apis/apps/v1/statefulsets?fieldSelector=spec.clusterIP%21%3DNone | "spec.clusterIP" is not a known field selector: only "metadata.name", "metadata.namespace"        |
+        | /api/v1/nodes?fieldSelector=spec.clusterIP%21%3DNone              | field label not supported: spec.clusterIP                                                         |
+
   @req:FS-01
   Rule: Nodes and Pods, Services, Secrets and Namespaces have fields of their own beside
 

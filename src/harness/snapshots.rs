@@ -201,6 +201,7 @@ fn name_of(subject: &Subject) -> String {
         Subject::Own(look) => look.name.to_string(),
         Subject::Answer => "answer".to_owned(),
         Subject::Watch => "watch".to_owned(),
+        Subject::Command => "kubectl".to_owned(),
         Subject::Every(_) => "every".to_owned(),
     }
 }
@@ -214,6 +215,7 @@ fn file_stem(planned: &Planned, kind: SnapshotKind, name: &str) -> String {
         SnapshotKind::Object => "object",
         SnapshotKind::History => "history",
         SnapshotKind::Table => "table",
+        SnapshotKind::Output => "output",
     };
     let name = if name.is_empty() { String::new() } else { format!(".{name}") };
     format!("{}/{}/{words}.{what}{name}", scenario.area.replace("::", "/"), scenario.topic)

@@ -166,6 +166,8 @@ pub(super) fn parts(scenario: &Scenario, outcome: &Outcome) -> BTreeSet<Part> {
         open.extend(&decision.because);
         parts.insert(match decision.component.strip_prefix("kubelet/") {
             Some(machine) => Part::Kubelet(Text::from(machine)),
+            // A command of a user is left out with its act.
+            None if decision.component.starts_with("user/") => continue,
             None => Part::Controller(decision.component.clone()),
         });
     }

@@ -193,16 +193,15 @@ fn stays(draft: &mut Draft, object: String, what: String, bound: String) {
     draft.object_lasts(&object, Some(predicate.negated()), &bound);
 }
 
-/// A Pod is there and has a deletionTimestamp all the time: nobody ends it.
-#[then(regex = r#"^(?P<object>Pod "[^"]*") stays terminating(?P<for>,? .*)?$"#)]
-fn stays_terminating(draft: &mut Draft, object: String, bound: String) {
-    draft.object_lasts(&object, Some(Predicate::Terminating), &bound);
-}
-
-/// A Pod is terminating.
-#[then(regex = r#"^(?P<object>Pod "[^"]*") is terminating(?P<bound>,? .*)?$"#)]
-fn is_terminating(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Terminating), &bound);
+/// A Pod becomes terminating, or it is there and has a deletionTimestamp all the time, since nobody ends it: `stays
+/// terminating for 10m`.
+#[then(regex = r#"^(?P<object>Pod "[^"]*") (?P<what>is|stays) terminating(?P<bound>,? .*)?$"#)]
+fn is_terminating(draft: &mut Draft, object: String, what: String, bound: String) {
+    if what == "stays" {
+        draft.object_lasts(&object, Some(Predicate::Terminating), &bound);
+    } else {
+        draft.object_becomes(&object, Some(Predicate::Terminating), &bound);
+    }
 }
 
 /// A container runs on its machine all the time, whatever the API says of its Pod.
@@ -342,11 +341,45 @@ fn history_matches(draft: &mut Draft, object: String) {
     draft.snapshot(&object, SnapshotKind::History);
 }
 
-/// What `kubectl get` prints of them at the end of the act equals what is stored; ages and random names apart.
-#[then(regex = r"^the table of (?P<kind>nodes|pods) matches its snapshot$")]
+/// What `kubectl get` prints of them at the end of the act equals what is stored, ages and random names apart; or what
+/// the command of kubectl has printed in the act.
+#[then(regex = r"^the (?P<kind>table of nodes|table of pods|output of kubectl) matches its snapshot$")]
 fn table_matches(draft: &mut Draft, kind: String) {
-    let subject = Subject::Table(if kind == "nodes" { NODES } else { PODS });
-    draft.expect(subject, Predicate::MatchesSnapshot(SnapshotKind::Table), Some(Bound::Act));
+    let (subject, snapshot) = match kind.as_str() {
+        "table of nodes" => (Subject::Table(NODES), SnapshotKind::Table),
+        "table of pods" => (Subject::Table(PODS), SnapshotKind::Table),
+        _ if !draft.has_command() => return,
+        _ => (Subject::Command, SnapshotKind::Output),
+    };
+    draft.expect(subject, Predicate::MatchesSnapshot(snapshot), Some(Bound::Act));
+}
+
+/// The command of kubectl that was started last prints a line, compared whole, with quotation marks in it written as
+/// `\"`; or it ends well, or with an error; or it never does: `kubectl keeps running for 60s`.
+#[then(
+    regex = r#"^kubectl (?P<what>prints|never prints|succeeds|fails|keeps running)(?: "(?P<message>(?:[^"\\]|\\.)*)")?(?P<bound>,? (?:within|between|at|after|for) .*)?$"#
+)]
+fn kubectl_does(draft: &mut Draft, what: String, message: String, bound: String) {
+    if !draft.has_command() {
+        return;
+    }
+    if what.ends_with("prints") == message.is_empty() {
+        draft.problem(&what, "the line stands behind `prints`, as in: kubectl prints \"node/a drained\"".to_owned());
+        return;
+    }
+    let line = Predicate::Prints(Text::from(message.replace("\\\"", "\"")));
+    match what.as_str() {
+        "prints" => draft.expect_becomes(Some((Subject::Command, line)), &bound),
+        "never prints" => draft.expect_lasts(Some((Subject::Command, line.negated())), &bound),
+        "keeps running" => {
+            let runs = Predicate::Ended { success: None }.negated();
+            draft.expect_lasts(Some((Subject::Command, runs)), &bound);
+        }
+        how => {
+            let ended = Predicate::Ended { success: Some(how == "succeeds") };
+            draft.expect_becomes(Some((Subject::Command, ended)), &bound);
+        }
+    }
 }
 
 /// Any of the sentences about one Node or Pod, for each Node of a zone, or for each Pod that the scenario has put on

@@ -123,6 +123,10 @@ impl Cluster<'_> {
             }
             Action::RemoveRule(rule) => self.simulation.remove_rule(rule).map(drop).map_err(text),
             Action::Controller { name, action } => self.simulation.controller_do(&name, &action).map_err(text),
+            Action::Drain(command) => {
+                self.simulation.drain(command);
+                Ok(())
+            }
             Action::Custom { name, .. } => Err(format!("an action of one's own calls no other: {:?}", name.as_str())),
         }
     }

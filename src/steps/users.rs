@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cucumber::{given, when};
 use gherkin::Step;
+use nodeproof_core::components::drain::DrainCommand;
 use nodeproof_core::json;
 use nodeproof_core::network::{Body, Call, Identity, MERGE_PATCH, NODES, PODS, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
@@ -47,25 +48,34 @@ fn user_creates(draft: &mut Draft, step: &Step) {
     draft.actions(actions);
 }
 
-/// `kubectl cordon`, `uncordon` and `delete`; a Pod is deleted with its own grace period.
-#[given(regex = r#"^the user (?P<what>cordons|uncordons|deletes) (?P<kind>Node|Pod) "(?P<name>[^"]*)"$"#)]
-#[when(regex = r#"^the user (?P<what>cordons|uncordons|deletes) (?P<kind>Node|Pod) "(?P<name>[^"]*)"$"#)]
-fn user_deletes(draft: &mut Draft, what: String, kind: String, name: String) {
-    if kind == "Pod" {
-        if what != "deletes" {
-            draft.problem(&what, format!("nobody {what} a Pod: Nodes are cordoned"));
-        } else if let Some(pod) = draft.pod(&name) {
-            draft.user_asks(Call::new(Verb::Delete, PODS, pod.namespace, pod.name));
-        }
+/// `kubectl cordon`, `uncordon`, `drain` and `delete`, and the eviction of a Pod; a Pod goes with its own grace period.
+/// `the user drains Nodes "a" and "b" with:` has rows of flags: `| ignore-daemonsets | true |`. A drain goes on in the
+/// following lines, which say what kubectl prints.
+#[given(
+    regex = r#"^the user (?P<what>cordons|uncordons|drains|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
+)]
+#[when(
+    regex = r#"^the user (?P<what>cordons|uncordons|drains|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
+)]
+fn user_deletes(draft: &mut Draft, what: String, kind: String, names: String, with: String, step: &Step) {
+    let Some(names) = draft.take(&names, words::names(&names)) else { return };
+    if what != "drains" && !with.is_empty() {
+        draft.problem("with:", "only `drains` has flags".to_owned());
         return;
     }
-    let Some(node) = draft.node(&name) else { return };
-    let call = match what.as_str() {
-        "deletes" => Call::new(Verb::Delete, NODES, "", node),
-        "cordons" => Call::strategic_patch(NODES, "", node, json!({"spec": {"unschedulable": true}})),
-        _ => Call::strategic_patch(NODES, "", node, json!({"spec": {"unschedulable": Json::Null}})),
-    };
-    draft.user_asks(call);
+    if kind.starts_with("Pod") {
+        return draft.remove_pods(&what, &names);
+    }
+    let nodes: Vec<Text> = names.iter().filter_map(|name| draft.node(name)).collect();
+    let patch =
+        |node: Text, value: Json| Call::strategic_patch(NODES, "", node, json!({"spec": {"unschedulable": value}}));
+    match what.as_str() {
+        "drains" => draft.drain(nodes, !with.is_empty(), step),
+        "evicts" => draft.problem(&what, "nobody evicts a Node: a Node is drained, a Pod is evicted".to_owned()),
+        "deletes" => draft.user_asks_all(nodes.into_iter().map(|node| Call::new(Verb::Delete, NODES, "", node))),
+        "cordons" => draft.user_asks_all(nodes.into_iter().map(|node| patch(node, Json::Bool(true)))),
+        _ => draft.user_asks_all(nodes.into_iter().map(|node| patch(node, Json::Null))),
+    }
 }
 
 /// `kubectl taint` and `kubectl label --overwrite`: `key[=value]:Effect`, which replaces one of the same key and
@@ -165,6 +175,56 @@ const PODS_NAMED: usize = 100;
 impl Draft {
     fn user_asks(&mut self, call: Call) {
         self.action(Action::Api { identity: Identity::admin(), call });
+    }
+
+    fn user_asks_all(&mut self, calls: impl Iterator<Item = Call>) {
+        let admin = Identity::admin();
+        self.actions(calls.map(|call| Action::Api { identity: admin.clone(), call }.into()).collect());
+    }
+
+    /// Deletes or evicts Pods.
+    fn remove_pods(&mut self, what: &str, names: &[String]) {
+        if !matches!(what, "deletes" | "evicts") {
+            self.problem(what, format!("nobody {what} a Pod: Nodes are cordoned and drained"));
+            return;
+        }
+        let pods: Vec<_> = names.iter().filter_map(|name| self.pod(name)).collect();
+        self.user_asks_all(pods.into_iter().map(|pod| {
+            if what == "deletes" {
+                return Call::new(Verb::Delete, PODS, pod.namespace, pod.name);
+            }
+            let body = json!({"apiVersion": "policy/v1", "kind": "Eviction",
+                "metadata": {"name": pod.name.as_str(), "namespace": pod.namespace.as_str()}});
+            Call::new(Verb::Create, PODS, pod.namespace, pod.name).subresource("eviction").body(body)
+        }));
+    }
+
+    /// Starts `kubectl drain` with the flags of the step's table.
+    fn drain(&mut self, nodes: Vec<Text>, has_flags: bool, step: &Step) {
+        let mut command = DrainCommand::of(nodes);
+        let rows = if has_flags { self.flag_rows(step) } else { Vec::new() };
+        for (row, flag, value) in rows {
+            if let Err(message) = command.set(&flag, &value) {
+                self.problem_unless_not_modelled(&message, |draft| {
+                    draft.problem_in_row(row, &flag, message.clone(), Vec::new());
+                });
+            }
+        }
+        self.action(Action::Drain(command));
+    }
+
+    /// Tells whether a step before starts a command of kubectl, or notes that none does.
+    pub(super) fn has_command(&mut self) -> bool {
+        let is_one = |action: &ScenarioAction| match action {
+            ScenarioAction::Action(action) => matches!(**action, Action::Drain(_)),
+            _ => false,
+        };
+        let has_one = self.scenario.actions().any(is_one);
+        if !has_one {
+            let help = vec!["the user drains Node \"worker-1\"".to_owned()];
+            self.problem_with("kubectl", "no step before starts a command of kubectl".to_owned(), help);
+        }
+        has_one
     }
 
     /// Adds a request of somebody as an action.

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 
 use crate::components::controller::ControllerAction;
+use crate::components::drain::DrainCommand;
 use crate::components::machine::{MachineAction, MachineSpec};
 use crate::network::{Call, Fault, Identity, RuleId};
 use crate::objects::{Json, Text};
@@ -37,6 +38,8 @@ pub enum Action {
         /// What happens.
         action: ControllerAction,
     },
+    /// `kubectl drain` is started; what it prints follows.
+    Drain(DrainCommand),
     /// An action that a user's own steps define.
     Custom {
         /// Its name.

@@ -22,6 +22,8 @@ pub enum Capability {
     Connections,
     /// To lose, delay or answer single requests.
     Requests,
+    /// To run `kubectl drain`.
+    Drains,
     /// Steps of a user's own.
     Custom,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for Capability {
             Self::HandFedNodes => "hand-fed Nodes",
             Self::Connections => "stalled connections",
             Self::Requests => "faults on single requests",
+            Self::Drains => "kubectl drain",
             Self::Custom => "steps of the user's own",
         })
     }

@@ -340,6 +340,7 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
                 needs.insert(Capability::VirtualTime);
             }
             Action::Controller { .. } => drop(needs.insert(Capability::Controllers)),
+            Action::Drain(_) => drop(needs.insert(Capability::Drains)),
             Action::Custom { .. } => drop(needs.insert(Capability::Custom)),
         },
     }

@@ -60,6 +60,8 @@ pub enum Subject {
     Answer,
     /// The watch that the scenario has opened last.
     Watch,
+    /// The command of kubectl that was started last.
+    Command,
     /// A machine as its own tools show it: processes, containers, limits.
     Machine(Text),
     /// All objects of a kind, as `kubectl get` shows them.
@@ -72,7 +74,7 @@ impl Subject {
     /// Tells whether watches of the API show it, without a request of the scenario's own.
     #[must_use]
     pub const fn is_of_the_api(&self) -> bool {
-        !matches!(self, Self::Answer | Self::Watch | Self::Machine(_) | Self::Own(_))
+        !matches!(self, Self::Answer | Self::Watch | Self::Command | Self::Machine(_) | Self::Own(_))
     }
 }
 
@@ -97,7 +99,7 @@ impl Fact {
             Subject::Several { of, .. } => of.iter().map(|of| of.resource.clone()).collect(),
             Subject::Every(_) => Vec::from([NODES, LEASES]),
             Subject::Table(resource) => Vec::from([resource.clone()]),
-            Subject::Answer | Subject::Watch | Subject::Machine(_) | Subject::Own(_) => Vec::new(),
+            Subject::Answer | Subject::Watch | Subject::Command | Subject::Machine(_) | Subject::Own(_) => Vec::new(),
         }
     }
 }
@@ -281,6 +283,13 @@ pub enum Predicate {
         /// A field of the object, if it matters.
         field: Option<(Path, FieldTest)>,
     },
+    /// A command of kubectl has printed this line in this act.
+    Prints(Text),
+    /// A command of kubectl has ended: with success, without, or either way.
+    Ended {
+        /// Whether its exit code is 0, if that matters.
+        success: Option<bool>,
+    },
     /// The action of the `When` was refused, as a start with an unknown flag.
     Refused {
         /// A part of the text, if it matters.
@@ -394,6 +403,8 @@ pub enum SnapshotKind {
     History,
     /// A list as `kubectl get` shows it.
     Table,
+    /// The lines that a command of kubectl has printed in the act.
+    Output,
 }
 
 /// When a fact must be true.

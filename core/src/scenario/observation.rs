@@ -33,6 +33,12 @@ pub enum Observation {
         /// What its tools show.
         state: Json,
     },
+    /// A command of kubectl has started.
+    Started,
+    /// The command of kubectl that was started last has printed a line.
+    Printed(String),
+    /// The command of kubectl that was started last has ended, with this exit code.
+    Exited(u8),
     /// A look of the user's own shows something new.
     Own(OwnLook, OwnSeen),
     /// A component decided something.

@@ -26,6 +26,7 @@ impl fmt::Display for Subject {
             Self::Every(Every::Lease) => f.write_str("the Lease of each Node of the cluster"),
             Self::Answer => f.write_str("the request"),
             Self::Watch => f.write_str("the watch"),
+            Self::Command => f.write_str("kubectl"),
             Self::Machine(name) => write!(f, "machine {:?}", name.as_str()),
             Self::Own(look) => f.write_str(&look.name),
             Self::Table(resource) => write!(f, "the table of {}", resource.plural),
@@ -103,6 +104,10 @@ impl Predicate {
                     None => Ok(()),
                 }
             }
+            Self::Prints(line) => write!(f, "prints {:?}", line.as_str()),
+            Self::Ended { success: Some(true) } => f.write_str("success"),
+            Self::Ended { success: Some(false) } => f.write_str("failure"),
+            Self::Ended { success: None } => f.write_str("end"),
             Self::Refused { text } => {
                 f.write_str("refused")?;
                 text.as_ref().map_or(Ok(()), |text| write!(f, " with {:?}", text.as_str()))
@@ -155,7 +160,12 @@ impl fmt::Display for Predicate {
             Self::ContainerRuns { namespace, pod, container } => {
                 write!(f, "container {container} of Pod {namespace}/{pod} running")
             }
-            Self::Answered { .. } | Self::Lists(_) | Self::Shows { .. } | Self::Refused { .. } => self.of_answers(f),
+            Self::Answered { .. }
+            | Self::Lists(_)
+            | Self::Shows { .. }
+            | Self::Prints(_)
+            | Self::Ended { .. }
+            | Self::Refused { .. } => self.of_answers(f),
             Self::NothingElseChanges => f.write_str("nothing changes that no other line names"),
             Self::MatchesSnapshot(SnapshotKind::History) => f.write_str("its history matches its snapshot"),
             Self::MatchesSnapshot(_) => f.write_str("it matches its snapshot"),

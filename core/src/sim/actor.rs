@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::user::User;
 use crate::components::controller::Controller;
+use crate::components::drain::Drain;
 use crate::components::kubelet::IdleLoops;
 use crate::components::machine::Machine;
 use crate::components::{Component, Deadline, Output};
@@ -22,6 +23,8 @@ pub(super) enum Actor {
     Controller(&'static str, Option<Box<dyn Controller>>),
     /// A machine, and the loops of its kubelet while the driver runs them.
     Machine(Box<Machine>, Option<Box<IdleLoops>>),
+    /// A person who runs `kubectl drain`.
+    Drain(Box<Drain>),
     /// A person or a test; its answers are kept until they are fetched.
     User(Box<User>),
 }
@@ -52,6 +55,7 @@ impl Component for Actor {
         match self {
             Self::Controller(_, Some(controller)) => controller.handle_message(message, now),
             Self::Machine(machine, _) => machine.handle_message(message, now),
+            Self::Drain(drain) => drain.handle_message(message, now),
             Self::User(user) => user.receive(message),
             Self::Controller(_, None) => {}
         }
@@ -62,6 +66,7 @@ impl Component for Actor {
         match self {
             Self::Controller(_, Some(controller)) => controller.handle_timeout(now),
             Self::Machine(machine, _) => machine.handle_timeout(now),
+            Self::Drain(drain) => drain.handle_timeout(now),
             Self::Controller(_, None) | Self::User(_) => {}
         }
     }
@@ -70,6 +75,7 @@ impl Component for Actor {
         match self {
             Self::Controller(_, Some(controller)) => controller.poll_output(),
             Self::Machine(machine, _) => machine.poll_output(),
+            Self::Drain(drain) => drain.poll_output(),
             Self::Controller(_, None) | Self::User(_) => None,
         }
     }
@@ -79,6 +85,7 @@ impl Component for Actor {
             Self::Controller(_, Some(controller)) => controller.next_deadline(),
             Self::Machine(_, Some(loops)) => Some(Deadline { at: loops.next_deadline(), reason: "renew lease" }),
             Self::Machine(machine, None) => machine.next_deadline(),
+            Self::Drain(drain) => drain.next_deadline(),
             Self::Controller(_, None) | Self::User(_) => None,
         }
     }

@@ -8,6 +8,7 @@
 mod actor;
 #[cfg(test)]
 mod contract_tests;
+mod drains;
 #[cfg(test)]
 mod health_pass_tests;
 mod idle;
@@ -122,6 +123,8 @@ pub struct Simulation {
     event_loop: EventLoop<Actor>,
     /// The machines whose kubelets' loops the driver runs, perhaps with some that have them back.
     idle: Vec<ClientId>,
+    /// The runs of `kubectl drain`.
+    drains: Vec<ClientId>,
     commits: Vec<Commit>,
     /// The number of messages that were replaced by direct heartbeats.
     direct_messages: u64,
@@ -142,6 +145,7 @@ impl Simulation {
             now,
             chance,
             idle: Vec::new(),
+            drains: Vec::new(),
             commits: Vec::new(),
             direct_messages: 0,
             direct_renewals: 0,

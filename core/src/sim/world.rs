@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::drains::DrainTold;
 use super::own::{Looks, Own};
 use super::setup_cache::{Prepared, RunInput, SetupKey};
 use super::watches::Watches;
@@ -92,6 +93,7 @@ pub(super) struct ClusterState {
     /// The watches that the scenario has opened.
     watches: Watches,
     decisions_told: usize,
+    drain_told: DrainTold,
     /// Machines that lines look at.
     machines: BTreeMap<Text, Looked>,
 }
@@ -160,6 +162,7 @@ impl<'a> World<'a> {
             hits: BTreeMap::new(),
             watches: Watches::default(),
             decisions_told: 0,
+            drain_told: DrainTold::default(),
             machines: machines.into_iter().map(looked).collect(),
         };
         let inputs = keeps.then(Vec::new);
@@ -275,6 +278,9 @@ impl<'a> World<'a> {
         for (id, seen) in self.cluster.watches.shown(&mut self.cluster.simulation) {
             self.observe(Observation::Watched(id, seen), self.cluster.simulation.now());
         }
+        for news in self.cluster.drain_told.news(&self.cluster.simulation) {
+            self.observe(news, self.cluster.simulation.now());
+        }
         self.look_around();
     }
 
@@ -374,6 +380,12 @@ impl<'a> World<'a> {
                 self.cluster.hits.insert(rule.id, rule.hits.total);
             }),
             Action::Controller { name, action } => self.cluster.simulation.controller_do(&name, &action),
+            Action::Drain(command) => {
+                self.cluster.drain_told = DrainTold::default();
+                self.observe(Observation::Started, self.cluster.simulation.now());
+                self.cluster.simulation.drain(command);
+                Ok(())
+            }
             Action::Custom { name, body } => {
                 return match self.own.act(&name, &mut self.cluster.simulation, &body) {
                     Ok(()) => Observation::Done(id),

@@ -1,4 +1,5 @@
-//! Whether a fact is true of what the API server has answered: a refusal, a list, the events of a watch. Pure.
+//! Whether a fact is true of what the API server has answered, a refusal, a list, the events of a watch, or of what
+//! kubectl has printed. Pure.
 
 use alloc::format;
 use alloc::string::String;
@@ -75,6 +76,25 @@ pub(super) fn watch_truth(predicate: &Predicate, now: &ClusterView) -> Truth {
             Truth::new(events.iter().any(|shown| is_meant(&shown)), format!("the watch shows {shown}"))
         }
         (_, Some(_)) => Truth::new(true, ""),
+    }
+}
+
+/// Judges what the command of kubectl has printed in this act, and how it has ended.
+pub(super) fn command_truth(predicate: &Predicate, now: &ClusterView) -> Truth {
+    let Some(command) = now.command() else { return Truth::new(Holds::Absent, "no command of kubectl runs") };
+    match predicate {
+        Predicate::Not(inner) => negated(command_truth(inner, now)),
+        Predicate::Prints(line) => {
+            let holds = command.printed.iter().any(|printed| printed == line.as_str());
+            let last = command.printed.last().map(|line| format!("kubectl prints {line:?}"));
+            Truth::new(holds, last.unwrap_or_else(|| String::from("kubectl prints nothing")))
+        }
+        Predicate::Ended { success } => {
+            let holds = command.exit.is_some_and(|code| success.is_none_or(|success| success == (code == 0)));
+            let text = |code| format!("kubectl ends with {code}");
+            Truth::new(holds, command.exit.map_or_else(|| String::from("kubectl runs"), text))
+        }
+        _ => Truth::new(true, ""),
     }
 }
 

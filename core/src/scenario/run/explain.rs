@@ -203,7 +203,7 @@ impl Run {
         for line in &scenario.acts[act].expectations {
             let Predicate::MatchesSnapshot(kind) = line.fact.predicate else { continue };
             let (name, value) = match (&line.fact.subject, kind) {
-                (Subject::Object(of), SnapshotKind::Object | SnapshotKind::Table) => {
+                (Subject::Object(of), SnapshotKind::Object | SnapshotKind::Table | SnapshotKind::Output) => {
                     let tree = self.view.object(of).map_or(Json::Null, Object::json);
                     (of.key.name.clone(), canonical(&tree, self.zero, &names))
                 }
@@ -222,6 +222,11 @@ impl Run {
                 (Subject::Answer, _) => {
                     let body = self.view.answer().map_or(Json::Null, |answer| answer.body.clone());
                     (Text::of("answer"), canonical(&body, self.zero, &names))
+                }
+                (Subject::Command, _) => {
+                    let printed = self.view.command().map(|command| command.printed.iter());
+                    let lines = printed.into_iter().flatten().map(|line| Json::from(line.as_str())).collect();
+                    (Text::of("kubectl"), lines)
                 }
                 (Subject::Watch, _) => (Text::of("watch"), Json::Null),
                 (Subject::Machine(name), _) => (name.clone(), self.view.machine(name).cloned().unwrap_or_default()),

@@ -52,7 +52,7 @@ pub(super) fn concerns(fact: &Fact, resource: &Resource) -> bool {
         (Subject::Several { of, .. }, _) => of.iter().any(|of| of.resource == *resource),
         (Subject::Every(_), _) => *resource == NODES || *resource == LEASES,
         (Subject::Table(of), _) => of == resource,
-        (Subject::Answer | Subject::Watch | Subject::Machine(_) | Subject::Own(_), _) => false,
+        (Subject::Answer | Subject::Watch | Subject::Command | Subject::Machine(_) | Subject::Own(_), _) => false,
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn touches(fact: &Fact, change: &ObjectChange) -> bool {
         Subject::PodsOf { .. } => change.resource == PODS || tells_of_events(&fact.predicate),
         Subject::Table(of) => *of == change.resource,
         Subject::Answer => true,
-        Subject::Watch | Subject::Machine(_) | Subject::Own(_) => false,
+        Subject::Watch | Subject::Command | Subject::Machine(_) | Subject::Own(_) => false,
     }
 }
 

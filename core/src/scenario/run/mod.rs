@@ -218,6 +218,15 @@ impl Run {
                 self.view.set_own(look, seen);
                 self.each_judge(None, now, Judge::observe);
             }
+            Observation::Started => self.view.start_command(),
+            Observation::Printed(line) => {
+                self.view.add_printed(line);
+                self.each_judge(None, now, Judge::observe);
+            }
+            Observation::Exited(code) => {
+                self.view.end_command(code);
+                self.each_judge(None, now, Judge::observe);
+            }
             Observation::Gap(resource) => {
                 for judge in &mut self.judges {
                     judge.handle_gap(&resource);

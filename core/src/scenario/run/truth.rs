@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::answers::{answer_truth, watch_truth};
+use super::answers::{answer_truth, command_truth, watch_truth};
 use super::node_invariants;
 use super::view::{ClusterView, EventSeen};
 use crate::network::{NODES, PODS};
@@ -65,6 +65,7 @@ pub(super) fn judge(fact: &Fact, now: &ClusterView, baseline: &ClusterView) -> T
         Subject::Every(every) => every_truth(*every, &fact.predicate, now, baseline),
         Subject::Answer => answer_truth(&fact.predicate, now),
         Subject::Watch => watch_truth(&fact.predicate, now),
+        Subject::Command => command_truth(&fact.predicate, now),
         Subject::Machine(name) => match now.machine(name) {
             Some(state) => json_truth(&fact.predicate, state, baseline.machine(name)),
             None => Truth::new(Holds::Absent, format!("there is no machine {:?}", name.as_str())),
@@ -246,6 +247,8 @@ pub(super) fn json_truth(predicate: &Predicate, object: &Json, before: Option<&J
         | Predicate::Answered { .. }
         | Predicate::Lists(_)
         | Predicate::Shows { .. }
+        | Predicate::Prints(_)
+        | Predicate::Ended { .. }
         | Predicate::Refused { .. }
         | Predicate::NothingElseChanges
         | Predicate::Holds

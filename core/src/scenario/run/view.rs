@@ -48,6 +48,15 @@ struct KnownObject {
     first_uid: Option<Text>,
 }
 
+/// What a command of kubectl has done.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CommandSeen {
+    /// The lines that it has printed in this act.
+    pub(super) printed: Vec<String>,
+    /// Its exit code, if it has ended.
+    pub(super) exit: Option<u8>,
+}
+
 /// What is known of the cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClusterView {
@@ -63,6 +72,8 @@ pub(super) struct ClusterView {
     /// The watch that was opened last, and what it has shown in this act.
     watched: Option<(ActionId, Vec<WatchedEvent>)>,
     refusal: Option<String>,
+    /// The command of kubectl that was started last.
+    command: Option<CommandSeen>,
     measures: Measures,
     now: Timestamp,
     /// When a heartbeat of a Node was last seen: a new time in its Lease or in its Ready condition.
@@ -128,6 +139,34 @@ impl ClusterView {
         if let Some((_, events)) = &mut self.watched {
             events.clear();
         }
+        drop(self.command.take_if(|command| command.exit.is_some()));
+        if let Some(command) = &mut self.command {
+            command.printed.clear();
+        }
+    }
+
+    /// Notes that a command of kubectl has started.
+    pub(super) fn start_command(&mut self) {
+        self.command = Some(CommandSeen::default());
+    }
+
+    /// Notes a line that it prints.
+    pub(super) fn add_printed(&mut self, line: String) {
+        if let Some(command) = &mut self.command {
+            command.printed.push(line);
+        }
+    }
+
+    /// Notes that it has ended.
+    pub(super) const fn end_command(&mut self, code: u8) {
+        if let Some(command) = &mut self.command {
+            command.exit = Some(code);
+        }
+    }
+
+    /// Returns the command of kubectl that was started last, unless it ended in an earlier act.
+    pub(super) const fn command(&self) -> Option<&CommandSeen> {
+        self.command.as_ref()
     }
 
     /// Notes what a machine shows.
