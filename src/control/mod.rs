@@ -9,6 +9,7 @@ mod api;
 mod calls;
 mod clock;
 mod cluster;
+mod drains;
 #[cfg(feature = "live")]
 mod hollow;
 mod machines;

@@ -57,6 +57,8 @@ pub(super) const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET", "network/rules/*", Control::rule),
     ("DELETE", "network/rules/*", Control::remove_rule),
     ("POST", "pods/*/*/behave", Control::behave),
+    ("POST", "nodes/*/drain", Control::drain),
+    ("GET", "drains/*", Control::drain_so_far),
     ("GET", "controllers", Control::controllers),
     ("POST", "controllers/*/do", Control::controller_do),
     ("PUT", "cloud/instances/*", |_, _| Err(Refusal::not_there("PUT cloud/instances/NAME"))),

@@ -65,6 +65,7 @@ conversations!(
     claims,
     clock,
     delete_options,
+    drains,
     eviction,
     failure,
     kubelet_admission,
