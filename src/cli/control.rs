@@ -23,6 +23,13 @@ pub struct ControlArgs {
     /// Print the calls, with what they take and answer, and end
     #[arg(value_parser = ["help"])]
     help_with_calls: Option<String>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+}
+
+/// The options of the simulated cluster that `nodeproof control` and `nodeproof serve` drive.
+#[derive(Debug, clap::Args)]
+pub struct ClusterArgs {
     /// Kubernetes release, as 1.34 or 1.34.4
     #[arg(long, value_name = "RELEASE", default_value_t = DEFAULT_RELEASE)]
     k8s: Release,
@@ -47,9 +54,8 @@ pub fn run(args: ControlArgs) -> ExitCode {
         text(&reference());
         return ExitCode::SUCCESS;
     }
-    let session = cluster(args.cluster)
-        .and_then(|cluster| Setup::new(args.k8s, args.seed, args.start, args.set, cluster).map_err(|e| e.to_string()))
-        .and_then(|setup| Session::new(setup).map_err(|refusal| refusal.error.to_string()));
+    let session = args.cluster.setup();
+    let session = session.and_then(|setup| Session::new(setup).map_err(|refusal| refusal.error.to_string()));
     let mut session = match session {
         Ok(session) => session,
         Err(message) => return misuse(message),
@@ -58,6 +64,14 @@ pub fn run(args: ControlArgs) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => misuse(format_args!("the conversation broke: {error}")),
+    }
+}
+
+impl ClusterArgs {
+    /// Reads what the options say.
+    pub(super) fn setup(self) -> Result<Setup, String> {
+        let cluster = cluster(self.cluster)?;
+        Setup::new(self.k8s, self.seed, self.start, self.set, cluster).map_err(|error| error.to_string())
     }
 }
 

@@ -10,6 +10,8 @@ pub mod clean;
 pub mod compare;
 pub mod control;
 mod count;
+#[cfg(feature = "live")]
+pub mod ctl;
 pub mod explain;
 #[cfg(feature = "live")]
 pub mod hollow;
@@ -28,6 +30,8 @@ pub mod record;
 pub mod replay;
 pub mod run;
 mod selection_args;
+#[cfg(feature = "live")]
+pub mod serve;
 pub mod steps;
 pub mod suite_args;
 mod tally;
@@ -102,6 +106,12 @@ enum Command {
     Clean(clean::CleanArgs),
     /// Drive a simulated cluster by JSON lines on standard input and output
     Control(control::ControlArgs),
+    /// Serve a simulated cluster over HTTPS, for kubectl and client-go
+    #[cfg(feature = "live")]
+    Serve(serve::ServeArgs),
+    /// Make a control call to a cluster that `nodeproof serve` serves
+    #[cfg(feature = "live")]
+    Ctl(ctl::CtlArgs),
     /// Keep hollow nodes alive on a real control plane: thousands of kubelets in one process
     #[cfg(feature = "live")]
     Hollow(hollow::HollowArgs),
@@ -136,6 +146,10 @@ pub fn main_with(own: &Own) -> ExitCode {
         #[cfg(feature = "live")]
         Command::Clean(args) => clean::run(&args),
         Command::Control(args) => control::run(args),
+        #[cfg(feature = "live")]
+        Command::Serve(args) => serve::run(args),
+        #[cfg(feature = "live")]
+        Command::Ctl(args) => ctl::run(&args),
         #[cfg(feature = "live")]
         Command::Hollow(args) => hollow::run(&args),
     }

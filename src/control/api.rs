@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use nodeproof_core::json;
-use nodeproof_core::network::{Answer, Call as ApiCall, Content as AnswerContent, Identity, Verb};
+use nodeproof_core::network::{Answer, Call as ApiCall, ClientId, Content as AnswerContent, Identity, RequestId, Verb};
 use nodeproof_core::objects::{FieldError, FieldReader, Json, Text};
 
 use super::calls::missing;
@@ -24,6 +24,15 @@ pub(super) struct Extras<'a> {
     pub(super) raw: Option<&'a Text>,
 }
 
+/// What becomes of a request of the Kubernetes API.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It is answered.
+    Answer(Box<Answer>),
+    /// It is a watch, which is open now.
+    Watch(ClientId, RequestId),
+}
+
 impl Control {
     /// Answers a request of the Kubernetes API as HTTPS would.
     pub(super) fn request(&mut self, method: &str, target: &str, extras: &Extras<'_>) -> Result<Reply, Refusal> {
@@ -37,21 +46,39 @@ impl Control {
         let media =
             pairs.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map_or("", |(_, value)| value);
         let body = if extras.body.is_none() { body::as_json(media, &body) } else { Cow::Borrowed(body.as_str()) };
-        let call = match ApiCall::from_http(method, target, &pairs, &body) {
-            Ok(call) => call,
-            Err(answer) => return Ok(reply(&answer)),
-        };
-        self.sim.finish_instant();
-        let outcome = if call.verb == Verb::Watch {
-            self.sim.watch(identity, call).map(|(client, id)| {
+        match self.answer(identity, method, target, &pairs, &body)? {
+            Outcome::Answer(answer) => Ok(reply(&answer)),
+            Outcome::Watch(client, id) => {
                 self.last_watch += 1;
                 self.watches.insert(self.last_watch, Some((client, id)));
                 let watch = Some(format!("x{}", self.last_watch));
-                Reply { code: 200, headers: None, watch, body: Content::Empty }
-            })
+                Ok(Reply { code: 200, headers: None, watch, body: Content::Empty })
+            }
+        }
+    }
+
+    /// Answers a request of the Kubernetes API, or opens its watch.
+    ///
+    /// # Errors
+    /// A network rule holds the request back at this instant.
+    pub(super) fn answer(
+        &mut self,
+        identity: Arc<Identity>,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<Outcome, Refusal> {
+        let call = match ApiCall::from_http(method, target, headers, body) {
+            Ok(call) => call,
+            Err(answer) => return Ok(Outcome::Answer(answer)),
+        };
+        self.sim.finish_instant();
+        let outcome = if call.verb == Verb::Watch {
+            self.sim.watch(identity, call).map(|(client, id)| Outcome::Watch(client, id))
         } else {
             match self.sim.request(identity, call) {
-                Ok(answer) => Ok(reply(&answer)),
+                Ok(answer) => Ok(Outcome::Answer(Box::new(answer))),
                 Err(error) => Err(Box::new(Answer::json(504, json!({"message": error.to_string()})))),
             }
         };
@@ -59,7 +86,7 @@ impl Control {
         outcome.or_else(|answer| match answer.code {
             // The cluster itself never answers 504: a network rule holds the request back.
             504 => Err(Refusal::new(504, format!("no answer at this instant: {}", answer.message()))),
-            _ => Ok(reply(&answer)),
+            _ => Ok(Outcome::Answer(answer)),
         })
     }
 

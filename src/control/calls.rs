@@ -71,6 +71,7 @@ impl Control {
         let setup = self.initial.changed(if call.body.is_null() { &none } else { call.body })?;
         let mut fresh = Self::new(setup)?;
         fresh.initial = self.initial.clone();
+        (fresh.rate, fresh.resets) = (self.rate, self.resets + 1);
         fresh.watches = self.watches.keys().map(|watch| (*watch, None)).collect();
         *self = fresh;
         Ok(Reply::ok(self.setup.json()))

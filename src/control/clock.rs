@@ -6,11 +6,11 @@ use nodeproof_core::json;
 use nodeproof_core::network::{Resource, WatchType, find_kind};
 use nodeproof_core::objects::jsonpath::JsonPath;
 use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
-use nodeproof_core::objects::{FieldError, FieldReader, Json, ObjectKey};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL, ObjectKey};
 use nodeproof_core::sim::component_name;
 
 use super::route::Call;
-use super::{Control, Refusal, Reply};
+use super::{Control, Rate, Refusal, Reply};
 
 /// A condition on an object that stops the clock before its target.
 struct StopWhen {
@@ -63,7 +63,8 @@ impl Control {
     }
 
     fn clock_json(&self) -> Json {
-        let mut clock = json!({"rate": 0});
+        let mut clock = Json::object();
+        clock.set(&["rate"], self.rate.unwrap_or_default().json());
         clock.set(&["now"], to_micro_time(self.sim.now()));
         clock.set(&["sinceStart"], exact_seconds(self.sim.since_start()));
         let next = self.sim.next_due().map_or(Json::Null, |(at, name, reason)| {
@@ -76,24 +77,18 @@ impl Control {
     pub(super) fn rate(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
         let mut reader = FieldReader::new(call.body, "")?;
-        let rate = reader.any("rate").cloned().unwrap_or_default();
+        let rate = Rate::of_json(reader.any("rate").unwrap_or(&NULL))?;
         reader.finish()?;
-        match rate {
-            Json::Int(0) => Ok(Reply::ok(self.clock_json())),
-            Json::Float(0.0) => Ok(Reply::ok(self.clock_json())),
-            Json::Int(number) if number > 0 => Err(self.paused()),
-            Json::Float(number) if number > 0.0 => Err(self.paused()),
-            Json::Str(word) if *word == *"max" => Err(self.paused()),
-            other => {
-                let message = format!("0 (paused), a positive number or \"max\" is needed, not {other}");
-                Err(FieldError::new("rate", message).into())
+        match &mut self.rate {
+            Some(own) => *own = rate,
+            None if rate == Rate::Paused => {}
+            None => {
+                let message = "this clock is always paused and POST clock/advance moves it: nodeproof serve has one \
+                               that runs";
+                return Err(Refusal { code: 501, error: FieldError::new("rate", message) });
             }
         }
-    }
-
-    fn paused(&self) -> Refusal {
-        let message = "a clock that runs by itself is not modelled yet: it is paused, POST clock/advance moves it";
-        Refusal { code: 501, error: FieldError::new("rate", message) }
+        Ok(Reply::ok(self.clock_json()))
     }
 
     pub(super) fn advance(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {

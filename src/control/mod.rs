@@ -14,14 +14,20 @@ mod drains;
 mod hollow;
 mod machines;
 mod metrics;
+mod rate;
 mod reference;
 mod route;
+#[cfg(feature = "live")]
+pub mod serve;
 #[cfg(feature = "cli")]
 pub mod service;
 mod session;
 pub(crate) mod setup;
+#[cfg(feature = "cli")]
+mod streams;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::components::machine::MachineError;
@@ -31,6 +37,7 @@ use nodeproof_core::sim::Simulation;
 
 #[cfg(feature = "live")]
 pub use hollow::HollowSession;
+pub use rate::Rate;
 pub use reference::page as reference;
 pub use session::Session;
 pub use setup::Setup;
@@ -137,6 +144,35 @@ pub struct Control {
     /// The watches by number; `None` for one that a reset ended.
     watches: BTreeMap<u64, Option<(ClientId, RequestId)>>,
     last_watch: u64,
+    /// How fast the clock runs; `None` where nothing moves it but `POST clock/advance`.
+    rate: Option<Rate>,
+    /// How often the cluster was reset: what was opened before is gone.
+    resets: u64,
+}
+
+/// Catches a bug of the simulator: after a panic only a reset is accepted.
+#[derive(Debug, Default)]
+struct Guard {
+    broken: bool,
+}
+
+impl Guard {
+    /// Does something. A panic is answered with 500.
+    fn run<T>(&mut self, resets: bool, act: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
+        if self.broken && !resets {
+            return Err(Refusal::new(500, "the simulator met a bug before: only POST reset helps now"));
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(act));
+        self.broken = match &outcome {
+            Ok(outcome) => self.broken && outcome.is_err(),
+            Err(_) => true,
+        };
+        outcome.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default();
+            Err(Refusal::new(500, format!("the simulator met a bug, please report it: {text}")))
+        })
+    }
 }
 
 impl Control {
@@ -145,8 +181,8 @@ impl Control {
     /// # Errors
     /// A machine or an object of the set-up is refused.
     pub fn new(setup: Setup) -> Result<Self, Refusal> {
-        let mut control =
-            Self { sim: start(&setup), initial: setup.clone(), setup, watches: BTreeMap::new(), last_watch: 0 };
+        let (sim, initial) = (start(&setup), setup.clone());
+        let mut control = Self { initial, setup, sim, watches: BTreeMap::new(), last_watch: 0, rate: None, resets: 0 };
         control.populate()?;
         Ok(control)
     }

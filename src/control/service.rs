@@ -4,19 +4,14 @@
 //! [`SimulatedCluster::with`]. Inputs: HTTP requests of the client. Outputs: the answers of the simulated API server; a
 //! watch streams its events as the simulation makes them. Left out on purpose: upgrades (exec, attach, port-forward).
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 
-use bytes::Bytes;
-use futures::stream::{self, StreamExt as _};
-use http_body::Frame;
-use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use kube::client::Body;
-use nodeproof_core::json;
-use nodeproof_core::network::{Answer, Call, ClientId, Content, Identity, RequestId, Verb};
-use nodeproof_core::sim::Simulation;
+use nodeproof_core::network::{Call, ClientId, Identity, RequestId, Verb};
+use nodeproof_core::sim::{Simulation, WatchInbox};
+
+use super::streams::{Response, WatchSource, response, watch_response};
 
 /// A simulated cluster shared by clients in this process.
 #[derive(Clone, Debug)]
@@ -59,11 +54,7 @@ impl SimulatedCluster {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn answer(
-        self,
-        identity: Arc<Identity>,
-        request: http::Request<Body>,
-    ) -> Result<http::Response<UnsyncBoxBody<Bytes, Infallible>>, tower::BoxError> {
+    async fn answer(self, identity: Arc<Identity>, request: http::Request<Body>) -> Result<Response, tower::BoxError> {
         let (head, body) = request.into_parts();
         let bytes = body.collect_bytes().await?;
         let body = String::from_utf8_lossy(&bytes);
@@ -81,72 +72,25 @@ impl SimulatedCluster {
             };
         }
         match self.with(|sim| sim.watch(identity, call)) {
-            Ok((client, id)) => {
-                let events = Events { cluster: self, client, id, ready: VecDeque::new(), ended: false };
-                let frames = stream::unfold(events, Events::next).map(|line| Ok(Frame::data(line)));
-                let response = http::Response::builder().header("content-type", "application/json");
-                Ok(response.body(StreamBody::new(frames).boxed_unsync())?)
-            }
+            Ok((client, id)) => Ok(watch_response(self, client, id)),
             Err(answer) => Ok(response(&answer)),
         }
     }
 }
 
-/// The events of one watch, as lines of JSON.
-struct Events {
-    cluster: SimulatedCluster,
-    client: ClientId,
-    id: RequestId,
-    ready: VecDeque<Bytes>,
-    ended: bool,
-}
-
-impl Events {
-    async fn next(mut self) -> Option<(Bytes, Self)> {
-        let line = std::future::poll_fn(|context| self.poll(context)).await?;
-        Some((line, self))
-    }
-
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if self.ready.is_empty() && !self.ended {
-            let mut shared = self.cluster.lock();
-            let inbox = shared.sim.take_watch(self.client, self.id);
-            self.ended = inbox.as_ref().is_none_or(|inbox| inbox.ended);
-            for (event, object) in inbox.into_iter().flat_map(|inbox| inbox.events) {
-                let line = json!({"type": event.name(), "object": object.json()});
-                self.ready.push_back(Bytes::from(format!("{line}\n")));
-            }
-            if self.ready.is_empty() && !self.ended {
-                shared.waiting.push(context.waker().clone());
-                return Poll::Pending;
-            }
+impl WatchSource for SimulatedCluster {
+    fn look(&self, client: ClientId, id: RequestId, waker: &Waker) -> Option<WatchInbox> {
+        let mut shared = self.lock();
+        let inbox = shared.sim.take_watch(client, id);
+        if inbox.as_ref().is_some_and(|inbox| inbox.events.is_empty() && !inbox.ended) {
+            shared.waiting.push(waker.clone());
         }
-        Poll::Ready(self.ready.pop_front())
+        inbox
     }
-}
 
-impl Drop for Events {
-    fn drop(&mut self) {
-        let (client, id) = (self.client, self.id);
-        self.cluster.with(|sim| sim.close_watch(client, id));
+    fn close(&self, client: ClientId, id: RequestId) {
+        self.with(|sim| sim.close_watch(client, id));
     }
-}
-
-fn response(answer: &Answer) -> http::Response<UnsyncBoxBody<Bytes, Infallible>> {
-    let (kind, text) = match &answer.content {
-        Content::Text(text) => ("text/plain", text.to_string()),
-        _ => ("application/json", answer.body().to_string()),
-    };
-    let mut response = http::Response::new(Full::new(Bytes::from(text)).boxed_unsync());
-    *response.status_mut() = http::StatusCode::from_u16(answer.code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let says_kind = headers.clone().any(|(name, _)| name == "Content-Type");
-    for (name, value) in (!says_kind).then_some(("content-type", kind)).into_iter().chain(headers) {
-        if let (Ok(name), Ok(value)) = (http::HeaderName::try_from(name), http::HeaderValue::try_from(value)) {
-            response.headers_mut().append(name, value);
-        }
-    }
-    response
 }
 
 #[cfg(test)]

@@ -5,19 +5,18 @@
 //! Invariant: each line gets one answer, whatever is in it; what is no request gets code 400.
 
 use std::io::{self, BufRead, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL};
 
 use super::api::Extras;
-use super::{Content, Control, Refusal, Reply, Setup};
+use super::{Content, Control, Guard, Refusal, Reply, Setup};
 
 /// A session on one cluster.
 #[derive(Debug)]
 pub struct Session {
     control: Control,
-    broken: bool,
+    guard: Guard,
 }
 
 impl Session {
@@ -26,7 +25,7 @@ impl Session {
     /// # Errors
     /// A machine or an object of the set-up is refused.
     pub fn new(setup: Setup) -> Result<Self, Refusal> {
-        Ok(Self { control: Control::new(setup)?, broken: false })
+        Ok(Self { control: Control::new(setup)?, guard: Guard::default() })
     }
 
     /// Returns the cluster.
@@ -54,27 +53,14 @@ impl Session {
     /// Answers one line.
     pub fn answer(&mut self, line: &[u8]) -> String {
         let (id, outcome) = match read(line) {
-            Ok(request) => (request.get("id").clone(), self.guarded(&request)),
+            Ok(request) => {
+                let resets = request.get("call").as_str() == Some("POST reset");
+                let outcome = self.guard.run(resets, || call(&mut self.control, &request));
+                (request.get("id").clone(), outcome)
+            }
             Err(refusal) => (Json::Null, Err(refusal)),
         };
         written(id, outcome.unwrap_or_else(Reply::from))
-    }
-
-    /// Answers a request. A panic of the simulator is answered with 500; after it only `POST reset` is accepted.
-    fn guarded(&mut self, request: &Json) -> Result<Reply, Refusal> {
-        if self.broken && request.get("call").as_str() != Some("POST reset") {
-            return Err(Refusal::new(500, "the simulator met a bug before: only POST reset helps now"));
-        }
-        let outcome = catch_unwind(AssertUnwindSafe(|| call(&mut self.control, request)));
-        self.broken = match &outcome {
-            Ok(outcome) => self.broken && outcome.is_err(),
-            Err(_) => true,
-        };
-        outcome.unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default();
-            Err(Refusal::new(500, format!("the simulator met a bug, please report it: {text}")))
-        })
     }
 }
 

@@ -73,7 +73,8 @@ pub fn permission(context: &str, host: Option<&str>, allowed: &[String]) -> Resu
     }
 }
 
-fn is_here(host: &str) -> bool {
+/// Tells whether a host is this machine.
+pub(crate) fn is_here(host: &str) -> bool {
     let host = host.trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
