@@ -3,6 +3,7 @@
 //! Inputs: a request and who sent it. Outputs: the answer of the API server, or of a control call. Invariant: each
 //! request is answered, whatever is in it.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use nodeproof_core::json;
 use nodeproof_core::network::{Answer, Identity};
 use nodeproof_core::objects::{FieldError, Json, Text};
 
+use super::protobuf;
 use super::shared::{ServedWatch, Shared};
 use crate::control::api::Outcome;
 use crate::control::route;
@@ -25,6 +27,9 @@ const CONTROL: &str = "/nodeproof/v1/";
 /// The most bytes of a body that are read. The API server refuses bodies beyond 3 MiB; a description of a cluster may
 /// be larger.
 const MOST: usize = 64 << 20;
+/// The refusal of a body in a form that is not modelled for its kind.
+const JSON_NEEDED: &str = "the simulated API server reads bodies of this kind as application/json or \
+                           application/yaml alone: set the content type of the client to application/json";
 /// Source: k8s.io/apiserver pkg/authentication/user/user.go (v1.34), as the three below.
 const ANONYMOUS: &str = "system:anonymous";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
@@ -90,8 +95,16 @@ impl Caller {
         }
         let agent = header(http::header::USER_AGENT).split('/').next().unwrap_or_default();
         let identity = Arc::new(self.identity(agent));
-        let text = String::from_utf8_lossy(body);
-        let text = body::as_json(header(http::header::CONTENT_TYPE), &text);
+        let media = header(http::header::CONTENT_TYPE);
+        let text = if media.contains("protobuf") || media.contains("cbor") {
+            match protobuf::as_json(body) {
+                Some(object) => Cow::Owned(object.to_string()),
+                None => return response(&status(415, "UnsupportedMediaType", JSON_NEEDED)),
+            }
+        } else {
+            String::from_utf8_lossy(body)
+        };
+        let text = body::as_json(media, &text);
         let outcome = shared.with(false, |control| {
             let outcome = control.answer(identity, head.method.as_str(), target, &pairs, &text)?;
             Ok((outcome, control.resets))

@@ -8,6 +8,7 @@
 
 mod answer;
 mod kubeconfig;
+mod protobuf;
 mod shared;
 mod tls;
 

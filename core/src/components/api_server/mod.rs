@@ -26,6 +26,7 @@ mod history;
 mod node_authoriser;
 mod node_restriction;
 mod nodes;
+mod openapi;
 mod options;
 mod paging;
 mod patch;

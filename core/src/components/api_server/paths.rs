@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{ApiServer, content_negotiation, health, status};
+use super::{ApiServer, content_negotiation, health, openapi, status};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, Call, Verb};
@@ -47,6 +47,9 @@ impl ApiServer {
             )),
             "/apis" => Ok(Answer::json(200, group_list(self.settings.profile()))),
             "/api/v1" => Ok(Answer::json(200, resource_list("", "v1"))),
+            _ if trimmed.starts_with("/openapi/") => openapi::document(trimmed)
+                .map(|document| Answer::json(200, document))
+                .ok_or_else(status::page_not_found),
             _ => group_path(trimmed, self.settings.profile()),
         }
     }

@@ -1,0 +1,81 @@
+//! OpenAPI documents, as far as kubectl asks for them: whether a kind's fields are validated by the server.
+//!
+//! Mirrors k8s.io/kube-openapi pkg/handler3 (v1.34): an index of documents, one for each group version. kubectl looks
+//! for a PATCH of the kind that has the parameter `fieldValidation` (k8s.io/cli-runtime
+//! pkg/resource/query_param_verifier_v3.go, v1.34). Inputs: a path. Output: the document. Left out on purpose: schemas,
+//! all other operations, version 2, and the hash of a document, which caches of clients need.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::json;
+use crate::network::kinds::{KINDS, Kind, Trait};
+use crate::objects::Json;
+
+/// Returns the document of a path below `/openapi/v3`; `None` if there is none.
+pub(super) fn document(path: &str) -> Option<Json> {
+    match path.strip_prefix("/openapi/v3")? {
+        "" => Some(index()),
+        below => group_version(below.strip_prefix('/')?),
+    }
+}
+
+fn index() -> Json {
+    let mut index = json!({"paths": {}});
+    for kind in KINDS {
+        let prefix = prefix(kind);
+        index.set(&["paths", &prefix], json!({"serverRelativeURL": format!("/openapi/v3/{prefix}")}));
+    }
+    index
+}
+
+fn group_version(wanted: &str) -> Option<Json> {
+    let mut document = json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "unversioned"}});
+    let mut is_there = false;
+    for kind in KINDS.iter().filter(|kind| prefix(kind) == wanted) {
+        is_there = true;
+        if kind.is(Trait::Review) {
+            continue;
+        }
+        let namespace = if kind.is_namespaced() { "namespaces/{namespace}/" } else { "" };
+        let path = format!("/{wanted}/{namespace}{}/{{name}}", kind.resource.plural);
+        let operation = json!({
+            "parameters": [{"name": "fieldValidation", "in": "query", "schema": {"type": "string"}}],
+            "x-kubernetes-group-version-kind": {
+                "group": kind.resource.group.as_str(), "kind": kind.name, "version": kind.resource.version.as_str(),
+            },
+        });
+        document.set(&["paths", &path, "patch"], operation);
+    }
+    is_there.then_some(document)
+}
+
+fn prefix(kind: &Kind) -> String {
+    let resource = &kind.resource;
+    match resource.group.as_str() {
+        "" => format!("api/{}", resource.version),
+        group => format!("apis/{group}/{}", resource.version),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::document;
+
+    #[test]
+    fn each_kind_of_a_group_version_says_that_its_fields_are_validated() {
+        let index = document("/openapi/v3").unwrap();
+        for (path, entry) in index.get("paths").fields() {
+            let url = entry.get("serverRelativeURL").as_str().unwrap();
+            assert_eq!(url, alloc::format!("/openapi/v3/{path}"));
+            assert!(document(url).is_some(), "{url}");
+        }
+        let core = document("/openapi/v3/api/v1").unwrap();
+        let patch = core.get("paths").get("/api/v1/namespaces/{namespace}/pods/{name}").get("patch");
+        assert_eq!(patch.get("x-kubernetes-group-version-kind").get("kind").as_str(), Some("Pod"));
+        assert_eq!(patch.get("parameters").items()[0].get("name").as_str(), Some("fieldValidation"));
+        for none in ["/openapi/v2", "/openapi/v3/", "/openapi/v3/apis/none/v1", "/openapi/v3/api"] {
+            assert!(document(none).is_none(), "{none}");
+        }
+    }
+}
