@@ -13,6 +13,8 @@ mod mutants;
 mod observe;
 mod outputs;
 mod own;
+#[cfg(feature = "live")]
+mod serve;
 mod snapshots;
 mod trials;
 mod unsupported;
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         observe::TRIALS,
         outputs::TRIALS,
         own::TRIALS,
+        #[cfg(feature = "live")]
+        serve::TRIALS,
         snapshots::TRIALS,
         trials::TRIALS,
         unsupported::TRIALS,
