@@ -152,11 +152,11 @@ pub struct Control {
 
 /// Catches a bug of the simulator: after a panic only a reset is accepted.
 #[derive(Debug, Default)]
-struct Guard {
+struct PanicGuard {
     broken: bool,
 }
 
-impl Guard {
+impl PanicGuard {
     /// Does something. A panic is answered with 500.
     fn run<T>(&mut self, resets: bool, act: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
         if self.broken && !resets {

@@ -10,13 +10,13 @@ use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL};
 
 use super::api::Extras;
-use super::{Content, Control, Guard, Refusal, Reply, Setup};
+use super::{Content, Control, PanicGuard, Refusal, Reply, Setup};
 
 /// A session on one cluster.
 #[derive(Debug)]
 pub struct Session {
     control: Control,
-    guard: Guard,
+    guard: PanicGuard,
 }
 
 impl Session {
@@ -25,7 +25,7 @@ impl Session {
     /// # Errors
     /// A machine or an object of the set-up is refused.
     pub fn new(setup: Setup) -> Result<Self, Refusal> {
-        Ok(Self { control: Control::new(setup)?, guard: Guard::default() })
+        Ok(Self { control: Control::new(setup)?, guard: PanicGuard::default() })
     }
 
     /// Returns the cluster.

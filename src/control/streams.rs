@@ -1,7 +1,7 @@
 //! Answers and watches of the API server as HTTP: bodies of one piece, and bodies that grow.
 //!
-//! Inputs: answers and open watches of a simulation that others share. Outputs: HTTP responses. Invariant: a watch whose
-//! body is dropped is closed.
+//! Inputs: answers and open watches of a simulation that others share. Outputs: HTTP responses. Invariant: a watch
+//! whose body is dropped is closed.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

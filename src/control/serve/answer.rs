@@ -15,7 +15,7 @@ use nodeproof_core::network::{Answer, Identity};
 use nodeproof_core::objects::{FieldError, Json, Text};
 
 use super::protobuf;
-use super::shared::{ServedWatch, Shared};
+use super::shared::{ServedCluster, ServedWatch};
 use crate::control::api::Outcome;
 use crate::control::route;
 use crate::control::streams::{Response, response, watch_response};
@@ -47,7 +47,7 @@ pub(super) struct Caller {
 
 /// Answers a request.
 pub(super) async fn answer(
-    shared: Shared,
+    shared: ServedCluster,
     caller: Caller,
     request: http::Request<Incoming>,
 ) -> Result<Response, Infallible> {
@@ -66,7 +66,7 @@ pub(super) async fn answer(
 
 impl Caller {
     /// Answers a control call.
-    fn control(&self, shared: &Shared, method: &str, target: &str, body: &Bytes) -> Reply {
+    fn control(&self, shared: &ServedCluster, method: &str, target: &str, body: &Bytes) -> Reply {
         let is_admin = self.user.as_ref().is_some_and(|(_, groups)| groups.iter().any(|group| **group == *MASTERS));
         if !self.is_local && !is_admin {
             let message = "control calls from another machine need a certificate of the group system:masters, as in \
@@ -85,7 +85,7 @@ impl Caller {
     }
 
     /// Answers a request of the Kubernetes API.
-    fn request(&self, shared: &Shared, head: &http::request::Parts, target: &str, body: &Bytes) -> Response {
+    fn request(&self, shared: &ServedCluster, head: &http::request::Parts, target: &str, body: &Bytes) -> Response {
         let headers = &head.headers;
         let pairs: Vec<(&str, &str)> =
             headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?))).collect();

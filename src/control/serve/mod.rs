@@ -24,7 +24,7 @@ use tokio_rustls::TlsAcceptor;
 pub use kubeconfig::write as write_kubeconfig;
 
 use self::answer::{Caller, answer};
-use self::shared::Shared;
+use self::shared::ServedCluster;
 use self::tls::{acceptor, user_of};
 use super::{Control, Rate};
 use crate::live::{Authority, Certified};
@@ -99,7 +99,7 @@ impl ApiServerSocket {
     pub async fn serve(self, mut control: Control, rate: Rate, ended: impl Future<Output = ()>) -> Result<(), String> {
         control.rate = Some(rate);
         let acceptor = acceptor(&self.authority, &self.certificate)?;
-        let shared = Shared::new(control);
+        let shared = ServedCluster::new(control);
         let is_local = self.is_local();
         let accept = async {
             loop {
@@ -119,7 +119,7 @@ impl ApiServerSocket {
 }
 
 /// Answers the requests of one connection.
-async fn attend(stream: TcpStream, acceptor: TlsAcceptor, shared: Shared, is_local: bool) {
+async fn attend(stream: TcpStream, acceptor: TlsAcceptor, shared: ServedCluster, is_local: bool) {
     let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await else { return };
     let user = stream.get_ref().1.peer_certificates().and_then(|chain| user_of(chain.first()?));
     let caller = Caller { user, is_local };

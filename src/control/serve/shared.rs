@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::control::setup::LATEST;
 use crate::control::streams::WatchSource;
-use crate::control::{Control, Guard, Rate, Refusal};
+use crate::control::{Control, PanicGuard, Rate, Refusal};
 
 /// How long the clock works before others get the cluster.
 const SLICE: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ const STRIDE: SignedDuration = SignedDuration::from_secs(1);
 
 /// A cluster that connections share.
 #[derive(Clone, Debug)]
-pub(super) struct Shared {
+pub(super) struct ServedCluster {
     state: Arc<Mutex<State>>,
     /// Wakes the clock when its rate may have changed.
     changed: Arc<Notify>,
@@ -36,7 +36,7 @@ pub(super) struct Shared {
 #[derive(Debug)]
 struct State {
     control: Control,
-    guard: Guard,
+    guard: PanicGuard,
     /// Where the clock was at an instant of real time.
     from: (Timestamp, Instant),
     waiting: Vec<Waker>,
@@ -48,10 +48,10 @@ enum Sleep {
     For(Duration),
 }
 
-impl Shared {
+impl ServedCluster {
     pub(super) fn new(control: Control) -> Self {
         let from = (control.sim.now(), Instant::now());
-        let state = State { control, guard: Guard::default(), from, waiting: Vec::new() };
+        let state = State { control, guard: PanicGuard::default(), from, waiting: Vec::new() };
         Self { state: Arc::new(Mutex::new(state)), changed: Arc::new(Notify::new()) }
     }
 
@@ -148,7 +148,7 @@ impl Shared {
 
 /// A watch of the cluster as it was since the last reset.
 pub(super) struct ServedWatch {
-    pub(super) shared: Shared,
+    pub(super) shared: ServedCluster,
     pub(super) resets: u64,
 }
 

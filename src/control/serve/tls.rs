@@ -1,7 +1,7 @@
 //! TLS of the served cluster: certificates of clients are asked for and not demanded.
 //!
-//! Inputs: the cluster's authority, the certificate that a client showed. Outputs: the acceptor of connections; the user
-//! and the groups that a certificate names.
+//! Inputs: the cluster's authority, the certificate that a client showed. Outputs: the acceptor of connections; the
+//! user and the groups that a certificate names.
 
 use std::sync::Arc;
 

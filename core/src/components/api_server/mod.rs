@@ -26,7 +26,6 @@ mod history;
 mod node_authoriser;
 mod node_restriction;
 mod nodes;
-mod openapi;
 mod options;
 mod paging;
 mod patch;

@@ -4,11 +4,13 @@
 //! service upstream takes GET only and refuses other media types; a plain handler, as of `/apis`, takes any method.
 //! Inputs: a path and its request. Outputs: the answer.
 
+mod openapi;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{ApiServer, content_negotiation, health, openapi, status};
+use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, Call, Verb};
