@@ -4,7 +4,7 @@
 //! Source: the generated.proto files of k8s.io/apimachinery pkg/{runtime,apis/meta/v1} and of k8s.io/api
 //! {core,authorization,authentication}/v1 (v1.34). Left out on purpose: all other kinds.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
@@ -105,10 +105,10 @@ struct ObjectMeta {
     name: String,
     #[prost(string, tag = "2")]
     generate_name: String,
-    #[prost(map = "string, string", tag = "11")]
-    labels: HashMap<String, String>,
-    #[prost(map = "string, string", tag = "12")]
-    annotations: HashMap<String, String>,
+    #[prost(btree_map = "string, string", tag = "11")]
+    labels: BTreeMap<String, String>,
+    #[prost(btree_map = "string, string", tag = "12")]
+    annotations: BTreeMap<String, String>,
 }
 
 /// Returns a body as JSON.
