@@ -34,7 +34,8 @@ const ROWS: &[CallRow] = &[
         takes: "one of `by` (a duration), `until` (an instant), `toNext` (true); `stopWhen` (kind, name, namespace, \
             jsonPath, equals) ends it before",
         example: r#"{"call": "POST clock/advance", "body": {"by": "40s"}}"#, code: 200 },
-    CallRow { call: "POST clock/rate", says: "the rate of the clock, which stands still here", takes: "`rate`: 0",
+    CallRow { call: "POST clock/rate", says: "how fast the clock runs; only `nodeproof serve` has one that runs",
+        takes: "`rate`: 0 (paused), a number, or max",
         example: r#"{"call": "POST clock/rate", "body": {"rate": 0}}"#, code: 200 },
     CallRow { call: "GET settings", says: "the flags and defaults in force, with release and seed", takes: "",
         example: r#"{"call": "GET settings"}"#, code: 200 },
@@ -118,10 +119,30 @@ A request has `call`, method and path, and may have `id`, which its answer repea
 (`user`, `groups`; default an admin), `headers`, and `raw` in place of `body`. An answer has `code` and `body` or `raw`,
 `headers` if the API server answered, and `watch`, the name of a watch that was opened.
 
-Time passes only in `POST clock/advance`. Durations are text (`40s`, `5m`), instants RFC 3339. An unknown field, unit or
+Time passes only in `POST clock/advance`, or at the rate of `nodeproof serve`. Durations are text (`40s`, `5m`), instants RFC 3339. An unknown field, unit or
 name is refused with code 400 and `{\"error\": {\"field\", \"message\", \"didYouMean\"}}`, what does not exist with 404,
 what is not modelled with 501; then nothing has changed. `--cluster FILE` says what is there from the start (`machines`,
 `objects`), `--set` which flags the components have.
+
+## Over HTTPS
+
+`nodeproof serve` gives the same cluster to kubectl, client-go and whatever else speaks Kubernetes, and answers these
+calls below `/nodeproof/v1/` on the same port. It prints one line when it is ready, writes a kubeconfig whose user is a
+cluster administrator, and ends at SIGINT or SIGTERM.
+
+```console
+$ nodeproof serve --clock 60x --kubeconfig np.kubeconfig
+$ nodeproof ctl --kubeconfig np.kubeconfig call 'POST machines' '{\"name\": \"w1\"}'
+$ nodeproof ctl --kubeconfig np.kubeconfig machine w1 kubelet-kill
+$ nodeproof ctl --kubeconfig np.kubeconfig advance 40s
+```
+
+The clock is `paused` unless `--clock` or `POST clock/rate` says `real`, `max` or so many times, as `60x`. It listens on
+loopback, where control calls need no credentials; with `--listen` on another interface each caller needs a certificate
+or a token. Whoever has none is `system:anonymous` to the API server. Bodies are JSON or YAML; of protobuf only those
+that kubectl sends are read (options of deletions, reviews of one's own rights, Namespaces): set the content type of
+other clients to `application/json`. Not there: connections that are upgraded, as for exec; a request that a rule delays
+is answered 504; `/openapi/v3` says only that fields are validated.
 
 ## Calls
 

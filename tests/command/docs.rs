@@ -23,8 +23,18 @@ pub(crate) const TRIALS: &[Named] = &[
 ];
 
 /// Commands that are only read: they need a cluster, or programs that may not be here, or minutes.
-const READ_ONLY: [&str; 8] =
-    ["--context ", "--backend ", "--with hollow", "--create", "clean", "hollow --nodes", "record ", "--release"];
+const READ_ONLY: [&str; 10] = [
+    "--context ",
+    "--backend ",
+    "--with hollow",
+    "--create",
+    "clean",
+    "hollow --nodes",
+    "record ",
+    "serve",
+    "ctl ",
+    "--release",
+];
 /// What cargo is asked for; the same things are what this suite and the developers do all the time.
 const CARGO: [&str; 8] = [
     "cargo run -- run",
