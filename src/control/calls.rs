@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::controller::{Controller, ControllerAction};
-use nodeproof_core::components::registry::{CONTROLLERS, canonical, processes};
+use nodeproof_core::components::registry::{canonical, controllers_of, processes};
 use nodeproof_core::json;
-use nodeproof_core::network::{Fault, Match, RuleId, known_resource};
+use nodeproof_core::network::{CLOUD_RESOURCES, Fault, Match, RuleId, known_resource};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
 use nodeproof_core::objects::{FieldError, FieldReader, Json, nearest};
 use nodeproof_core::sim::SimError;
@@ -91,7 +91,7 @@ impl Control {
             }
         }
         if let Some(matching) = &fault.matching {
-            known_target(matching)?;
+            known_target(&fault, matching)?;
         }
         let id = self.sim.add_rule(fault);
         self.sim.finish_instant();
@@ -137,7 +137,7 @@ impl Control {
         call.parameters(&[])?;
         let name = canonical(&call.names[0]);
         let names: Vec<&str> = match name {
-            "kube-controller-manager" => CONTROLLERS.to_vec(),
+            program if !controllers_of(program).is_empty() => controllers_of(program),
             name => {
                 running_controller(name)?;
                 vec![name]
@@ -165,7 +165,7 @@ impl Control {
         let all: Vec<Json> = self
             .sim
             .controllers()
-            .filter(|(own, _)| *own == name || name == "kube-controller-manager")
+            .filter(|(own, _)| *own == name || controllers_of(name).contains(own))
             .map(|(name, controller)| described(name, controller, now))
             .collect();
         Ok(Reply::ok(match all.as_slice() {
@@ -268,8 +268,14 @@ fn known_controller(field: &str, name: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses a rule for requests that no client can send.
-fn known_target(matching: &Match) -> Result<(), FieldError> {
+fn known_target(fault: &Fault, matching: &Match) -> Result<(), FieldError> {
     let Some(resource) = matching.resource.as_deref() else { return Ok(()) };
+    if fault.to.name() == "cloud" {
+        return match CLOUD_RESOURCES.contains(&resource) {
+            true => Ok(()),
+            false => Err(FieldError::unknown("match.resource", "resource of a cloud", resource, CLOUD_RESOURCES)),
+        };
+    }
     known_resource(resource, matching.subresource.as_deref()).map_err(|unknown| {
         let field = if unknown.name == resource { "match.resource" } else { "match.subresource" };
         let mut error = FieldError::new(field, format!("there is no resource {:?}", unknown.name));

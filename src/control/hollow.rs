@@ -63,6 +63,7 @@ const ROUTES: &[(&str, &str, What)] = &[
     ("GET", "controllers", CONTROL_PLANE),
     ("POST", "controllers/*/do", CONTROL_PLANE),
     ("PUT", "cloud/instances/*", CONTROL_PLANE),
+    ("GET", "cloud/instances/*", CONTROL_PLANE),
     ("DELETE", "cloud/instances/*", CONTROL_PLANE),
     ("GET", "decisions", What::Decisions),
     ("GET", "trace", SIMULATED),

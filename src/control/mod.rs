@@ -8,6 +8,7 @@
 mod api;
 mod calls;
 mod clock;
+mod cloud;
 mod cluster;
 mod drains;
 #[cfg(feature = "live")]

@@ -82,10 +82,17 @@ const ROWS: &[CallRow] = &[
         takes: "`action`: stop, start, restart, run-once; `loop` for run-once",
         example: r#"{"call": "POST controllers/node-lifecycle-controller/do", "body": {"action": "restart"}}"#,
         code: 200 },
-    CallRow { call: "PUT cloud/instances/NAME", says: "not modelled yet", takes: "",
-        example: r#"{"call": "PUT cloud/instances/w1", "body": {}}"#, code: 501 },
-    CallRow { call: "DELETE cloud/instances/NAME", says: "not modelled yet", takes: "",
-        example: r#"{"call": "DELETE cloud/instances/w1"}"#, code: 501 },
+    CallRow { call: "PUT cloud/instances/NAME",
+        says: "says what the cloud knows of a Node's instance; the first makes it a cluster in a cloud, with \
+            cloud-controller-manager",
+        takes: "`exists`, `shutdown`, `providerID`, `type`, `zone`, `region`, `addresses`, `labels`, `errors` (by \
+            call), `interface` (instancesV2 or instances), `delay`; what is left out it does not have",
+        example: r#"{"call": "PUT cloud/instances/w1", "body": {"providerID": "test:///a/i-1", "zone": "a"}}"#,
+        code: 200 },
+    CallRow { call: "GET cloud/instances/NAME", says: "what the cloud knows of an instance", takes: "",
+        example: r#"{"call": "GET cloud/instances/w1"}"#, code: 200 },
+    CallRow { call: "DELETE cloud/instances/NAME", says: "the instance is gone", takes: "",
+        example: r#"{"call": "DELETE cloud/instances/w1"}"#, code: 200 },
     CallRow { call: "GET decisions", says: "what the components decided, and why",
         takes: "in the query `about`, `since`, `component`",
         example: r#"{"call": "GET decisions?about=node/w1"}"#, code: 200 },
@@ -119,10 +126,10 @@ A request has `call`, method and path, and may have `id`, which its answer repea
 (`user`, `groups`; default an admin), `headers`, and `raw` in place of `body`. An answer has `code` and `body` or `raw`,
 `headers` if the API server answered, and `watch`, the name of a watch that was opened.
 
-Time passes only in `POST clock/advance`, or at the rate of `nodeproof serve`. Durations are text (`40s`, `5m`), instants RFC 3339. An unknown field, unit or
-name is refused with code 400 and `{\"error\": {\"field\", \"message\", \"didYouMean\"}}`, what does not exist with 404,
-what is not modelled with 501; then nothing has changed. `--cluster FILE` says what is there from the start (`machines`,
-`objects`), `--set` which flags the components have.
+Time passes only in `POST clock/advance`, or at the rate of `nodeproof serve`. Durations are text (`40s`, `5m`),
+instants RFC 3339. An unknown field, unit or name is refused with code 400 and `{\"error\": {\"field\", \"message\",
+\"didYouMean\"}}`, what does not exist with 404, what is not modelled with 501; then nothing has changed. `--cluster
+FILE` says what is there from the start (`machines`, `objects`), `--set` which flags the components have.
 
 ## Over HTTPS
 

@@ -8,7 +8,7 @@ use nodeproof_core::components::host::{FLAGS, check_field_names, read_flag};
 use nodeproof_core::components::kubelet::config::KubeletConfig;
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::components::node_ipam;
-use nodeproof_core::components::registry::{SCHEDULER, enabled, processes};
+use nodeproof_core::components::registry::{SCHEDULER, enabled, processes_without_cloud};
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, Text, nearest};
 use nodeproof_core::profile::{ROWS, Release, Row, Settings, SettingsError, Value, gates};
@@ -43,7 +43,7 @@ impl Default for Setup {
             start: DEFAULT_START,
             flags: Vec::new(),
             settings,
-            controllers: processes().collect(),
+            controllers: processes_without_cloud().collect(),
             cluster: Json::object(),
         }
     }
@@ -66,7 +66,7 @@ impl Setup {
             return Err(FieldError::new("start", message));
         }
         let mut settings = Settings::of(release);
-        let mut controllers: Vec<&'static str> = processes().collect();
+        let mut controllers: Vec<&'static str> = processes_without_cloud().collect();
         let any_machine = MachineSpec { name: Text::of("machine"), ..MachineSpec::default() };
         for (flag, value) in &flags {
             let field = || format!("settings.{flag}");

@@ -5,7 +5,7 @@ use gherkin::Step;
 use nodeproof_core::components::api_server::plugins::Plugins;
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::node_ipam;
-use nodeproof_core::components::registry::{CONTROLLERS, processes};
+use nodeproof_core::components::registry::{controllers_of, processes};
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::{Release, Settings, older};
 use nodeproof_core::scenario::{Action, Bystanders, ScenarioAction};
@@ -78,12 +78,12 @@ fn nothing_is_done(draft: &mut Draft) {
     draft.actions(Vec::new());
 }
 
-/// A controller, named as in `--controllers`, or all of them as `kube-controller-manager`. What it knew is lost.
+/// A controller, named as in `--controllers`, or all of those of a program by its name. What it knew is lost.
 #[given(
-    regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
+    regex = r"^(?P<component>kube-controller-manager|cloud-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
 )]
 #[when(
-    regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
+    regex = r"^(?P<component>kube-controller-manager|cloud-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
 )]
 fn controller(draft: &mut Draft, component: String, what: String) {
     let action = match what.as_str() {
@@ -93,8 +93,9 @@ fn controller(draft: &mut Draft, component: String, what: String) {
     };
     let action =
         |name: &str| ScenarioAction::from(Action::Controller { name: Text::from(name), action: action.clone() });
-    if component == "kube-controller-manager" {
-        draft.actions(CONTROLLERS.iter().map(|name| action(name)).collect());
+    let of_program = controllers_of(&component);
+    if !of_program.is_empty() {
+        draft.actions(of_program.into_iter().map(action).collect());
     } else if processes().any(|own| own == component) {
         draft.action(action(&component));
     } else {

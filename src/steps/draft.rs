@@ -67,6 +67,8 @@ pub struct Draft {
     pub(super) pods: Vec<PodEntry>,
     /// The names of the workloads.
     pub(super) owners: Vec<Text>,
+    /// The instances of the cloud as the steps so far describe them.
+    pub(super) instances: BTreeMap<String, Json>,
     /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
     pub(super) last_machine: Option<(Vec<Json>, LastMachine)>,
     /// The user's own functions and the directory of fixtures.

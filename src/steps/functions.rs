@@ -127,6 +127,10 @@ impl Cluster<'_> {
                 self.simulation.drain(command);
                 Ok(())
             }
+            Action::Cloud(action) => {
+                self.simulation.cloud_do(action);
+                Ok(())
+            }
             Action::Custom { name, .. } => Err(format!("an action of one's own calls no other: {:?}", name.as_str())),
         }
     }

@@ -289,7 +289,7 @@ impl Draft {
     }
 
     /// Returns a value that the core has read, or notes which field is wrong.
-    fn field<T>(&mut self, read: Result<T, FieldError>) -> Option<T> {
+    pub(super) fn field<T>(&mut self, read: Result<T, FieldError>) -> Option<T> {
         read.map_err(|error| {
             let name = error.field.rsplit('.').next().unwrap_or_default().to_owned();
             self.problem_unless_not_modelled(&error.message, |draft| draft.problem_about(&name, error.to_string()));

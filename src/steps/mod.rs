@@ -7,6 +7,7 @@
 
 mod bound;
 mod catalogue;
+mod cloud;
 mod cluster;
 mod draft;
 mod expect;

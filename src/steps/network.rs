@@ -2,6 +2,7 @@
 
 use cucumber::{given, when};
 use jiff::SignedDuration;
+use nodeproof_core::components::registry;
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{Action, ScenarioAction};
@@ -32,12 +33,12 @@ fn connection(draft: &mut Draft, of: String, name: String, what: String, part: S
 /// Requests of a machine, or of a controller by its name without quotes, never arrive, and the client meets its own
 /// time-out; or they take this much longer; or they are answered with this code, so many times or for good, and never
 /// reach the API server. A resource may have a subresource: `nodes/status`. A method may stand before: `GET requests to
-/// nodes …`.
+/// nodes …`. Requests to the cloud are all that a controller of it asks the cloud for.
 #[given(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>the cloud|\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
 )]
 #[when(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>the cloud|\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
 )]
 fn requests(
     draft: &mut Draft,
@@ -94,6 +95,16 @@ impl Draft {
     fn fault(&mut self, verb: &str, resource: &str, client: &str, effect: Effect, times: Option<u32>) {
         let Some(verb) = self.verb(verb) else { return };
         let Some(client) = self.client(client) else { return };
+        if resource == "the cloud" {
+            if !registry::cloud().any(|own| client == *format!("controller/{own}")) {
+                let help = vec![format!("they are {}", registry::cloud().collect::<Vec<_>>().join(", "))];
+                return self.problem_with("", "only controllers of the cloud call it".to_owned(), help);
+            }
+            let matching = verb.map(|verb| Match { verb: Some(verb), ..Match::default() });
+            let to = Endpoint::Name(Text::of("cloud"));
+            let fault = Fault { to, matching, effect, times, ..Fault::disconnect(client) };
+            return self.action(Action::AddRule(fault));
+        }
         let (plural, subresource) = resource.split_once('/').map_or((resource, None), |(own, sub)| (own, Some(sub)));
         if let Err(unknown) = known_resource(plural, subresource) {
             let help = match unknown.near {
@@ -141,7 +152,7 @@ impl Draft {
             }
             return Some(Text::from(format!("machine/{node}")));
         }
-        let controllers = nodeproof_core::components::registry::processes;
+        let controllers = registry::processes;
         if controllers().any(|own| own == word) {
             return Some(Text::from(format!("controller/{word}")));
         }

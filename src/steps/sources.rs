@@ -8,13 +8,14 @@ use std::sync::LazyLock;
 use cucumber::step::Location;
 
 /// The files of the vocabulary in the order of the reference, with their headings.
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 10] = [
     ("cluster.rs", "The cluster", include_str!("cluster.rs")),
     ("nodes.rs", "Nodes", include_str!("nodes.rs")),
     ("machines.rs", "Machines and their kubelets", include_str!("machines.rs")),
     ("pods.rs", "Pods", include_str!("pods.rs")),
     ("workloads.rs", "Workloads", include_str!("workloads.rs")),
     ("network.rs", "The network", include_str!("network.rs")),
+    ("cloud.rs", "What a cloud does", include_str!("cloud.rs")),
     ("users.rs", "What users do", include_str!("users.rs")),
     ("expect.rs", "What follows", include_str!("expect.rs")),
     ("observe.rs", "What holds of any Node", include_str!("observe.rs")),

@@ -14,7 +14,7 @@ pub(super) struct Exceptions {
 pub(super) const EXCEPTIONS: Exceptions = Exceptions {
     files: &[
         ("core/src/components/api_server/content_negotiation/columns.rs", 505),
-        ("core/src/components/api_server/mod.rs", 564),
+        ("core/src/components/api_server/mod.rs", 560),
         ("core/src/components/daemonset/mod.rs", 558),
         ("core/src/components/deployment/mod.rs", 518),
         ("core/src/components/host/spec.rs", 533),
@@ -22,7 +22,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/node_lifecycle/health_pass.rs", 592),
         ("core/src/components/node_lifecycle/mod.rs", 507),
         ("core/src/components/statefulset.rs", 567),
-        ("core/src/profile/rows.rs", 653),
+        ("core/src/profile/rows.rs", 629),
         ("src/replay/recorded.rs", 662),
         ("src/replay/writers.rs", 571),
     ],

@@ -6,6 +6,10 @@
 pub mod api_server;
 mod attach_detach;
 pub mod client;
+pub mod cloud;
+mod cloud_calls;
+mod cloud_node;
+mod cloud_node_lifecycle;
 pub mod controller;
 mod csi_attacher;
 mod daemonset;
@@ -22,6 +26,7 @@ mod namespace;
 pub mod node_affinity;
 pub mod node_ipam;
 pub mod node_lifecycle;
+mod node_route;
 pub mod pod_gc;
 pub mod pod_resources;
 mod pod_status;

@@ -10,16 +10,18 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::cloud_node_lifecycle::CloudNodeLifecycle;
 use super::controller::{Context, Controller, ControllerContext};
 use super::garbage_collector::GarbageCollector;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
+use super::node_route::NodeRoutes;
 use super::pod_gc::PodGc;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::{
-    attach_detach, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace, replicaset, statefulset,
-    storage_protection, ttl, volume_binder,
+    attach_detach, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace, replicaset,
+    statefulset, storage_protection, ttl, volume_binder,
 };
 
 /// The kind of a controller's work, as far as the comparison of its writes depends on it.
@@ -29,7 +31,7 @@ pub enum Duty {
     Workload,
     /// Anything else.
     Other,
-    /// It stands for software that is no part of Kubernetes, so that no recording judges it.
+    /// It is no part of every cluster, as software of a storage or a cloud, so that no recording judges it.
     Driver,
 }
 
@@ -51,8 +53,8 @@ pub struct ControllerRow {
 
 macro_rules! rows {
     ($( $name:literal $alias:literal $user:literal $source:literal $duty:ident $start:expr; )+) => {
-        /// The controllers in the order in which kube-controller-manager starts them, the scheduler, and the attacher
-        /// of CSI drivers.
+        /// The controllers in the order in which kube-controller-manager starts them, the scheduler, the attacher of
+        /// CSI drivers, and the controllers of cloud-controller-manager.
         ///
         /// Sources: cmd/kube-controller-manager/app/controllermanager.go, `NewControllerDescriptors`, and
         /// names/controller_names.go, `KCMControllerAliases` (v1.34).
@@ -104,6 +106,12 @@ rows! {
         |context, now| boxed(Scheduler::new(context, now));
     "csi-attacher" "" "csi-attacher" "" Driver
         |context, now| boxed(csi_attacher::start(context, now));
+    "cloud-node-controller" "cloud-node" "node-controller" "cloud-node-controller" Driver
+        |context, now| boxed(cloud_node::start(context, now));
+    "cloud-node-lifecycle-controller" "cloud-node-lifecycle" "node-controller" "cloud-node-lifecycle-controller" Driver
+        |context, now| boxed(CloudNodeLifecycle::new(context, now));
+    "node-route-controller" "route" "route-controller" "route_controller" Driver
+        |context, now| boxed(NodeRoutes::new(context, now)?);
 }
 
 #[expect(
@@ -114,8 +122,12 @@ fn boxed(controller: impl Controller + 'static) -> Option<Box<dyn Controller>> {
     Some(Box::new(controller))
 }
 
-/// How many rows are processes of their own, which `--controllers` does not know: the scheduler and the attacher.
-const BESIDE: usize = 2;
+/// How many rows are no controllers of kube-controller-manager: the scheduler, the attacher, and those of the cloud.
+const BESIDE: usize = 2 + CLOUD;
+/// How many rows are controllers of cloud-controller-manager: the last ones.
+///
+/// Source: k8s.io/cloud-provider names/controller_names.go (v0.37).
+const CLOUD: usize = 3;
 
 /// The scheduler's name.
 pub const SCHEDULER: &str = ROWS[ROWS.len() - BESIDE].name;
@@ -131,9 +143,32 @@ pub const CONTROLLERS: &[&str] = &{
     names
 };
 
-/// Returns the names of all rows: the controllers, the scheduler and the attacher.
+/// The name of the program with the controllers of a cloud.
+pub const CLOUD_CONTROLLER_MANAGER: &str = "cloud-controller-manager";
+
+/// Returns the names of the controllers of a program that has several; none for any other name.
+#[must_use]
+pub fn controllers_of(program: &str) -> Vec<&'static str> {
+    match program {
+        "kube-controller-manager" => CONTROLLERS.to_vec(),
+        CLOUD_CONTROLLER_MANAGER => cloud().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the names of all rows.
 pub fn processes() -> impl Iterator<Item = &'static str> + Clone {
     ROWS.iter().map(|row| row.name)
+}
+
+/// Returns the names of those that run in every cluster: all but the controllers of a cloud.
+pub fn processes_without_cloud() -> impl Iterator<Item = &'static str> + Clone {
+    processes().take(ROWS.len() - CLOUD)
+}
+
+/// Returns the names of the controllers of cloud-controller-manager.
+pub fn cloud() -> impl Iterator<Item = &'static str> + Clone {
+    processes().skip(ROWS.len() - CLOUD)
 }
 
 /// Returns the full name for a short name; any other name unchanged.

@@ -79,6 +79,12 @@ impl Identity {
         })
     }
 
+    /// cloud-controller-manager, with the rights that its installation gives it: here all.
+    #[must_use]
+    pub fn cloud_controller_manager() -> Arc<Self> {
+        Self::driver("cloud-controller-manager")
+    }
+
     /// kube-scheduler.
     #[must_use]
     pub fn scheduler() -> Arc<Self> {

@@ -12,7 +12,7 @@ use core::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Identity, LEASES, NODE_LEASES, NODES, Resource, Verb};
+use super::{CloudCall, Identity, LEASES, NODE_LEASES, NODES, Resource, Verb};
 use crate::json;
 use crate::objects::time::to_time;
 use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text};
@@ -207,6 +207,8 @@ pub enum Ask {
         /// The new `lastHeartbeatTime`, by the node's clock.
         at: Timestamp,
     },
+    /// A call to the cloud, which does not go to the API server.
+    Cloud(CloudCall),
 }
 
 /// A status report that changes nothing but times: see [`Ask::Heartbeat`].
@@ -224,17 +226,19 @@ impl fmt::Display for Ask {
             Self::Call(call) => call.fmt(f),
             Self::RenewLease { name, .. } => write!(f, "PUT leases/{NODE_LEASES}/{name}"),
             Self::Heartbeat { name, .. } => write!(f, "PATCH nodes/{name}/status"),
+            Self::Cloud(call) => call.fmt(f),
         }
     }
 }
 
 impl Ask {
     /// Converts a heartbeat to the request in the general form that it stands for, with the Lease that its writer saw
-    /// last; `None` for a renewal of another revision.
+    /// last; `None` for a renewal of another revision, and for a call to the cloud.
     #[must_use]
     pub fn written_out(self, lease: Option<&Object>) -> Option<Box<Call>> {
         match self {
             Self::Call(call) => Some(call),
+            Self::Cloud(_) => None,
             Self::RenewLease { name, renew_time, resource_version, .. } => {
                 let lease = lease.filter(|lease| lease.resource_version() == resource_version)?;
                 let body = lease.renewed(renew_time, resource_version).json();
@@ -265,6 +269,7 @@ impl Ask {
         match self {
             Self::RenewLease { name, .. } => (Verb::Update, "leases", "", name),
             Self::Heartbeat { name, .. } => (Verb::Patch, "nodes", "status", name),
+            Self::Cloud(call) => call.subject(),
             Self::Call(call) => match &call.target {
                 Target::Resource { resource, name, subresource, .. } => {
                     (call.verb, &resource.plural, subresource, name)

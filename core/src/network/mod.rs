@@ -3,10 +3,12 @@
 //! Each client has one connection, as client-go multiplexes everything over one HTTP/2 connection; each direction is
 //! FIFO. A rule without `match` that drops stalls the connection: nothing is lost silently; everything waits until the
 //! rule ends or the connection is given up. A rule with `match` applies to single requests on their way to the server.
+//! A call to the cloud takes no part in that: a rule meets it by itself.
 //! Inputs: requests of clients, messages of the server, rules, time. Outputs: deliveries, in order of cause.
 //! Invariant: without rules a message is delivered at the instant at which it was sent.
 //! Left out on purpose: bandwidth and packets.
 
+mod cloud_call;
 pub mod http;
 mod identity;
 pub(crate) mod kinds;
@@ -16,6 +18,7 @@ mod rule;
 mod rule_json;
 mod transport;
 
+pub use cloud_call::{CLOUD_RESOURCES, CloudCall, CloudNode};
 pub use identity::Identity;
 pub use kinds::{
     UnknownResource, collections, find_kind, is_known, is_namespaced, kind_names, kind_of, known_resource,

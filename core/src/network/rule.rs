@@ -92,7 +92,7 @@ pub enum Effect {
 pub struct Fault {
     /// The client whose connection it applies to.
     pub from: Endpoint,
-    /// The other end; `api` for the API server.
+    /// The other end; `api` for the API server, `cloud` for the cloud.
     pub to: Endpoint,
     /// Which requests; `None` for the connection as a whole.
     pub matching: Option<Match>,
@@ -152,6 +152,13 @@ impl Rule {
         let api = |end: &Endpoint| end.matches("api");
         (self.fault.from.matches(client) && api(&self.fault.to))
             || (api(&self.fault.from) && self.fault.to.matches(client))
+    }
+
+    /// Tells whether the rule meets the calls of a client to the cloud. One with any other end does not: it speaks of
+    /// the network of machines.
+    #[must_use]
+    pub fn lies_before_cloud(&self, client: &str) -> bool {
+        self.fault.from.matches(client) && self.fault.to == Endpoint::Name(Text::of("cloud"))
     }
 
     /// Tells whether the rule stalls a whole connection.

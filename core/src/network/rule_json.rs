@@ -32,10 +32,19 @@ impl Fault {
         reader.any("from");
         reader.any("to");
         let api = Endpoint::Name(Text::of("api"));
-        if from != api && to != api {
+        let cloud = Endpoint::Name(Text::of("cloud"));
+        if from == cloud {
+            return Err(
+                reader.error("from", "a rule meets calls on their way to the cloud: \"cloud\" stands in \"to\"")
+            );
+        }
+        if to == cloud && !calls_clouds(&from) {
+            return Err(reader.error("from", "only controllers of cloud-controller-manager call the cloud"));
+        }
+        if from != api && to != api && to != cloud {
             return Err(reader.error("to", "a connection that does not lead to \"api\" is not modelled yet"));
         }
-        if (from == api) == (to == api) {
+        if to != cloud && (from == api) == (to == api) {
             return Err(reader.error("to", "one end, and one only, has to be \"api\": every connection leads there"));
         }
         let matching = reader.object("match")?.map(matching).transpose()?;
@@ -138,15 +147,20 @@ fn endpoint(reader: &FieldReader<'_>, field: &str, value: &Json) -> Result<Endpo
     match name.split_once('/') {
         None if **name == *"*" => Ok(Endpoint::Any),
         None if **name == *"api" => Ok(Endpoint::Name(name.clone())),
-        None if **name == *"cloud" => Err(reader.error(field, "the cloud is not modelled yet")),
+        None if **name == *"cloud" => Ok(Endpoint::Name(name.clone())),
         Some(("machine" | "controller" | "user", rest)) if !rest.is_empty() => Ok(Endpoint::Name(name.clone())),
         _ => Err(FieldError::unknown(
             reader.path(field),
             "end of a connection",
             name,
-            ["api", "machine/NAME", "controller/NAME", "user/NAME", "*"],
+            ["api", "cloud", "machine/NAME", "controller/NAME", "user/NAME", "*"],
         )),
     }
+}
+
+/// Tells whether the clients at an end may call the cloud.
+fn calls_clouds(from: &Endpoint) -> bool {
+    from.name() == "*" || from.name().starts_with("controller/")
 }
 
 fn matching(mut reader: FieldReader<'_>) -> Result<Match, FieldError> {
@@ -286,7 +300,7 @@ mod tests {
             ("from", json!(3)),
             ("from", json!(null)),
             ("to", json!("machine/w2")),
-            ("to", json!("cloud")),
+            ("from", json!("cloud")),
             ("effect", json!("dorp")),
             ("effect", json!({})),
             ("effect", json!({"delay": "1s", "answer": 500})),
@@ -323,6 +337,11 @@ mod tests {
             let error = Fault::from_json(&body).unwrap_err();
             assert_eq!(error.field, if field == "from" { "effect" } else { field }, "{error}");
         }
+        let mut body = rule(json!("drop"));
+        body.set(&["to"], "cloud");
+        assert_eq!(Fault::from_json(&body).unwrap_err().field, "from");
+        body.set(&["from"], "controller/cloud-node-controller");
+        assert!(Fault::from_json(&body).is_ok());
         assert_eq!(Fault::from_json(&rule(json!("dorp"))).unwrap_err().did_you_mean.as_deref(), Some("drop"));
     }
 

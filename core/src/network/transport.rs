@@ -5,6 +5,7 @@
 //! Inputs: messages, rules, time. Outputs: deliveries. Invariants: each direction of a connection is FIFO; without
 //! rules a message is delivered at the instant at which it was sent.
 
+mod cloud;
 mod link;
 mod rules;
 
@@ -31,7 +32,7 @@ const REQUEST_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 /// A delivery of the network.
 #[derive(Clone, Debug)]
 pub enum Delivery {
-    /// A request reaches the server.
+    /// A request reaches the server, or a call the cloud.
     ToServer {
         /// Who sent it.
         client: ClientId,
@@ -71,6 +72,8 @@ pub struct Network {
     last_due: u64,
     deliveries: VecDeque<Delivery>,
     chance: Chance,
+    /// Whether the cloud was ever called.
+    has_cloud: bool,
 }
 
 impl Network {
@@ -87,6 +90,7 @@ impl Network {
             last_due: 0,
             deliveries: VecDeque::new(),
             chance,
+            has_cloud: false,
         }
     }
 
@@ -107,6 +111,7 @@ impl Network {
     /// Drops everything under way of a client that has ended: a process that exited, a machine without power.
     pub fn forget(&mut self, client: ClientId) {
         self.drop_due(client, |_| true);
+        self.forget_cloud_calls(client);
         let link = self.link_mut(client);
         link.watches.clear();
         link.last_received = None;
@@ -138,6 +143,9 @@ impl Network {
 
     /// Takes a request of a client.
     pub fn send(&mut self, client: ClientId, request: Request, now: Timestamp) {
+        if matches!(request.ask, Ask::Cloud(_)) {
+            return self.send_to_cloud(client, request, now);
+        }
         if let Ask::Call(call) = &request.ask
             && call.verb == Verb::Watch
         {
@@ -241,6 +249,12 @@ impl Network {
                     let dials = ConnectionState::Stalled { dialing: true };
                     faults.state = if faults.unplugged { ConnectionState::Refused } else { dials };
                     self.give_up(client, true);
+                }
+                DueEvent::ToCloud(client, request) => {
+                    self.deliveries.push_back(Delivery::ToServer { client, request });
+                }
+                DueEvent::FromCloud(client, message) => {
+                    self.deliveries.push_back(Delivery::ToClient { client, message });
                 }
                 DueEvent::RuleEnds(id) => {
                     let ended = self.remove_rule(id, now);

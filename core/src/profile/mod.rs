@@ -4,6 +4,7 @@
 //! it. Invariant: code asks for a behaviour and never for a version; `src/tidy` refuses code that does. Release,
 //! feature gate and flag are independent: a flag's *default* is a row here, its value in force is in [`Settings`].
 
+mod flag_rows;
 mod gates;
 mod known_releases;
 mod release;

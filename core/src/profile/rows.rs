@@ -4,6 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::flag_rows::{CLOUD, NODE_IPAM};
 use super::known_releases::KUBELETS_SINCE;
 use super::value::{Value, secs};
 use super::{Release, releases};
@@ -70,7 +71,7 @@ pub fn row(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| is_same(row.name, name))
 }
 
-const OLDEST: Release = KUBELETS_SINCE;
+pub(super) const OLDEST: Release = KUBELETS_SINCE;
 
 /// A row that no flag sets and whose source stands with the release that changes it.
 const PLAIN: Row = Row { name: "", says: "", first: &[], source: "", flag: "" };
@@ -147,41 +148,16 @@ pub static ROWS: &[Row] = &[
         source: "cmd/kube-controller-manager/app/options/kubecloudshared.go (v1.34)",
         flag: "kube-controller-manager.allocate-node-cidrs",
     },
-    Row {
-        name: "cluster-cidr",
-        says: "the networks of which Nodes get their parts: one, or one of IPv4 and one of IPv6, separated by a comma",
-        first: &[(OLDEST, Value::Text(""))],
-        source: "cmd/kube-controller-manager/app/options/kubecloudshared.go (v1.34)",
-        flag: "kube-controller-manager.cluster-cidr",
-    },
-    Row {
-        name: "node-cidr-mask-size",
-        says: "bits of the mask of a Node's network in a cluster of one family; 0 for 24 (IPv4) and 64 (IPv6)",
-        first: &[(OLDEST, Value::Number(0.0))],
-        source: "cmd/kube-controller-manager/app/options/nodeipamcontroller.go (v1.34)",
-        flag: "kube-controller-manager.node-cidr-mask-size",
-    },
-    Row {
-        name: "node-cidr-mask-size-ipv4",
-        says: "bits of the mask of a Node's IPv4 network; 0 for 24",
-        first: &[(OLDEST, Value::Number(0.0))],
-        source: "cmd/kube-controller-manager/app/options/nodeipamcontroller.go (v1.34)",
-        flag: "kube-controller-manager.node-cidr-mask-size-ipv4",
-    },
-    Row {
-        name: "node-cidr-mask-size-ipv6",
-        says: "bits of the mask of a Node's IPv6 network; 0 for 64",
-        first: &[(OLDEST, Value::Number(0.0))],
-        source: "cmd/kube-controller-manager/app/options/nodeipamcontroller.go (v1.34)",
-        flag: "kube-controller-manager.node-cidr-mask-size-ipv6",
-    },
-    Row {
-        name: "service-cluster-ip-range",
-        says: "the network of Services, of which no Node gets a part",
-        first: &[(OLDEST, Value::Text(""))],
-        source: "cmd/kube-controller-manager/app/options/nodeipamcontroller.go (v1.34)",
-        flag: "kube-controller-manager.service-cluster-ip-range",
-    },
+    NODE_IPAM[0],
+    NODE_IPAM[1],
+    NODE_IPAM[2],
+    NODE_IPAM[3],
+    NODE_IPAM[4],
+    CLOUD[0],
+    CLOUD[1],
+    CLOUD[2],
+    CLOUD[3],
+    CLOUD[4],
     Row {
         name: "terminated-pod-gc-threshold",
         says: "how many ended pods are kept; 0 or less keeps all",

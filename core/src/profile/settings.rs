@@ -207,8 +207,9 @@ impl Settings {
         self.kubelet_fields.insert(field, value);
     }
 
-    /// Sets a flag, `[COMPONENT.]FLAG`, from its text; the component may be left out where only one has the flag.
-    /// `feature-gates` may be set again: gates that it does not name stay.
+    /// Sets a flag, `[COMPONENT.]FLAG`, from its text; the component may be left out where only one has the flag, those
+    /// of cloud-controller-manager aside, which most clusters do not have. `feature-gates` may be set again: gates that
+    /// it does not name stay.
     ///
     /// # Errors
     /// The flag is unknown, or the value does not fit; nothing is changed then.
@@ -220,8 +221,9 @@ impl Settings {
         let rows: Vec<_> = ROWS
             .iter()
             .filter(|row| {
-                !row.flag.is_empty()
-                    && (row.flag == flag || row.flag.split_once('.').is_some_and(|(_, short)| short == flag))
+                let is_short = |component: &str, short| short == flag && component != "cloud-controller-manager";
+                row.flag == flag
+                    || row.flag.split_once('.').is_some_and(|(component, short)| is_short(component, short))
             })
             .collect();
         let [row] = rows.as_slice() else {

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 
+use crate::components::cloud::CloudAction;
 use crate::components::controller::ControllerAction;
 use crate::components::drain::DrainCommand;
 use crate::components::machine::{MachineAction, MachineSpec};
@@ -40,6 +41,8 @@ pub enum Action {
     },
     /// `kubectl drain` is started; what it prints follows.
     Drain(DrainCommand),
+    /// Something happens to the cloud.
+    Cloud(CloudAction),
     /// An action that a user's own steps define.
     Custom {
         /// Its name.

@@ -24,6 +24,8 @@ pub enum Capability {
     Requests,
     /// To run `kubectl drain`.
     Drains,
+    /// To have a cloud and change it.
+    Cloud,
     /// Steps of a user's own.
     Custom,
 }
@@ -40,6 +42,7 @@ impl fmt::Display for Capability {
             Self::Connections => "stalled connections",
             Self::Requests => "faults on single requests",
             Self::Drains => "kubectl drain",
+            Self::Cloud => "a cloud",
             Self::Custom => "steps of the user's own",
         })
     }

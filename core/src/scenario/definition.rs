@@ -334,6 +334,9 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
         ScenarioAction::Action(action) => match &**action {
             Action::Api { .. } => {}
             Action::AddMachine(_) | Action::Machine { .. } => drop(needs.insert(Capability::Machines)),
+            Action::AddRule(fault) if fault.to == Endpoint::Name(Text::of("cloud")) => {
+                needs.insert(Capability::Cloud);
+            }
             Action::AddRule(fault) if fault.matching.is_some() => drop(needs.insert(Capability::Requests)),
             Action::AddRule(_) | Action::RemoveRule(_) => drop(needs.insert(Capability::Connections)),
             Action::Controller { action: ControllerAction::RunOnce(_), .. } => {
@@ -341,6 +344,7 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
             }
             Action::Controller { .. } => drop(needs.insert(Capability::Controllers)),
             Action::Drain(_) => drop(needs.insert(Capability::Drains)),
+            Action::Cloud(_) => drop(needs.insert(Capability::Cloud)),
             Action::Custom { .. } => drop(needs.insert(Capability::Custom)),
         },
     }

@@ -43,11 +43,12 @@ pub use crate::components::{Record, RecordedDecision, TraceLine, component_name}
 
 use crate::chance::Chance;
 use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};
+use crate::components::cloud::{Cloud, CloudAction};
 use crate::components::controller::{Context, Controller, ControllerAction};
 use crate::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
-use crate::components::registry::{self, processes};
+use crate::components::registry::{self, processes, processes_without_cloud};
 use crate::event_loop::EventLoop;
-use crate::network::{ClientId, Delivery, Fault, Network, Rule, RuleId};
+use crate::network::{Ask, ClientId, Delivery, Fault, Network, Request, Rule, RuleId, ToClient};
 use crate::objects::Text;
 use crate::profile::Settings;
 use actor::Actor;
@@ -68,7 +69,7 @@ pub struct SimulationOptions {
     pub trace: bool,
     /// How heartbeats are delivered. Default: directly; no output shows a difference.
     pub heartbeats: Heartbeats,
-    /// The controllers that start with the control plane. Default all.
+    /// The controllers that start with the control plane. Default all but those of a cloud, which start with it.
     pub controllers: Vec<&'static str>,
 }
 
@@ -83,7 +84,7 @@ impl Default for SimulationOptions {
             start: DEFAULT_START,
             trace: true,
             heartbeats: Heartbeats::default(),
-            controllers: processes().collect(),
+            controllers: processes_without_cloud().collect(),
         }
     }
 }
@@ -121,6 +122,7 @@ pub struct Simulation {
     chance: Chance,
     api: ApiServer,
     event_loop: EventLoop<Actor>,
+    cloud: Cloud,
     /// The machines whose kubelets' loops the driver runs, perhaps with some that have them back.
     idle: Vec<ClientId>,
     /// The runs of `kubectl drain`.
@@ -144,6 +146,7 @@ impl Simulation {
             event_loop: EventLoop::new(Network::new(chance.fork("network")), Record::new(now, options.trace)),
             now,
             chance,
+            cloud: Cloud::default(),
             idle: Vec::new(),
             drains: Vec::new(),
             commits: Vec::new(),
@@ -412,6 +415,25 @@ impl Simulation {
         Ok(())
     }
 
+    /// Returns the cloud.
+    #[must_use]
+    pub const fn cloud(&self) -> &Cloud {
+        &self.cloud
+    }
+
+    /// Changes the cloud. With the first change it is there, and its controllers start.
+    pub fn cloud_do(&mut self, action: CloudAction) {
+        self.settle();
+        let is_new = !self.cloud.is_there();
+        self.cloud.handle_action(action);
+        for name in registry::cloud().filter(|_| is_new) {
+            if let Some(client) = self.event_loop.find(&format!("controller/{name}")) {
+                self.start_controller(client);
+            }
+        }
+        self.settle();
+    }
+
     fn context(&self, name: &str) -> Context {
         Context { settings: self.settings.clone(), chance: self.chance.fork(name) }
     }
@@ -445,13 +467,20 @@ impl Simulation {
     fn settle(&mut self) {
         while let Some(delivery) = self.event_loop.poll_upward(self.now) {
             match delivery {
-                Delivery::ToServer { client, request } => self.api.handle_request(client, request, self.now),
+                Delivery::ToServer { client, request } => self.serve(client, request),
                 Delivery::Cancelled { client, id } => self.api.handle_cancel(client, id),
                 Delivery::Disconnected { client } => self.api.handle_disconnect(client),
                 Delivery::ToClient { .. } => {}
             }
             self.pump_api();
         }
+    }
+
+    fn serve(&mut self, client: ClientId, request: Request) {
+        let Ask::Cloud(call) = &request.ask else { return self.api.handle_request(client, request, self.now) };
+        let (answer, takes) = self.cloud.answer(call);
+        let message = ToClient::Response { id: request.id, result: Ok(answer) };
+        self.event_loop.network.reply_from_cloud(client, message, takes, self.now);
     }
 
     fn pump_api(&mut self) {

@@ -386,6 +386,10 @@ impl<'a> World<'a> {
                 self.cluster.simulation.drain(command);
                 Ok(())
             }
+            Action::Cloud(action) => {
+                self.cluster.simulation.cloud_do(action);
+                Ok(())
+            }
             Action::Custom { name, body } => {
                 return match self.own.act(&name, &mut self.cluster.simulation, &body) {
                     Ok(()) => Observation::Done(id),

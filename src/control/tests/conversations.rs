@@ -64,6 +64,7 @@ conversations!(
     cascade,
     claims,
     clock,
+    cloud,
     delete_options,
     drains,
     eviction,

@@ -46,6 +46,7 @@ impl Driver {
                 Action::RemoveRule(rule) => self.environment.remove_rule(rule).await,
                 Action::Controller { name, action } => self.environment.controller_do(&name, action).await,
                 Action::Drain(_) => Err("kubectl drain is run by the simulator only".to_owned()),
+                Action::Cloud(_) => Err("the cloud of a real cluster cannot be changed".to_owned()),
                 Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
             },
             Task::Action(ScenarioAction::Heal(endpoint)) => self.environment.heal(endpoint).await,

@@ -276,15 +276,9 @@ impl ApiServer {
 
     /// Takes a request.
     pub fn handle_request(&mut self, client: ClientId, request: Request, now: Timestamp) {
-        let mut origin = Origin {
-            client,
-            identity: request.identity,
-            verb: Verb::Update,
-            subresource: Text::of(""),
-            because: request.because,
-            now,
-        };
-        let outcome = match request.ask {
+        let Request { id, identity, ask, because, .. } = request;
+        let mut origin = Origin { client, identity, verb: Verb::Update, subresource: Text::of(""), because, now };
+        let outcome = match ask {
             Ask::RenewLease { name, renew_time, resource_version, place } => {
                 let admitted = self.check_renewal(&origin.identity, &name);
                 let renewed = |()| self.renew_lease(&origin, &name, renew_time, (resource_version, place));
@@ -298,11 +292,13 @@ impl ApiServer {
             }
             Ask::Call(call) => {
                 origin.verb = call.verb;
-                self.call(origin, request.id, *call, WaitBudget::Fresh)
+                self.call(origin, id, *call, WaitBudget::Fresh)
             }
+            // No client sends it here.
+            Ask::Cloud(_) => Ok(None),
         };
         if let Some(answer) = outcome.unwrap_or_else(Some) {
-            let message = ToClient::Response { id: request.id, result: Ok(answer) };
+            let message = ToClient::Response { id, result: Ok(answer) };
             self.outputs.push_back(ServerOutput::ToClient { client, message });
             self.outputs.append(&mut self.events);
         }

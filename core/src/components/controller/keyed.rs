@@ -14,11 +14,11 @@ use core::fmt::Debug;
 use jiff::{SignedDuration, Timestamp};
 
 use super::runtime::{ApiResult, ControllerRuntime, Watched, failure};
-use super::{Controller, ControllerContext};
+use super::{Controller, ControllerContext, LoopInfo};
 use crate::components::client::{CacheEvent, Client, PAUSE_FIRST, Reflector, WorkQueue};
 use crate::components::events::{EventType, InvolvedObject};
-use crate::components::{Because, Deadline, DecisionId};
-use crate::network::{Call, RequestId};
+use crate::components::{Because, Deadline, DecisionId, earliest};
+use crate::network::{Call, CloudCall, RequestId};
 use crate::objects::{ObjectKey, Text};
 
 /// How the sync of a key continues when none of its requests is under way.
@@ -66,6 +66,25 @@ pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
     fn proceed(&mut self, _key: &ObjectKey, _runtime: &mut KeyedRuntime<Self::Purpose>, _now: Timestamp) -> Flow {
         Flow::Done
     }
+
+    /// Returns its periodic loops.
+    fn loops(&self) -> Vec<LoopInfo> {
+        Vec::new()
+    }
+
+    /// Starts its loops, when all caches have their first list.
+    fn begin(&mut self, _now: Timestamp) {}
+
+    /// Begins the rounds that are due.
+    fn handle_due(&mut self, _runtime: &mut KeyedRuntime<Self::Purpose>, _now: Timestamp) {}
+
+    /// Hands the clock of its loops to the driver.
+    fn hold_loops(&mut self) {}
+
+    /// Begins a round of a loop; false if there is no such loop.
+    fn run_once(&mut self, _name: &str, _runtime: &mut KeyedRuntime<Self::Purpose>, _now: Timestamp) -> bool {
+        false
+    }
 }
 
 /// A sync under way.
@@ -101,6 +120,16 @@ impl<S> KeyedRuntime<S> {
         now: Timestamp,
     ) {
         let id = self.base.send(call, because, now);
+        self.note(key, step, id);
+    }
+
+    /// Sends a call to the cloud for a key.
+    pub(in crate::components) fn call_cloud(&mut self, key: &ObjectKey, step: S, call: CloudCall) {
+        let id = self.base.call_cloud(call);
+        self.note(key, step, id);
+    }
+
+    fn note(&mut self, key: &ObjectKey, step: S, id: RequestId) {
         self.under_way.insert(id, (key.clone(), step));
         self.open.entry(key.clone()).or_insert(Open { requests: 0, flow: Flow::Next }).requests += 1;
     }
@@ -214,6 +243,16 @@ impl<R: Reconciler> KeyedController<R> {
         Self::over(own, config, ControllerRuntime::with_client(client, config.watched, context))
     }
 
+    /// Starts a controller of cloud-controller-manager with empty caches.
+    pub(in crate::components) fn of_cloud(
+        own: R,
+        config: &'static ControllerConfig,
+        context: &ControllerContext,
+        now: Timestamp,
+    ) -> Self {
+        Self::over(own, config, ControllerRuntime::of_cloud(config.watched, context, now))
+    }
+
     fn over(own: R, config: &'static ControllerConfig, base: ControllerRuntime) -> Self {
         let queue = WorkQueue::with_first_pause(config.retries.first);
         let runtime = KeyedRuntime { base, queue, under_way: BTreeMap::new(), open: BTreeMap::new() };
@@ -273,12 +312,14 @@ impl<R: Reconciler> Controller for KeyedController<R> {
 
     fn handle_due(&mut self, now: Timestamp) {
         self.runtime.queue.handle_timeout(now);
+        self.own.handle_due(&mut self.runtime, now);
     }
 
     fn work(&mut self, now: Timestamp) {
         if !self.runtime.base.is_synced() {
             return;
         }
+        self.own.begin(now);
         while self.runtime.queue.working() < self.config.workers
             && let Some(key) = self.runtime.queue.take()
         {
@@ -288,7 +329,22 @@ impl<R: Reconciler> Controller for KeyedController<R> {
     }
 
     fn own_deadline(&self) -> Option<Deadline> {
-        self.runtime.queue.next_deadline()
+        let next = |info: LoopInfo| info.next.map(|at| Deadline { at, reason: info.name });
+        earliest(self.own.loops().into_iter().map(next).chain([self.runtime.queue.next_deadline()]))
+    }
+
+    fn loops(&self) -> Vec<LoopInfo> {
+        self.own.loops()
+    }
+
+    fn hold_loops(&mut self) {
+        self.own.hold_loops();
+    }
+
+    fn run_once(&mut self, name: &str, now: Timestamp) -> bool {
+        let ran = self.own.run_once(name, &mut self.runtime, now);
+        self.work(now);
+        ran
     }
 
     fn own_queues(&self) -> Vec<(&'static str, usize)> {

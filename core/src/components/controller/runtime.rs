@@ -14,7 +14,7 @@ use super::ControllerContext;
 use crate::components::client::{Changes, Client, Reflector};
 use crate::components::events::{EventRecorder, EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId, Outbox, Output, earliest};
-use crate::network::{Answer, Call, Identity, RequestId, Resource, ToClient, TransportError};
+use crate::network::{Answer, Ask, Call, CloudCall, Identity, Request, RequestId, Resource, ToClient, TransportError};
 use crate::objects::{Object, Text};
 
 /// An answer as it came.
@@ -87,6 +87,21 @@ impl ControllerRuntime {
             Reflector::new(identity, resource, watched.namespace, parameters, chance, &mut outbox)
         };
         Self { caches: watched.iter().map(&mut start).collect(), client, events: None, outbox }
+    }
+
+    /// Starts to fill the caches, as cloud-controller-manager.
+    pub(in crate::components) fn of_cloud(watched: &[Watched], context: &ControllerContext, now: Timestamp) -> Self {
+        let client = Client::new(Identity::cloud_controller_manager(), &context.settings, now);
+        let events = EventRecorder::new(context.event_source, context.chance.fork("events"));
+        Self { events: Some(events), ..Self::with_client(client, watched, context) }
+    }
+
+    /// Sends a call to the cloud. It takes no token: a provider's client has a limit of its own, or none.
+    pub(in crate::components) fn call_cloud(&mut self, call: CloudCall) -> RequestId {
+        let (id, identity) = (self.outbox.next_id(), self.client.identity().clone());
+        let request = Request { id, identity, ask: Ask::Cloud(call), timeout: None, because: None };
+        self.outbox.push(Output::Request(request));
+        id
     }
 
     /// Gives the client so many times the rate and the burst of kube-controller-manager's flags.

@@ -24,6 +24,10 @@ pub(super) enum DueEvent {
     Answer(ClientId, RequestId, Answer),
     Broken(ClientId),
     RuleEnds(RuleId),
+    /// A call to the cloud that a rule delays.
+    ToCloud(ClientId, Request),
+    /// An answer of the cloud, or of a rule in its place.
+    FromCloud(ClientId, ToClient),
 }
 
 /// The key of an entry in `due`: the instant, then the order of entry.
@@ -135,7 +139,16 @@ impl DueEvent {
             | Self::Timeout(client, ..)
             | Self::Answer(client, ..)
             | Self::Broken(client) => Some(*client),
-            Self::RuleEnds(_) => None,
+            // Calls to the cloud are not on the link to the API server.
+            Self::RuleEnds(_) | Self::ToCloud(..) | Self::FromCloud(..) => None,
+        }
+    }
+
+    /// Returns whose call to the cloud it is.
+    pub(super) const fn caller(&self) -> Option<ClientId> {
+        match self {
+            Self::ToCloud(client, _) | Self::FromCloud(client, _) => Some(*client),
+            _ => None,
         }
     }
 
@@ -144,7 +157,11 @@ impl DueEvent {
             Self::Upward(client, Upward::Request(request)) => Some((*client, request.id)),
             Self::Downward(client, message) => Some((*client, message.id())),
             Self::Timeout(client, id, _) | Self::Answer(client, id, _) => Some((*client, *id)),
-            Self::Upward(_, Upward::Cancel(_)) | Self::Broken(_) | Self::RuleEnds(_) => None,
+            Self::Upward(_, Upward::Cancel(_))
+            | Self::Broken(_)
+            | Self::RuleEnds(_)
+            | Self::ToCloud(..)
+            | Self::FromCloud(..) => None,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::network::{
 };
 
 /// What a rule did to a request.
-enum RuleOutcome {
+pub(super) enum RuleOutcome {
     Nothing,
     Swallowed,
     Delayed { delay: SignedDuration, whole_connection: bool },
@@ -158,7 +158,7 @@ impl Network {
     }
 
     /// Applies a rule to a request, and counts it.
-    fn apply_rules(&mut self, rule: RuleId, ask: &Ask) -> RuleOutcome {
+    pub(super) fn apply_rules(&mut self, rule: RuleId, ask: &Ask) -> RuleOutcome {
         if !self.matches(rule, Some(ask)) {
             return RuleOutcome::Nothing;
         }
