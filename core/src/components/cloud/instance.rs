@@ -64,7 +64,7 @@ pub struct Instance {
     pub addresses: Vec<Json>,
     /// Further labels for its Node.
     pub labels: Vec<(Text, Text)>,
-    /// What the cloud answers to calls about it, by [`CALLS`].
+    /// What the cloud answers to calls about it, by the name of the call.
     pub errors: BTreeMap<Text, CloudError>,
     /// The provider's interface, if this instance says it: one for the whole cloud, so that the last word counts.
     pub interface: Option<Interface>,

@@ -11,7 +11,7 @@ use crate::objects::{FieldError, Json, Text, nearest};
 
 /// The flag of which each use reserves the memory of one NUMA node.
 pub(super) const RESERVED_MEMORY: &str = "reserved-memory";
-/// What stands between the uses of [`RESERVED_MEMORY`] in its text: commas stand within one.
+/// What stands between the uses of `--reserved-memory` in its text: commas stand within one.
 pub const BETWEEN_USES: char = '\n';
 
 /// The flags that matter here, with the field of the configuration that each sets; empty for a flag of its own.
