@@ -102,8 +102,10 @@ fn rows_text() -> String {
             .iter()
             .enumerate()
             .map(|(at, (since, value))| {
-                let value = shown(*value);
-                let value = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
+                let value = match shown(*value) {
+                    Json::Null => "gone".to_owned(),
+                    value => value.as_str().map_or_else(|| value.to_string(), ToString::to_string),
+                };
                 if at == 0 { value } else { format!("{value} since {since}") }
             })
             .collect();

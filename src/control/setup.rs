@@ -181,7 +181,7 @@ impl Setup {
         let mut flags = Json::object();
         let mut behaviours = Json::object();
         for row in ROWS {
-            let Some(default) = row.value_at(profile.release()) else { continue };
+            let Some(default) = row.value_at(profile.release()).filter(|value| *value != Value::Gone) else { continue };
             let (in_force, default) = (in_force(&self.settings, row), shown(default));
             let mut entry = json!({
                 "value": in_force, "default": default, "set": in_force != default,
@@ -241,6 +241,7 @@ pub(crate) fn shown(value: Value) -> Json {
         Value::Number(number) if number.fract() == 0.0 => Json::Int(number as i64),
         Value::Number(number) => Json::Float(number),
         Value::Text(text) => Json::from(text),
+        Value::Gone => Json::Null,
     }
 }
 
@@ -273,7 +274,7 @@ fn about_flag(flag: &str, error: SettingsError) -> FieldError {
     if let SettingsError::UnknownFlag { did_you_mean, .. } = error {
         let names = ROWS.iter().filter(|row| !row.flag.is_empty()).flat_map(|row| {
             let short = row.flag.split_once('.').map_or(row.flag, |(_, short)| short);
-            [row.flag, short]
+            [row.flag, short].into_iter().filter(|name| *name != flag)
         });
         let names = names.chain(["feature-gates", "controllers"]).chain(FLAGS.iter().map(|(flag, _)| *flag));
         about.did_you_mean = did_you_mean.or_else(|| nearest(flag, names).map(String::from));

@@ -13,8 +13,8 @@ use nodeproof_core::scenario::{Action, Bystanders, ScenarioAction};
 use super::draft::Draft;
 use crate::load::near::nearest;
 
-/// The whole scenario runs on this release, as `1.34`, whatever the run asks for. Of 1.24 to 1.30, what the oldest
-/// offered release has is known, and what KEP-2268 changed since.
+/// The whole scenario runs on this release, as `1.34`, whatever the run asks for. Of 1.4 to 1.30, what the oldest
+/// offered release has is known, and what changed since in how Pods leave dead nodes.
 #[given(regex = r#"^a cluster of Kubernetes "?(?P<release>[^"]*?)"?$"#)]
 fn cluster_of_release(draft: &mut Draft, release: String) {
     if !draft.only_looks(false) {

@@ -101,7 +101,7 @@ rows! {
     "persistentvolume-protection-controller" "pv-protection" "pv-protection-controller" "" Other
         |context, now| boxed(storage_protection::start_volumes(context, now));
     "taint-eviction-controller" "" "node-controller" "taint-eviction-controller" Other
-        |context, now| boxed(TaintEviction::new(context, now));
+        |context, now| boxed(TaintEviction::new(context, now)?);
     "kube-scheduler" "" "kube-scheduler" "default-scheduler" Other
         |context, now| boxed(Scheduler::new(context, now));
     "csi-attacher" "" "csi-attacher" "" Driver

@@ -1,6 +1,9 @@
-//! The rows of the flags of the node IPAM controller and of cloud-controller-manager.
+//! The rows of the flags of the node lifecycle and node IPAM controllers and of cloud-controller-manager, and those of
+//! what clusters did before the releases that are offered.
 
-use super::rows::{OLDEST, Row};
+use super::Release;
+use super::release::OLDEST;
+use super::rows::Row;
 use super::value::{Value, secs};
 
 /// Of cloud-controller-manager, in the order of [`super::ROWS`].
@@ -78,5 +81,145 @@ pub(super) const NODE_IPAM: [Row; 5] = [
         first: &[(OLDEST, Value::Text(""))],
         source: "cmd/kube-controller-manager/app/options/nodeipamcontroller.go (v1.34)",
         flag: "kube-controller-manager.service-cluster-ip-range",
+    },
+];
+
+const NO: Value = Value::Bool(false);
+const YES: Value = Value::Bool(true);
+
+/// What clusters did before the releases that are offered: how Pods left silent nodes, and what went with it.
+pub(super) const BEFORE_OFFERED: [Row; 11] = [
+    Row {
+        name: "pod-eviction-timeout",
+        says: "how long a node is silent or not ready before its Pods are deleted, where no NoExecute taint does it",
+        first: &[(OLDEST, secs(300)), (Release::new(27, 0), Value::Gone)],
+        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.15, v1.26)",
+        flag: "kube-controller-manager.pod-eviction-timeout",
+    },
+    Row {
+        name: "enable-taint-manager",
+        says: "Pods are evicted by NoExecute taints",
+        first: &[(OLDEST, YES), (Release::new(27, 0), Value::Gone)],
+        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.15, v1.26)",
+        flag: "kube-controller-manager.enable-taint-manager",
+    },
+    Row {
+        name: "silent-nodes-get-no-execute-taints",
+        says: "a node that is silent or not ready gets a NoExecute taint; without, its Pods are deleted",
+        first: &[(OLDEST, NO), (Release::new(13, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.12, v1.13), TaintBasedEvictions",
+        flag: "",
+    },
+    Row {
+        name: "conditions-make-no-schedule-taints",
+        says: "the conditions of a node and a cordon become NoSchedule taints",
+        first: &[(OLDEST, NO), (Release::new(12, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.11, v1.12), TaintNodesByCondition",
+        flag: "",
+    },
+    Row {
+        name: "scheduler-consults-conditions",
+        says: "the scheduler looks at the conditions of nodes",
+        first: &[(OLDEST, YES), (Release::new(12, 0), NO)],
+        source: "pkg/scheduler/algorithmprovider/defaults/defaults.go (v1.12), ApplyFeatureGates",
+        flag: "",
+    },
+    Row {
+        name: "pods-that-come-to-silent-nodes-are-handled",
+        says: "a Pod that comes to a node that is not ready is marked, or deleted if the others there were",
+        first: &[(OLDEST, NO), (Release::new(17, 0), YES)],
+        source: "pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.15, v1.18), processPod",
+        flag: "",
+    },
+    Row {
+        name: "conditions-of-silent-nodes",
+        says: "the conditions beside Ready that become Unknown on a silent node",
+        first: &[
+            (OLDEST, Value::Text("OutOfDisk,MemoryPressure,DiskPressure")),
+            (Release::new(13, 0), Value::Text("MemoryPressure,DiskPressure,PIDPressure")),
+        ],
+        source: "pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.12, v1.15), tryUpdateNodeHealth",
+        flag: "",
+    },
+    Row {
+        name: "pods-of-silent-nodes-are-said-to-be-lost",
+        says: "a Pod that is deleted on a silent node gets the reason NodeLost",
+        first: &[(OLDEST, NO), (Release::new(5, 0), YES)],
+        source: "pkg/controller/node/controller_utils.go (v1.4, v1.5), setPodTerminationReason",
+        flag: "",
+    },
+    Row {
+        name: "pods-of-silent-nodes-are-deleted-by-force",
+        says: "Pods of a silent node that are still there after their grace period are deleted by force",
+        first: &[(OLDEST, YES), (Release::new(5, 0), NO)],
+        source: "pkg/controller/node/nodecontroller.go, controller_utils.go (v1.4), terminatePods",
+        flag: "",
+    },
+    Row {
+        name: "leases-are-signs-of-life",
+        says: "a renewed Lease shows that its node lives, as a new status does",
+        first: &[(OLDEST, NO), (Release::new(14, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.12, v1.14), NodeLease",
+        flag: "",
+    },
+    Row {
+        name: "scheduler-says-what-preemption-found",
+        says: "the message about a Pod that fits on no node ends with why preemption does not help",
+        first: &[(OLDEST, NO), (Release::new(24, 0), YES)],
+        source: "pkg/scheduler/framework/types.go (v1.24, v1.31), FitError",
+        flag: "",
+    },
+];
+
+/// Of the node lifecycle controller, in the order of [`super::ROWS`].
+pub(super) const NODE_LIFECYCLE: [Row; 7] = [
+    Row {
+        name: "node-monitor-period",
+        says: "how often the node lifecycle controller checks every node",
+        first: &[(OLDEST, secs(5))],
+        source: "pkg/controller/nodelifecycle/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.node-monitor-period",
+    },
+    Row {
+        name: "node-monitor-grace-period",
+        says: "how long a node may be silent before its conditions become Unknown",
+        first: &[(OLDEST, secs(40))],
+        source: "",
+        flag: "kube-controller-manager.node-monitor-grace-period",
+    },
+    Row {
+        name: "node-startup-grace-period",
+        says: "how long a node without a Ready condition may be silent before its conditions become Unknown",
+        first: &[(OLDEST, secs(60))],
+        source: "pkg/controller/nodelifecycle/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.node-startup-grace-period",
+    },
+    Row {
+        name: "node-eviction-rate",
+        says: "nodes per second and zone that get a NoExecute taint in a healthy zone",
+        first: &[(OLDEST, Value::Number(0.1))],
+        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
+        flag: "kube-controller-manager.node-eviction-rate",
+    },
+    Row {
+        name: "secondary-node-eviction-rate",
+        says: "nodes per second that get a NoExecute taint in a large zone that is partly disrupted",
+        first: &[(OLDEST, Value::Number(0.01))],
+        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
+        flag: "kube-controller-manager.secondary-node-eviction-rate",
+    },
+    Row {
+        name: "large-cluster-size-threshold",
+        says: "a zone of more nodes than this is large",
+        first: &[(OLDEST, Value::Number(50.0))],
+        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
+        flag: "kube-controller-manager.large-cluster-size-threshold",
+    },
+    Row {
+        name: "unhealthy-zone-threshold",
+        says: "the share of unready nodes from which a zone is partly disrupted",
+        first: &[(OLDEST, Value::Number(0.55))],
+        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
+        flag: "kube-controller-manager.unhealthy-zone-threshold",
     },
 ];

@@ -131,6 +131,7 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("InPlacePodVerticalScaling", "container-resources-in-status", true),
     ("KubeletRegistrationGetOnExistsOnly", "registration-goes-on-after-forbidden", false),
     ("NominatedNodeNameForExpectation", "scheduler-failure-clears-nomination", false),
+    ("NodeLease", "leases-are-signs-of-life", true),
     ("NodeOutOfServiceVolumeDetach", "out-of-service-nodes-give-up-volumes", true),
     ("PodLevelResources", "pod-level-resources", true),
     ("PodObservedGenerationTracking", "pod-conditions-observe-generation", true),
@@ -139,6 +140,9 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("SchedulerAsyncPreemption", "scheduler-preempts-beside-attempts", true),
     ("SchedulerPopFromBackoffQ", "scheduler-pops-from-backoff", true),
     ("SchedulerQueueingHints", "scheduler-queueing-hints", true),
+    ("TaintBasedEvictions", "silent-nodes-get-no-execute-taints", true),
+    ("TaintNodesByCondition", "conditions-make-no-schedule-taints", true),
+    ("TaintNodesByCondition", "scheduler-consults-conditions", false),
     ("TaintTolerationComparisonOperators", "tolerations-compare-numbers", true),
 ];
 
@@ -151,7 +155,8 @@ mod tests {
     fn each_gate_drives_rows_that_agree_with_its_default() {
         assert!(DRIVEN.iter().all(|(name, ..)| gate(name).is_some()));
         for gate in gates() {
-            for release in RELEASES {
+            let older = (4..RELEASES[0].minor).map(|minor| Release::new(minor, 0));
+            for release in older.chain(RELEASES) {
                 let Some(default) = gate.stage_at(release).default_value() else { continue };
                 for (name, value) in gate.row_values(default) {
                     assert_eq!(row(name).unwrap().value_at(release), Some(value), "{} {name} {release}", gate.name);

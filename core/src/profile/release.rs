@@ -18,6 +18,9 @@ pub struct Release {
     pub patch: u16,
 }
 
+/// The oldest release of which anything is known: the last one that deleted the Pods of silent nodes by force.
+pub(super) const OLDEST: Release = Release::new(4, 0);
+
 impl Release {
     /// Names a release.
     #[must_use]

@@ -4,8 +4,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::flag_rows::{CLOUD, NODE_IPAM};
-use super::known_releases::KUBELETS_SINCE;
+use super::flag_rows::{BEFORE_OFFERED, CLOUD, NODE_IPAM, NODE_LIFECYCLE};
+use super::release::OLDEST;
 use super::value::{Value, secs};
 use super::{Release, releases};
 use crate::objects::is_same;
@@ -71,62 +71,18 @@ pub fn row(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| is_same(row.name, name))
 }
 
-pub(super) const OLDEST: Release = KUBELETS_SINCE;
-
 /// A row that no flag sets and whose source stands with the release that changes it.
 const PLAIN: Row = Row { name: "", says: "", first: &[], source: "", flag: "" };
 
 /// All behaviours.
 pub static ROWS: &[Row] = &[
-    Row {
-        name: "node-monitor-period",
-        says: "how often the node lifecycle controller checks every node",
-        first: &[(OLDEST, secs(5))],
-        source: "pkg/controller/nodelifecycle/config/v1alpha1/defaults.go (v1.34)",
-        flag: "kube-controller-manager.node-monitor-period",
-    },
-    Row {
-        name: "node-monitor-grace-period",
-        says: "how long a node may be silent before its conditions become Unknown",
-        first: &[(OLDEST, secs(40))],
-        source: "",
-        flag: "kube-controller-manager.node-monitor-grace-period",
-    },
-    Row {
-        name: "node-startup-grace-period",
-        says: "how long a node without a Ready condition may be silent before its conditions become Unknown",
-        first: &[(OLDEST, secs(60))],
-        source: "pkg/controller/nodelifecycle/config/v1alpha1/defaults.go (v1.34)",
-        flag: "kube-controller-manager.node-startup-grace-period",
-    },
-    Row {
-        name: "node-eviction-rate",
-        says: "nodes per second and zone that get a NoExecute taint in a healthy zone",
-        first: &[(OLDEST, Value::Number(0.1))],
-        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
-        flag: "kube-controller-manager.node-eviction-rate",
-    },
-    Row {
-        name: "secondary-node-eviction-rate",
-        says: "nodes per second that get a NoExecute taint in a large zone that is partly disrupted",
-        first: &[(OLDEST, Value::Number(0.01))],
-        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
-        flag: "kube-controller-manager.secondary-node-eviction-rate",
-    },
-    Row {
-        name: "large-cluster-size-threshold",
-        says: "a zone of more nodes than this is large",
-        first: &[(OLDEST, Value::Number(50.0))],
-        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
-        flag: "kube-controller-manager.large-cluster-size-threshold",
-    },
-    Row {
-        name: "unhealthy-zone-threshold",
-        says: "the share of unready nodes from which a zone is partly disrupted",
-        first: &[(OLDEST, Value::Number(0.55))],
-        source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
-        flag: "kube-controller-manager.unhealthy-zone-threshold",
-    },
+    NODE_LIFECYCLE[0],
+    NODE_LIFECYCLE[1],
+    NODE_LIFECYCLE[2],
+    NODE_LIFECYCLE[3],
+    NODE_LIFECYCLE[4],
+    NODE_LIFECYCLE[5],
+    NODE_LIFECYCLE[6],
     Row {
         name: "kube-api-qps",
         says: "requests per second that each controller's client may send; 0 for client-go's 5, less for no limit",
@@ -148,6 +104,17 @@ pub static ROWS: &[Row] = &[
         source: "cmd/kube-controller-manager/app/options/kubecloudshared.go (v1.34)",
         flag: "kube-controller-manager.allocate-node-cidrs",
     },
+    BEFORE_OFFERED[0],
+    BEFORE_OFFERED[1],
+    BEFORE_OFFERED[2],
+    BEFORE_OFFERED[3],
+    BEFORE_OFFERED[4],
+    BEFORE_OFFERED[5],
+    BEFORE_OFFERED[6],
+    BEFORE_OFFERED[7],
+    BEFORE_OFFERED[8],
+    BEFORE_OFFERED[9],
+    BEFORE_OFFERED[10],
     NODE_IPAM[0],
     NODE_IPAM[1],
     NODE_IPAM[2],

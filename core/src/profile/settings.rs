@@ -226,12 +226,16 @@ impl Settings {
                     || row.flag.split_once('.').is_some_and(|(component, short)| is_short(component, short))
             })
             .collect();
-        let [row] = rows.as_slice() else {
+        let rows: &[&Row] = match rows.as_slice() {
+            [row] if self.profile.value(row.name) == Value::Gone => &[],
+            rows => rows,
+        };
+        let [row] = rows else {
             let short = flag.split_once('.').map_or(flag, |(_, short)| short);
             if FLAGS_NOT_MODELLED.contains(&short) {
                 return Err(SettingsError::NotModelled { flag: String::from(flag) });
             }
-            let did_you_mean = nearest(flag, flag_names()).map(String::from);
+            let did_you_mean = nearest(flag, flag_names(&self.profile)).map(String::from);
             return Err(SettingsError::UnknownFlag { flag: String::from(flag), did_you_mean });
         };
         if matches!(self.profile.value(row.name), Value::Text(_)) {
@@ -293,9 +297,10 @@ const FLAGS_NOT_MODELLED: [&str; 9] = [
 ];
 
 /// Returns the names of all flags, with and without their component.
-fn flag_names() -> impl Iterator<Item = &'static str> {
+fn flag_names(profile: &Profile) -> impl Iterator<Item = &'static str> {
     let both = |row: &'static Row| [row.flag, row.flag.split_once('.').map_or(row.flag, |(_, short)| short)];
-    ROWS.iter().filter(|row| !row.flag.is_empty()).flat_map(both).chain(FLAGS_NOT_MODELLED)
+    let is_known = |row: &&Row| !row.flag.is_empty() && profile.value(row.name) != Value::Gone;
+    ROWS.iter().filter(is_known).flat_map(both).chain(FLAGS_NOT_MODELLED)
 }
 
 /// The components that have `--feature-gates`.
@@ -315,6 +320,7 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
     match default {
         Value::Bool(_) => text.parse().map(Value::Bool).map_err(|_| "true or false is needed"),
         Value::Text(_) => Err("it is a text"),
+        Value::Gone => Err("the flag is gone"),
         Value::Duration(_) => match parse_duration(text) {
             // Source: cmd/kube-controller-manager/app/core.go (v1.34), startPersistentVolumeAttachDetachController.
             Some(duration)
@@ -353,7 +359,7 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Settings;
+    use super::{Settings, SettingsError};
     use crate::profile::{Release, Value};
 
     #[test]
@@ -392,6 +398,15 @@ mod tests {
         ] {
             assert_eq!(settings.set(flag, value), Ok(()), "{flag}={value}");
         }
+    }
+
+    #[test]
+    fn a_flag_that_is_gone_is_unknown() {
+        let set = |minor, value| Settings::of(Release::new(minor, 0)).set("pod-eviction-timeout", value);
+        assert_eq!(set(26, "1m"), Ok(()));
+        assert!(set(26, "0s").is_err());
+        let error = set(27, "1m").unwrap_err();
+        assert!(matches!(error, SettingsError::UnknownFlag { did_you_mean: None, .. }), "{error}");
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub enum Value {
     Number(f64),
     /// A text.
     Text(&'static str),
+    /// No component has the flag any more.
+    Gone,
 }
 
 pub(super) const fn secs(seconds: i64) -> Value {

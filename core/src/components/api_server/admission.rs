@@ -42,7 +42,12 @@ pub(super) fn create(
     };
     restrict_nodes(server, &write)?;
     match kind.name {
-        "Node" if server.plugins.runs("TaintNodesByCondition") => taint_new_node(tree),
+        "Node"
+            if server.plugins.runs("TaintNodesByCondition")
+                && server.settings.profile().is("conditions-make-no-schedule-taints") =>
+        {
+            taint_new_node(tree);
+        }
         "Pod" => {
             if server.plugins.runs("Priority") {
                 priority::set_priority(server, kind, tree)?;

@@ -332,13 +332,13 @@ fn created(node: &Object) -> Option<Timestamp> {
     node.stable().at(&["metadata", "creationTimestamp"]).as_str().and_then(time::parse)
 }
 
-/// Returns the Node with all conditions that the kubelet owns set to Unknown.
+/// Returns the Node with Ready and the conditions of a list set to Unknown.
 #[must_use]
-pub(super) fn silenced(node: &Object, now: Timestamp) -> Json {
+pub(super) fn silenced(node: &Object, others: &str, now: Timestamp) -> Json {
     let mut body = node.json();
     let created = body.at(&["metadata", "creationTimestamp"]).clone();
     let conditions = body.entry(&["status", "conditions"]).make_array();
-    for kind in ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] {
+    for kind in core::iter::once("Ready").chain(others.split(',')) {
         match conditions.iter_mut().find(|condition| condition.get("type").as_str() == Some(kind)) {
             Some(condition) if condition.get("status").as_str() == Some("Unknown") => {}
             Some(condition) => {
@@ -484,7 +484,7 @@ mod tests {
         let conditions = body.entry(&["status", "conditions"]).make_array();
         conditions.push(json!({"type": "NetworkUnavailable", "status": "False"}));
         conditions.push(json!({"type": "DiskPressure", "status": "Unknown", "reason": "own"}));
-        let after = silenced(&Object::new(body, 2), at(60_000));
+        let after = silenced(&Object::new(body, 2), "MemoryPressure,DiskPressure,PIDPressure", at(60_000));
         let lines: Vec<_> = after
             .at(&["status", "conditions"])
             .items()

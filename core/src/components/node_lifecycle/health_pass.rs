@@ -15,8 +15,8 @@ use super::health::{self, Found, Status};
 use super::pods::PodsWrite;
 use super::taints::{NOT_READY, Taint, TaintWrite, UNREACHABLE};
 use super::work_items::{End, WorkItem};
-use super::zones::{Disruption, ZoneChange, ZoneKey};
-use super::{HEALTH_PASS_COST, NodeId, NodeLifecycle, Owner, POD_CACHE, PassScope, io};
+use super::zones::ZoneKey;
+use super::{HEALTH_PASS_COST, NodeId, NodeLifecycle, Owner, PassScope, io};
 use crate::components::events::{EventType, InvolvedObject};
 use crate::components::{Because, DecisionId};
 use crate::network::{Call, NODES, Verb};
@@ -49,6 +49,16 @@ pub(super) struct HealthPass {
 }
 
 impl HealthPass {
+    /// Begins to take the NoExecute taints off the nodes that had them at its beginning, and returns these nodes; none
+    /// where there are no such taints.
+    pub(super) fn clean_up(&mut self, is_direct: bool) -> BTreeSet<NodeId> {
+        if is_direct {
+            return BTreeSet::new();
+        }
+        self.cleanup = core::mem::take(&mut self.tainted).into();
+        self.cleanup.iter().map(|(id, _)| *id).collect()
+    }
+
     /// Tells whether nothing is left but pods to mark.
     pub(super) fn only_marks_pods(&self) -> bool {
         !self.judged
@@ -65,6 +75,7 @@ enum CheckStage {
     Refetch,
     Pause,
     Taints,
+    Eviction,
     Pods,
 }
 
@@ -159,8 +170,8 @@ impl NodeLifecycle {
         let message = format!("Node {name} event: Registered Node {name} in Controller");
         self.node_event(id, object.uid(), "RegisteredNode", &message, None, now);
         self.zones.ensure(&zone, &self.rates, now);
-        if TaintWrite::reachable(&object, None, now).is_empty() {
-            self.zones.queue(&zone, &self.rates, now).forget(id);
+        if self.direct.is_some() || TaintWrite::reachable(&object, None, now).is_empty() {
+            self.cancel_eviction(id, &zone, now);
             return None;
         }
         Some(object)
@@ -171,6 +182,9 @@ impl NodeLifecycle {
         let name = node.name.clone();
         let counted = node.counted.take();
         let Some((uid, zone)) = node.known.take() else { return };
+        if let Some(direct) = &mut self.direct {
+            direct.unregister(id);
+        }
         if let Some(members) = self.known_zones.get_mut(&zone) {
             members.remove(&id);
             if members.is_empty() {
@@ -182,7 +196,7 @@ impl NodeLifecycle {
         self.node_event(id, &uid, "RemovingNode", &message, None, now);
     }
 
-    fn node_event(
+    pub(super) fn node_event(
         &mut self,
         id: NodeId,
         uid: &str,
@@ -229,7 +243,7 @@ impl NodeLifecycle {
     }
 
     /// Queues a check of the node for the end of its grace period.
-    fn schedule_check(&mut self, id: NodeId) {
+    pub(super) fn schedule_check(&mut self, id: NodeId) {
         let node = &mut self.table[id as usize];
         let expiry = node.signs.expiry(&self.graces);
         // An early entry costs an extra check; a late one would miss the end of the grace period.
@@ -295,7 +309,7 @@ impl NodeLifecycle {
         }
     }
 
-    fn zone_of(&self, id: NodeId) -> ZoneKey {
+    pub(super) fn zone_of(&self, id: NodeId) -> ZoneKey {
         self.cached(id).map(|node| ZoneKey::of(node.stable())).unwrap_or_default()
     }
 
@@ -305,11 +319,7 @@ impl NodeLifecycle {
             self.schedule_check(id);
             return;
         }
-        let pods = self
-            .pods_by_node
-            .of(&self.node(id).name)
-            .filter_map(|key| self.runtime.cache(POD_CACHE).get(key).cloned())
-            .collect();
+        let pods = self.pods_on(id);
         let found = Found { observed: Status::Unknown, current: None, write: false, grace: SignedDuration::ZERO };
         let check = NodeCheck { node, began: now, attempt: now, stage: CheckStage::Put, found, because: None, pods };
         match again {
@@ -329,6 +339,9 @@ impl NodeLifecycle {
 
     fn attempt(&mut self, id: NodeId, check: NodeCheck, now: Timestamp) {
         let pass = self.next_pass() - 1;
+        if let Some(direct) = &mut self.direct {
+            direct.observe(id, &check.node, now);
+        }
         let signs = &mut self.table[id as usize].signs;
         let found = signs.look(&check.node, &self.graces, pass, &self.passes, now);
         self.attempted(id, check, found, now);
@@ -347,8 +360,11 @@ impl NodeLifecycle {
         let because = self.runtime.decide(format!("node/{name}"), health::change(Status::Unknown), reasons);
         check.because = Some(because);
         check.stage = CheckStage::Put;
-        let call =
-            Call::new(Verb::Update, NODES, "", &name).subresource("status").body(health::silenced(&check.node, now));
+        let call = Call::new(Verb::Update, NODES, "", &name).subresource("status").body(health::silenced(
+            &check.node,
+            self.conditions,
+            now,
+        ));
         self.keep_check(id, check);
         self.work_items.request(Owner::NodeCheck(id), call, Some(because), io!(self, now));
     }
@@ -367,6 +383,9 @@ impl NodeLifecycle {
             CheckStage::Put if end.is_well() => {
                 let pass = self.next_pass() - 1;
                 self.table[id as usize].signs.handle_written(&check.node, pass);
+                if let Some(direct) = &mut self.direct {
+                    direct.handle_written(id, now);
+                }
                 self.after_health(id, check, now);
             }
             CheckStage::Put => {
@@ -394,6 +413,7 @@ impl NodeLifecycle {
                 }
                 self.after_taints(id, check, now);
             }
+            CheckStage::Eviction => self.after_taints(id, check, now),
             CheckStage::Pods => {
                 if end.is_well() {
                     self.retry.remove(&id);
@@ -448,10 +468,24 @@ impl NodeLifecycle {
             None => {
                 self.retry.remove(&id);
             }
+            Some(_) if self.direct.is_some() => self.check_pods(id, check, now),
             Some(Status::True) => self.check_reachable(id, check, &zone, now),
             Some(Status::False) => self.check_taint(id, check, &zone, (NOT_READY, UNREACHABLE), now),
             Some(Status::Unknown) => self.check_taint(id, check, &zone, (UNREACHABLE, NOT_READY), now),
             Some(Status::Other) => self.after_taints(id, check, now),
+        }
+    }
+
+    fn check_pods(&mut self, id: NodeId, mut check: NodeCheck, now: Timestamp) {
+        let pods = check.pods.clone();
+        let (observed, because) = (check.found.observed, check.because);
+        match self.check_eviction((id, &check.node), |_| pods, (observed, because), now) {
+            Some(item) => {
+                check.stage = CheckStage::Eviction;
+                self.keep_check(id, check);
+                self.start_item(Owner::NodeCheck(id), item, now);
+            }
+            None => self.after_taints(id, check, now),
         }
     }
 
@@ -541,54 +575,5 @@ impl NodeLifecycle {
         check.stage = CheckStage::Pods;
         self.keep_check(id, check);
         self.start_item(Owner::NodeCheck(id), WorkItem::Pods(write), now);
-    }
-
-    /// Computes the states of the zones at the end of a pass.
-    fn judge(&mut self, now: Timestamp) {
-        match self.zones.handle_disruption(&self.rates, now) {
-            Disruption::Zones(changes) => self.tell_zones(changes),
-            Disruption::Left(changes) => {
-                let next = self.next_pass();
-                for id in 0..self.table.len() {
-                    let node = &mut self.table[id];
-                    if node.slot.is_some() {
-                        node.signs.reset(next, &self.passes, now);
-                        self.schedule_check(NodeId::try_from(id).expect("fewer than 2^32 names"));
-                    }
-                }
-                let why = Vec::from([Because::Fact(String::from("some node is ready again"))]);
-                self.runtime.decide("zones", "leave the disruption of all zones: new grace for every node", why);
-                self.tell_zones(changes);
-            }
-            Disruption::Entered => {
-                let why = Vec::from([Because::Fact(String::from("no counted node of any zone is ready"))]);
-                self.runtime.decide("zones", "disruption of all zones: evictions stop", why);
-                self.begin_cleanup(now);
-            }
-        }
-    }
-
-    fn begin_cleanup(&mut self, now: Timestamp) {
-        let Some(health_pass) = &mut self.health_pass else { return };
-        let cleanup = core::mem::take(&mut health_pass.tainted);
-        let tainted: BTreeSet<NodeId> = cleanup.iter().map(|(id, _)| *id).collect();
-        health_pass.cleanup = cleanup.into();
-        for id in 0..self.table.len() {
-            let id = NodeId::try_from(id).expect("fewer than 2^32 names");
-            if self.node(id).slot.is_some() && !tainted.contains(&id) {
-                let zone = self.zone_of(id);
-                self.zones.queue(&zone, &self.rates, now).forget(id);
-            }
-        }
-    }
-
-    fn tell_zones(&mut self, changes: Vec<ZoneChange>) {
-        for change in changes {
-            let (before, after) = change.states;
-            let mut why = Vec::from([Because::Fact(change.shares)]);
-            why.push(Because::Fact(format!("nodes per second: {} -> {}", change.rates.0, change.rates.1)));
-            let what = format!("{} -> {}", before.name(), after.name());
-            self.runtime.decide(format!("zone/{}", change.zone), what, why);
-        }
     }
 }

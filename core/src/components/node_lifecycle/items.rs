@@ -46,7 +46,7 @@ impl NodeLifecycle {
             return;
         };
         let (add, remove) = no_schedule_difference(node.stable());
-        if add.is_empty() && remove.is_empty() {
+        if !self.no_schedule_taints || add.is_empty() && remove.is_empty() {
             self.failed.remove(&id);
             self.begin_labels(id, now);
             return;
@@ -96,7 +96,34 @@ impl NodeLifecycle {
         self.node_queue.done(&id);
     }
 
+    /// Begins with the deletion of a Pod where the controller deletes Pods itself.
     fn begin_pod(&mut self, key: ObjectKey, now: Timestamp) {
+        let pod = self.runtime.cache(POD_CACHE).get(&key).cloned();
+        let id = pod.as_ref().and_then(node_name).and_then(|name| self.ids.get(name)).copied();
+        let node = id.and_then(|id| self.cached(id)).filter(|_| self.direct.is_some()).cloned();
+        let item = match (id, node, pod) {
+            (Some(id), Some(node), Some(pod)) => {
+                let saved = self.node(id).signs.health.and_then(|health| health.ready);
+                saved
+                    .and_then(|ready| self.check_eviction((id, &node), |_| Vec::from([pod]), (ready.status, None), now))
+            }
+            _ => None,
+        };
+        match item {
+            Some(item) => self.start_item(Owner::PodEviction(key), item, now),
+            None => self.mark_pod(key, now),
+        }
+    }
+
+    pub(super) fn handle_pod_evicted(&mut self, key: ObjectKey, end: &End, now: Timestamp) {
+        if end.is_well() {
+            self.mark_pod(key, now);
+        } else {
+            self.handle_pod_done(key, end, now);
+        }
+    }
+
+    fn mark_pod(&mut self, key: ObjectKey, now: Timestamp) {
         let pod = self.runtime.cache(POD_CACHE).get(&key).cloned();
         let node = pod.as_ref().and_then(node_name).cloned();
         let not_ready = node.as_ref().and_then(|name| self.ids.get(name)).is_some_and(|id| {

@@ -13,11 +13,15 @@
 //! with the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
 
+mod direct_eviction;
+mod disruption;
 mod grace_expiries;
 mod health;
 mod health_pass;
+mod informers;
 mod items;
 mod pods;
+mod pods_deletion;
 mod queue;
 mod taints;
 mod tick;
@@ -29,8 +33,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::direct_eviction::DirectEviction;
 use self::grace_expiries::GraceExpiries;
-use self::health::{Graces, RenewTime, Signs};
+use self::health::{Graces, Signs};
 use self::health_pass::HealthPass;
 pub use self::taints::taint_violations;
 use self::taints::{NOT_READY, Taint, UNREACHABLE};
@@ -39,6 +44,7 @@ use self::work_items::{End, WorkItem, WorkItems};
 use self::zones::{Rates, ZoneKey, Zones};
 use super::client::{CacheEvent, CacheIndex, PodsByNode, RequestOutcome, WorkQueue};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Watched};
+use super::workload::DAEMON_SETS;
 use super::{Deadline, earliest};
 use crate::chance::Chance;
 use crate::json;
@@ -56,6 +62,8 @@ const HEALTH_PASS_COST: SignedDuration = SignedDuration::from_millis(1);
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
 const LEASE_CACHE: usize = 2;
+/// Read where the controller deletes Pods itself.
+const DAEMON_SET_CACHE: usize = 3;
 
 /// What is known of one node. The fields that each renewal of a Lease touches come first, in one cache line: a cluster
 /// has many nodes.
@@ -105,6 +113,12 @@ enum Owner {
     Labels(NodeId),
     /// A pod that was bound.
     Pod(ObjectKey),
+    /// The deletion of a pod that was bound.
+    PodEviction(ObjectKey),
+    /// The deletion of a node's pods.
+    Eviction(ZoneKey, NodeId),
+    /// The end of a node's terminating pods, and when to look again.
+    Termination { zone: ZoneKey, node: NodeId, again: Option<Timestamp> },
 }
 
 /// The controller; it keeps the contract of [`Component`](super::Component).
@@ -118,6 +132,12 @@ pub struct NodeLifecycle {
     graces: Graces,
     rates: Rates,
     decide_by_current: bool,
+    no_schedule_taints: bool,
+    handles_bound_pods: bool,
+    sees_leases: bool,
+    conditions: &'static str,
+    /// `None` where NoExecute taints evict.
+    direct: Option<DirectEviction>,
     reach: PassScope,
     /// Whether the driver runs both loops.
     held: bool,
@@ -169,8 +189,14 @@ impl NodeLifecycle {
     #[must_use]
     pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         let settings = &context.settings;
-        let watched =
-            [Watched::with(NODES, None), Watched::with(PODS, None), Watched::with(LEASES, None).within(NODE_LEASES)];
+        let mut watched = Vec::from([
+            Watched::with(NODES, None),
+            Watched::with(PODS, None),
+            Watched::with(LEASES, None).within(NODE_LEASES),
+        ]);
+        let direct = DirectEviction::of(settings);
+        watched.extend(direct.is_some().then(|| Watched::of(DAEMON_SETS)));
+        let profile = settings.profile();
         let runtime = ControllerRuntime::new(&watched, context, now);
         Self {
             runtime,
@@ -180,7 +206,12 @@ impl NodeLifecycle {
             period: settings.duration("node-monitor-period"),
             graces: Graces::of(settings),
             rates: Rates::of(settings),
-            decide_by_current: settings.profile().is("no-execute-from-current-condition"),
+            decide_by_current: profile.is("no-execute-from-current-condition"),
+            no_schedule_taints: profile.is("conditions-make-no-schedule-taints"),
+            handles_bound_pods: profile.is("pods-that-come-to-silent-nodes-are-handled"),
+            sees_leases: profile.is("leases-are-signs-of-life"),
+            conditions: profile.text("conditions-of-silent-nodes"),
+            direct,
             reach: PassScope::Changed,
             held: false,
             preferred: Vec::new(),
@@ -263,70 +294,6 @@ impl NodeLifecycle {
         u32::try_from(self.passes.len()).expect("fewer than 2^32 passes")
     }
 
-    fn handle_lease(&mut self, event: &CacheEvent) {
-        let id = self.id_at(event, |own| &mut own.lease_ids);
-        self.see_lease(id, event.after.as_ref().map_or(RenewTime::ABSENT, RenewTime::of));
-    }
-
-    fn see_lease(&mut self, id: NodeId, renewal: RenewTime) {
-        let next = self.next_pass();
-        let node = &mut self.table[id as usize];
-        node.signs.handle_lease(renewal, next, &self.passes);
-        if node.slot.is_none() {
-            node.signs.stop(next, &self.passes);
-        }
-    }
-
-    /// Takes a renewal as two stamps; false if the Lease is not cached with the first of them.
-    fn take_renewal(&mut self, watch: RequestId, before: HeartbeatStamp, after: HeartbeatStamp) -> bool {
-        if !Controller::takes_renewals(self, watch) {
-            return false;
-        }
-        let Some(slot) = self.runtime.cache_mut(LEASE_CACHE).handle_renewal(before, after) else { return false };
-        self.see_lease(self.lease_ids[slot as usize], RenewTime::of_stamp(after));
-        true
-    }
-
-    fn handle_node(&mut self, event: &CacheEvent) {
-        let id = self.id_at(event, |own| &mut own.node_ids);
-        let next = self.next_pass();
-        let node = &mut self.table[id as usize];
-        if !node.changed {
-            node.changed = true;
-            self.changed.push(id);
-        }
-        let Some(after) = &event.after else {
-            node.slot = None;
-            node.signs.stop(next, &self.passes);
-            for set in [&mut self.not_ready, &mut self.lingering, &mut self.tainted] {
-                set.remove(&id);
-            }
-            return;
-        };
-        node.slot = Some(event.slot);
-        let is_beat = event.before.as_ref().is_some_and(|before| same_tree(before.stable(), after.stable()));
-        if !is_beat {
-            if is_tainted(after) {
-                self.tainted.insert(id);
-            } else {
-                self.tainted.remove(&id);
-            }
-        }
-        // A heartbeat needs no NoSchedule pass, unless the last one failed.
-        if !is_beat || self.failed.contains(&id) {
-            self.node_queue.add(id);
-        }
-    }
-
-    fn handle_pod(&mut self, event: &CacheEvent) {
-        self.pods_by_node.update(event);
-        let node_of = |pod: &Object| super::client::node_name(pod).cloned();
-        let after = event.after.as_ref().and_then(node_of);
-        if after.is_some() && after != event.before.as_ref().and_then(node_of) {
-            self.pod_queue.add(event.object().key());
-        }
-    }
-
     /// Returns the next deadline other than those of the passes.
     fn next_of_others(&self) -> Option<Deadline> {
         earliest([
@@ -351,6 +318,9 @@ impl NodeLifecycle {
             Owner::Taints(id) => self.handle_taints_done(id, &end, now),
             Owner::Labels(id) => self.handle_labels_done(id, &end),
             Owner::Pod(key) => self.handle_pod_done(key, &end, now),
+            Owner::PodEviction(key) => self.handle_pod_evicted(key, &end, now),
+            Owner::Eviction(zone, id) => self.handle_evicted(&zone, id, &end, now),
+            Owner::Termination { zone, node, again } => self.handle_terminated(&zone, node, (&end, again), now),
         }
     }
 }
@@ -380,7 +350,8 @@ impl Controller for NodeLifecycle {
         match source {
             NODE_CACHE => self.handle_node(event),
             POD_CACHE => self.handle_pod(event),
-            _ => self.handle_lease(event),
+            LEASE_CACHE => self.handle_lease(event),
+            _ => {}
         }
     }
 

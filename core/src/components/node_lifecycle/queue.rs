@@ -140,6 +140,16 @@ impl TaintQueue {
         }
     }
 
+    /// Returns when a look at the queue takes the next token, whether the first node is due or not; `None` if none
+    /// waits.
+    #[must_use]
+    pub(super) fn next_token(&self) -> Option<Timestamp> {
+        match &self.limiter {
+            Limiter::Bucket(bucket, _) if !self.order.is_empty() => bucket.next_token(),
+            _ => None,
+        }
+    }
+
     /// Returns the nodes per second that the limiter grants.
     #[must_use]
     pub(super) const fn rate(&self) -> f64 {

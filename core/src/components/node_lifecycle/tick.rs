@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::direct_eviction::DirectEviction;
 use super::health::{Ready, Status};
 use super::queue::UNDECIDED_PAUSE;
 use super::taints::{NOT_READY, Taint, TaintWrite, UNREACHABLE};
@@ -21,10 +22,19 @@ use crate::components::Because;
 /// Added to the instant of an item that is retried. Source: rate_limited_queue.go (v1.34), `Try`.
 const NEXT: SignedDuration = SignedDuration::from_nanos(1);
 
+/// Which queue of a zone a pass looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum TickQueue {
+    /// The nodes that wait for their taint, or for the deletion of their Pods.
+    Evictions,
+    /// The nodes with terminating Pods, where these are deleted by force.
+    Terminations,
+}
+
 /// A pass under way.
 #[derive(Clone, Debug)]
 pub(super) struct Tick {
-    zones: VecDeque<ZoneKey>,
+    zones: VecDeque<(ZoneKey, TickQueue)>,
     writing: bool,
 }
 
@@ -34,7 +44,8 @@ impl NodeLifecycle {
         if self.tick.is_some() || !self.may_tick() {
             return None;
         }
-        let grant = self.zones.iter().filter_map(|(_, zone)| zone.queue.next_grant()).min()?;
+        let grants = self.zones.iter().filter_map(|(_, zone)| zone.queue.next_grant());
+        let grant = grants.chain(self.direct.iter().filter_map(DirectEviction::next_look)).min()?;
         let floor =
             (self.last_tick + TICK).max(if self.health_pass.is_some() { self.last_tick } else { self.health_pass_end });
         on_grid(grant.max(floor), self.grid, TICK)
@@ -52,7 +63,12 @@ impl NodeLifecycle {
         if !self.preferred.is_empty() {
             self.order_tick(&mut zones);
         }
-        self.tick = Some(Tick { zones: zones.into(), writing: false });
+        let terminations =
+            zones.iter().filter(|_| self.direct.is_some()).map(|key| (key.clone(), TickQueue::Terminations));
+        // What is deleted now is looked at again by a later pass, when the watch has shown it.
+        let mut looks: VecDeque<_> = terminations.collect();
+        looks.extend(zones.iter().map(|key| (key.clone(), TickQueue::Evictions)));
+        self.tick = Some(Tick { zones: looks, writing: false });
     }
 
     /// Applies the order that a driver prefers to the zones, and in each zone to the nodes that the last health pass
@@ -81,14 +97,28 @@ impl NodeLifecycle {
         while let Some(tick) = &mut self.tick
             && !tick.writing
         {
-            let Some(key) = tick.zones.front().cloned() else {
+            let Some((key, queue)) = tick.zones.front().cloned() else {
                 self.tick = None;
                 return;
             };
-            match self.zones.get_mut(&key).and_then(|zone| zone.queue.try_next(now)) {
-                Some(id) => self.tick_node(key, id, now),
-                None => {
-                    tick.zones.pop_front();
+            let next = match (queue, &mut self.direct) {
+                (TickQueue::Evictions, _) => self.zones.get_mut(&key).and_then(|zone| zone.queue.try_next(now)),
+                (TickQueue::Terminations, Some(direct)) => direct.next_terminating(&self.zones, &key, now),
+                (TickQueue::Terminations, None) => None,
+            };
+            let Some(id) = next else {
+                tick.zones.pop_front();
+                continue;
+            };
+            match queue {
+                TickQueue::Evictions if self.direct.is_none() => self.tick_node(key, id, now),
+                TickQueue::Evictions => {
+                    tick.writing = true;
+                    self.evict_node(key, id, now);
+                }
+                TickQueue::Terminations => {
+                    tick.writing = true;
+                    self.terminate_pods(key, id, now);
                 }
             }
         }
@@ -131,10 +161,15 @@ impl NodeLifecycle {
         self.start_item(Owner::Tick(key, id), WorkItem::Taints(write), now);
     }
 
-    pub(super) fn handle_ticked(&mut self, key: &ZoneKey, id: NodeId, end: &End, now: Timestamp) {
+    /// Lets a pass go on after a write.
+    pub(super) fn end_tick_write(&mut self) {
         if let Some(tick) = &mut self.tick {
             tick.writing = false;
         }
+    }
+
+    pub(super) fn handle_ticked(&mut self, key: &ZoneKey, id: NodeId, end: &End, now: Timestamp) {
+        self.end_tick_write();
         let queue = self.zones.queue(key, &self.rates, now);
         if end.is_well() {
             queue.finish(id);

@@ -8,6 +8,7 @@ use alloc::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::pods::PodsWrite;
+use super::pods_deletion::PodsDeletion;
 use super::taints::{LabelWrite, TaintWrite};
 use crate::chance::Chance;
 use crate::components::client::RequestOutcome;
@@ -53,6 +54,8 @@ pub(super) enum WorkItem {
     Labels(LabelWrite),
     /// The marking of pods.
     Pods(PodsWrite),
+    /// The deletion of pods.
+    Deletion(PodsDeletion),
     /// One request, whose answer is handed to the owner.
     Request,
     /// A pause.
@@ -107,6 +110,7 @@ impl<O> WorkItems<O> {
             WorkItem::Taints(write) => write.start(io),
             WorkItem::Labels(write) => write.start(io),
             WorkItem::Pods(write) => write.start(io),
+            WorkItem::Deletion(deletion) => deletion.start(io),
             WorkItem::Request | WorkItem::Pause => Progress::Done(true),
         };
         self.keep(owner, item, progress)
@@ -138,6 +142,7 @@ impl<O> WorkItems<O> {
             WorkItem::Taints(write) => write.handle_outcome(outcome, io),
             WorkItem::Labels(write) => write.handle_outcome(outcome, io),
             WorkItem::Pods(write) => write.handle_outcome(&outcome, io),
+            WorkItem::Deletion(deletion) => deletion.handle_outcome(&outcome, io),
             WorkItem::Request | WorkItem::Pause => return Some((owner, End::Answer(outcome))),
         };
         self.keep(owner, item, progress)
@@ -153,7 +158,7 @@ impl<O> WorkItems<O> {
         let progress = match &mut item {
             WorkItem::Taints(write) => write.handle_timeout(io),
             WorkItem::Labels(write) => write.start(io),
-            WorkItem::Pods(_) | WorkItem::Request | WorkItem::Pause => Progress::Done(true),
+            WorkItem::Pods(_) | WorkItem::Deletion(_) | WorkItem::Request | WorkItem::Pause => Progress::Done(true),
         };
         Ok(self.keep(owner, item, progress))
     }

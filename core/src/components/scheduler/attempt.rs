@@ -225,6 +225,9 @@ impl Scheduler {
                     (None, None)
                 }
             };
+        if !self.behaviour.says_what_preemption_found {
+            diagnosis.after_all.clear();
+        }
         let (message, rejectors) = (diagnosis.message(), diagnosis.plugins);
         let failure = Failure { queued, reason: "Unschedulable", message, rejectors, nominated };
         match offer {

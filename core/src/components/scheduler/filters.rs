@@ -3,7 +3,8 @@
 //! Mirrors pkg/scheduler/framework/plugins/{nodeunschedulable,tainttoleration,nodeaffinity,nodeports,noderesources,
 //! volumebinding,podtopologyspread,interpodaffinity} (v1.34), `Filter`.
 //! Inputs: the Pod, the node with its Pods, and what was counted over all nodes before. Outputs: nothing, or the
-//! reasons. The condition Ready is not checked: only taints and `spec.unschedulable` are.
+//! reasons. Conditions are not checked, only taints and `spec.unschedulable` are, unless `TaintNodesByCondition` is
+//! off: then as in pkg/scheduler/algorithm/predicates/predicates.go (v1.12).
 //! Left out on purpose: how many volumes a node can have, their zones by label, and `NodeName`, which never rejects
 //! here since bound Pods are not scheduled.
 
@@ -30,6 +31,7 @@ pub(super) struct Rules {
     names_taint: bool,
     too_large_is_final: bool,
     names_volume_affinity: bool,
+    consults_conditions: bool,
 }
 
 impl Rules {
@@ -39,6 +41,7 @@ impl Rules {
             level: PodLevel::of(profile),
             names_taint: profile.is("scheduler-names-untolerated-taint"),
             names_volume_affinity: profile.is("scheduler-names-volume-affinity"),
+            consults_conditions: profile.is("scheduler-consults-conditions"),
             too_large_is_final: profile.is("scheduler-request-above-allocatable-is-unresolvable"),
         }
     }
@@ -62,7 +65,11 @@ impl<'a> Candidate<'a> {
 
     /// Tells whether the Pod may run on a node.
     pub(super) fn check(&self, node: &NodeInfo) -> Result<(), Rejection> {
-        self.schedulable(node)?;
+        if self.rules.consults_conditions {
+            conditions(node)?;
+        } else {
+            self.schedulable(node)?;
+        }
         self.taints(node)?;
         if !matches_required(self.pod.spec(), node.tree()) {
             let reason = "node(s) didn't match Pod's node affinity/selector";
@@ -72,6 +79,9 @@ impl<'a> Candidate<'a> {
         self.resources(node)?;
         self.volumes.as_ref().map_or(Ok(()), |volumes| volumes.check(node, self.rules.names_volume_affinity))?;
         self.spread.as_ref().map_or(Ok(()), |spread| spread.check(node))?;
+        if self.rules.consults_conditions {
+            pressures(self.pod, node)?;
+        }
         self.affinity.as_ref().map_or(Ok(()), |affinity| affinity.check(node))
     }
 
@@ -125,6 +135,54 @@ pub(super) fn untolerated<'a>(spec: &Json, taints: &'a [Json]) -> Option<&'a Jso
         matches!(taint.get("effect").as_str(), Some("NoSchedule" | "NoExecute"))
             && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
     })
+}
+
+/// Whether the node's conditions let any Pod run on it.
+///
+/// Source: pkg/scheduler/algorithm/predicates/predicates.go, error.go (v1.12), `CheckNodeConditionPredicate`.
+fn conditions(node: &NodeInfo) -> Result<(), Rejection> {
+    let mut reasons = Vec::new();
+    for condition in node.tree().at(&["status", "conditions"]).items() {
+        let status = condition.get("status").as_str();
+        match condition.get("type").as_str() {
+            Some("Ready") if status != Some("True") => reasons.push(Text::of("node(s) were not ready")),
+            Some("OutOfDisk") if status != Some("False") => reasons.push(Text::of("node(s) were out of disk space")),
+            Some("NetworkUnavailable") if status != Some("False") => {
+                reasons.push(Text::of("node(s) had unavailable network"));
+            }
+            _ => {}
+        }
+    }
+    if node.tree().at(&["spec", "unschedulable"]).as_bool() == Some(true) {
+        reasons.push(Text::of("node(s) were unschedulable"));
+    }
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    Err(Rejection { plugin: Plugin::NodeUnschedulable, remedy: Remedy::None, reasons })
+}
+
+/// Whether a pressure on the node keeps the Pod away: that on memory only a Pod without requests and limits.
+///
+/// Source: pkg/scheduler/algorithm/predicates/predicates.go, error.go (v1.12), `CheckNodeMemoryPressurePredicate`,
+/// `CheckNodePIDPressurePredicate`, `CheckNodeDiskPressurePredicate`.
+fn pressures(pod: &PodInfo, node: &NodeInfo) -> Result<(), Rejection> {
+    let conditions = node.tree().at(&["status", "conditions"]).items();
+    let is_true = |kind: &str| {
+        let own = conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind));
+        own.is_some_and(|condition| condition.get("status").as_str() == Some("True"))
+    };
+    let is_best_effort = pod.object.stable().at(&["status", "qosClass"]).as_str() == Some("BestEffort");
+    let reason = if is_best_effort && is_true("MemoryPressure") {
+        "node(s) had memory pressure"
+    } else if is_true("PIDPressure") {
+        "node(s) had pid pressure"
+    } else if is_true("DiskPressure") {
+        "node(s) had disk pressure"
+    } else {
+        return Ok(());
+    };
+    Err(Rejection::new(Plugin::NodeUnschedulable, Remedy::None, Text::of(reason)))
 }
 
 /// Returns what a node lacks for a Pod, in the words of `NodeResourcesFit`.

@@ -75,6 +75,7 @@ struct ReleaseBehaviour {
     /// Victims are deleted while further attempts are made, and not before the next one.
     preempts_beside: bool,
     has_claims_plugin: bool,
+    says_what_preemption_found: bool,
     tells_generation: bool,
     /// A failure without a search for victims clears the nomination.
     failure_clears_nomination: bool,
@@ -138,6 +139,7 @@ impl Scheduler {
             hinting: if profile.is("scheduler-queueing-hints") { Hinting::ByPlugin } else { Hinting::ByKind },
             preempts_beside: profile.is("scheduler-preempts-beside-attempts"),
             has_claims_plugin: profile.is("scheduler-looks-for-resource-claims"),
+            says_what_preemption_found: profile.is("scheduler-says-what-preemption-found"),
             tells_generation: profile.is("pod-conditions-observe-generation"),
             failure_clears_nomination: profile.is("scheduler-failure-clears-nomination"),
             counts_unnamed_nodes: profile.is("scheduler-counts-unnamed-nodes"),

@@ -29,6 +29,7 @@ use super::{Because, Deadline, earliest};
 use crate::network::{NODES, PODS, RequestId};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::profile::Value;
 
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
@@ -50,15 +51,18 @@ pub struct TaintEviction {
 }
 
 impl TaintEviction {
-    /// Starts the controller with empty caches.
+    /// Starts the controller with empty caches; `None` where `--enable-taint-manager` turns it off.
     #[must_use]
-    pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
+    pub fn new(context: &ControllerContext, now: Timestamp) -> Option<Self> {
+        if context.settings.value("enable-taint-manager") == Value::Bool(false) {
+            return None;
+        }
         // The controller was split off node lifecycle, and still uses its service account.
         let watched = [Watched::of(NODES), Watched::of(PODS)];
         let runtime = ControllerRuntime::new(&watched, context, now);
         let profile = context.settings.profile();
         let told = profile.is("pod-conditions-observe-generation");
-        Self {
+        Some(Self {
             runtime,
             pods_by_node: PodsByNode::default(),
             generation: if told { Generation::Observed } else { Generation::NotObserved },
@@ -69,7 +73,7 @@ impl TaintEviction {
             pausing: BTreeMap::new(),
             paused: 0,
             started: false,
-        }
+        })
     }
 
     fn handle_node_event(&mut self, event: &CacheEvent, now: Timestamp) {

@@ -16,6 +16,6 @@ pub(super) const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments
 /// `statefulsets`.
 pub(super) const STATEFUL_SETS: Resource = Resource::of("apps", "v1", "statefulsets");
 /// `daemonsets`.
-pub(super) const DAEMON_SETS: Resource = Resource::of("apps", "v1", "daemonsets");
+pub(in crate::components) const DAEMON_SETS: Resource = Resource::of("apps", "v1", "daemonsets");
 /// `controllerrevisions`.
 pub(super) const REVISIONS: Resource = Resource::of("apps", "v1", "controllerrevisions");

@@ -8,6 +8,7 @@
 //! exist.
 
 use super::Release;
+use super::release::OLDEST;
 use super::value::{GateStage, Value, secs};
 use ColumnChange::{Added, Described, Gone};
 
@@ -125,7 +126,10 @@ macro_rules! releases {
     };
 }
 
-releases! { v1_20 v1_21 v1_22 v1_23 v1_24 v1_25 v1_26 v1_28 v1_30 v1_31 v1_32 v1_33 v1_34 v1_35 v1_36 }
+releases! {
+    v1_6 v1_8 v1_12 v1_13 v1_14 v1_17 v1_18 v1_19 v1_20 v1_21 v1_22 v1_23 v1_24 v1_25 v1_26 v1_28 v1_30
+    v1_31 v1_32 v1_33 v1_34 v1_35 v1_36
+}
 
 /// The releases that are offered; a minor release without patch number means the patch given here.
 pub const RELEASES: [Release; count()] = {
@@ -159,14 +163,11 @@ pub const DEFAULT_RELEASE: Release = {
     RELEASES[at]
 };
 
-/// The first release of which anything about a whole cluster is known; of the ones before it only kubelets are.
-const CLUSTERS_SINCE: u16 = 24;
-
-/// Returns an older release of which single behaviours are known, though it is not offered: 1.24 to 1.30.
+/// Returns an older release of which single behaviours are known, though it is not offered: 1.4 to 1.30.
 #[must_use]
 pub fn older(text: &str) -> Option<Release> {
     let minor = text.strip_prefix("1.")?.parse().ok()?;
-    (minor >= CLUSTERS_SINCE && minor < RELEASES[0].minor).then(|| Release::new(minor, 0))
+    (OLDEST.minor..RELEASES[0].minor).contains(&minor).then(|| Release::new(minor, 0))
 }
 
 /// Returns the data of all releases, oldest first.
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_release_builds_on_those_before_it() {
-        assert_eq!(up_to(Release::new(19, 0)).count(), 0);
+        assert_eq!(up_to(Release::new(5, 0)).count(), 0);
         assert_eq!(up_to(Release::new(27, 0)).last().map(|data| data.minor), Some(26));
         assert_eq!(up_to(DEFAULT_RELEASE).last().map(|data| data.minor), Some(DEFAULT_RELEASE.minor));
         assert!(RELEASES.windows(2).all(|pair| pair[0] < pair[1]) && RELEASES.contains(&DEFAULT_RELEASE));

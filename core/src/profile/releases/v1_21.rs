@@ -6,6 +6,6 @@ const SINCE: Release = Release::new(21, 0);
 
 pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 21,
-    gates: &[gate(SINCE, "GracefulNodeShutdown", BETA)],
+    gates: &[gate(SINCE, "GracefulNodeShutdown", BETA), gate(SINCE, "TaintBasedEvictions", GateStage::Gone)],
     ..NOTHING
 };

@@ -1,0 +1,14 @@
+//! Kubernetes 1.12: conditions become NoSchedule taints. It is not offered.
+
+use super::*;
+
+const SINCE: Release = Release::new(12, 0);
+
+pub(super) const DATA: ReleaseData = ReleaseData {
+    minor: 12,
+    gates: &[
+        gate(SINCE, "NodeLease", ALPHA),
+        gate(SINCE, "TaintNodesByCondition", BETA),
+    ],
+    ..NOTHING
+};
