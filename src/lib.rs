@@ -25,6 +25,8 @@ pub mod harness;
 pub mod live;
 pub mod load;
 pub mod mutation;
+#[cfg(feature = "cli")]
+pub mod plan;
 pub mod replay;
 #[cfg(feature = "cli")]
 pub mod state_dir;

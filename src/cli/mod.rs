@@ -21,6 +21,7 @@ mod live;
 pub mod mutate;
 pub mod new;
 mod outputs;
+pub mod plan;
 pub mod profiles;
 mod progress;
 #[cfg(feature = "live")]
@@ -97,6 +98,8 @@ enum Command {
     Record(record::RecordArgs),
     /// Run scenarios on the simulator and on a real cluster, and tell where the two differ
     Compare(compare::CompareArgs),
+    /// Ask when Pods leave lost nodes, and when they come back
+    Plan(plan::PlanArgs),
     /// Measure the simulator
     Bench(bench::BenchArgs),
     /// Print the behaviours that differ between Kubernetes releases, and the defaults
@@ -141,6 +144,7 @@ pub fn main_with(own: &Own) -> ExitCode {
         #[cfg(feature = "live")]
         Command::Record(args) => record::run(&args),
         Command::Compare(args) => compare::run_with(&args, own),
+        Command::Plan(args) => plan::run(&args),
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(args),
         #[cfg(feature = "live")]

@@ -59,6 +59,33 @@ pub(crate) fn manifests(text: &str) -> Result<Vec<Manifest>, WrongAt> {
     Ok(found)
 }
 
+/// Reads the values of a YAML text, separated by `---`, each with the line where it begins.
+///
+/// # Errors
+/// The text is no YAML; the line, and why.
+pub(crate) fn documents(text: &str) -> Result<Vec<(usize, Json)>, WrongAt> {
+    let starts = std::iter::once(1).chain(
+        text.lines()
+            .enumerate()
+            .filter(|(_, line)| line.trim_end() == "---" || line.starts_with("--- "))
+            .map(|(at, _)| at + 2),
+    );
+    let mut found = Vec::new();
+    // A separator in the first line begins the first document.
+    let mut starts: Vec<usize> = starts.collect();
+    if text.trim_start().starts_with("---") {
+        starts.remove(0);
+    }
+    for (document, line) in serde_yaml::Deserializer::from_str(text).zip(starts.into_iter().chain(std::iter::repeat(1)))
+    {
+        let body = yaml(serde_yaml::Value::deserialize(document))?;
+        if !body.is_null() {
+            found.push((line, body));
+        }
+    }
+    if found.is_empty() { Err((1, "there is no object in it".to_owned())) } else { Ok(found) }
+}
+
 /// Reads one value of YAML or JSON.
 pub(super) fn body(text: &str) -> Result<Json, WrongAt> {
     yaml(serde_yaml::from_str(text))

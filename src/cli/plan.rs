@@ -1,0 +1,170 @@
+//! `nodeproof plan`: when Pods leave lost nodes, and when they come back.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use jiff::SignedDuration;
+use nodeproof_core::objects::time::parse_duration;
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
+use nodeproof_core::sim::DEFAULT_START;
+
+use super::control::setting;
+use super::misuse;
+use super::progress::Progress;
+use super::terminal::{line, text};
+use crate::control::Setup;
+use crate::harness::{parse_release, parse_seed};
+use crate::plan::{self, Down, How, Question, Workloads};
+use crate::steps::documents;
+
+/// How long at most is waited after the return.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(30);
+
+/// Options of `nodeproof plan`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof plan --down zone-a                              a zone of three loses its network for 20 minutes
+  nodeproof plan --nodes 40 --zones 4 --down zone-a --down zone-b --for 1h
+  nodeproof plan --down 2 --how power-off --for 10m         two nodes lose power
+  nodeproof plan --down a-1 --set node-monitor-grace-period=20s
+  nodeproof plan --down zone-a --pods deployment.yaml --compare 1.31,1.34
+  nodeproof plan --down zone-a --json | jq .pods
+
+The cluster is simulated: docs/plan.md says what runs on it, and what the answer leaves out.")]
+pub struct PlanArgs {
+    /// Number of nodes, spread over the zones: a-1 in zone-a, b-1 in zone-b and so on
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    nodes: usize,
+    /// Number of zones
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    zones: usize,
+    /// What is lost: a zone, a node, or a number of nodes; can be repeated
+    #[arg(long, value_name = "WHAT", required = true)]
+    down: Vec<String>,
+    /// How it is lost
+    #[arg(long, value_enum, default_value_t = How::Partition)]
+    how: How,
+    /// For how long, as 20m or 90s
+    #[arg(long = "for", value_name = "DURATION", default_value = "20m", value_parser = duration)]
+    lasts: SignedDuration,
+    /// Release of Kubernetes, as 1.34 or 1.34.4
+    #[arg(long, value_name = "RELEASE", value_parser = parse_release, default_value_t = DEFAULT_RELEASE)]
+    k8s: Release,
+    /// Releases to compare, as 1.31,1.34
+    #[arg(long, value_name = "RELEASES", value_parser = parse_release, value_delimiter = ',', conflicts_with = "k8s")]
+    compare: Vec<Release>,
+    /// Setting of the control plane or of each kubelet, as node-monitor-grace-period=40s; can be repeated
+    #[arg(long, value_name = "[COMPONENT.]FLAG=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+    /// File with what runs on the cluster, YAML: Deployments, StatefulSets, Pods, budgets; can be repeated
+    #[arg(long, value_name = "FILE")]
+    pods: Vec<PathBuf>,
+    /// Seed of all free choices
+    #[arg(long, value_name = "N", value_parser = parse_seed, default_value_t = 1)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Asks, and prints the answer.
+#[must_use]
+pub fn run(args: &PlanArgs) -> ExitCode {
+    match answer(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => misuse(message),
+    }
+}
+
+fn answer(args: &PlanArgs) -> Result<(), String> {
+    if args.nodes == 0 || args.zones == 0 || args.lasts <= SignedDuration::ZERO {
+        return Err("--nodes, --zones and --for must be more than nothing".to_owned());
+    }
+    if args.zones > args.nodes {
+        return Err(format!("{} zones need as many nodes, not {}", args.zones, args.nodes));
+    }
+    let workloads = workloads(&args.pods)?;
+    let releases = if args.compare.is_empty() { vec![args.k8s] } else { args.compare.clone() };
+    let questions = releases.into_iter().map(|release| question(args, release, workloads.clone()));
+    let questions = questions.collect::<Result<Vec<Question>, String>>()?;
+    questions.iter().try_for_each(|question| question.lost().map(drop))?;
+    let progress = Progress::new(questions.len());
+    let mut answers = Vec::new();
+    for question in &questions {
+        let name = format!("Kubernetes {}", question.release);
+        progress.begin(&name);
+        let answer = plan::answer(question);
+        progress.done(&name, answer.is_err());
+        answers.push(answer?);
+    }
+    drop(progress);
+    match answers.as_slice() {
+        [answer] if args.json => line(answer.json()),
+        answers if args.json => line(answers.iter().map(plan::Answer::json).collect::<Json>()),
+        [answer] => text(&plan::text(answer)),
+        answers => text(&plan::compared(answers)),
+    }
+    Ok(())
+}
+
+fn question(args: &PlanArgs, release: Release, workloads: Workloads) -> Result<Question, String> {
+    let setup = Setup::new(release, args.seed, DEFAULT_START, args.set.clone(), Json::object());
+    let setup = setup.map_err(|error| error.to_string())?;
+    Ok(Question {
+        release,
+        settings: setup.options().settings,
+        seed: args.seed,
+        nodes: plan::spread(args.nodes, args.zones),
+        down: args.down.iter().map(|what| down(what, args)).collect(),
+        how: args.how,
+        lasts: args.lasts,
+        heals: true,
+        patience: PATIENCE,
+        workloads,
+    })
+}
+
+/// Reads what is lost: a number, a zone, or else a node.
+fn down(what: &str, args: &PlanArgs) -> Down {
+    let zones = plan::spread(args.nodes, args.zones);
+    match what.parse() {
+        Ok(count) => Down::Count(count),
+        Err(_) if zones.iter().any(|node| node.name == *what) => Down::Node(Text::from(what)),
+        Err(_) => Down::Zone(Text::from(what)),
+    }
+}
+
+fn workloads(files: &[PathBuf]) -> Result<Workloads, String> {
+    if files.is_empty() {
+        return Ok(Workloads::Default);
+    }
+    let mut objects = Vec::new();
+    for file in files {
+        objects.extend(objects_in(file)?);
+    }
+    Ok(Workloads::Given(objects))
+}
+
+/// Reads the objects of a file, each with its place.
+fn objects_in(file: &Path) -> Result<Vec<(String, Json)>, String> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let found = documents(&text).map_err(|(line, message)| format!("{shown}:{line}: {message}"))?;
+    let mut objects = Vec::new();
+    for (line, object) in found {
+        let place = format!("{shown}:{line}");
+        // What `kubectl get -o yaml` prints of several objects.
+        if object.get("kind").as_str() == Some("List") {
+            objects.extend(object.get("items").items().iter().map(|item| (place.clone(), item.clone())));
+        } else {
+            objects.push((place, object));
+        }
+    }
+    Ok(objects)
+}
+
+fn duration(text: &str) -> Result<SignedDuration, String> {
+    parse_duration(text).ok_or_else(|| format!("a duration with a unit is needed, as 20m or 90s, not {text:?}"))
+}

@@ -1,0 +1,449 @@
+//! The answer: what happened when, to whom, and what stayed as it was and why.
+//!
+//! Inputs: a question, the cluster at its end, what was observed. Outputs: moments in order, a line for each Node that
+//! was lost, sums, and what was stuck when the nodes came back; all of it as JSON. Equal things of one zone that follow
+//! one another are one moment, with the first and the last instant.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::components::RecordedDecision;
+use nodeproof_core::json;
+use nodeproof_core::objects::{Json, Text, time};
+
+use super::cluster::Scene;
+use super::observation::{NodeFact, PodLife, Sightings};
+use super::question::Question;
+
+/// Equal things that are at most this far apart are one moment: a node each 100 s is the slowest rate by default.
+const TOGETHER: SignedDuration = SignedDuration::from_secs(150);
+
+/// Something that happened, once or several times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// When it happened first, from the loss on.
+    pub first: SignedDuration,
+    /// When it happened last.
+    pub last: SignedDuration,
+    /// How many times.
+    pub count: usize,
+    /// Where; empty for the cluster as a whole.
+    pub zone: Text,
+    /// To what: `Node`, `Pod`, or nothing.
+    pub subject: &'static str,
+    /// What, said of several.
+    pub what: String,
+    /// Why, as the component that did it says; empty where it says nothing.
+    pub why: String,
+    /// The names, the first ones.
+    pub names: Vec<Text>,
+}
+
+/// What happened to a Node that was lost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeLine {
+    /// Its name.
+    pub name: Text,
+    /// Its zone.
+    pub zone: Text,
+    /// When its Ready condition was no longer True.
+    pub not_ready: Option<SignedDuration>,
+    /// The status that it had then.
+    pub status: Text,
+    /// When it got its first NoExecute taint.
+    pub tainted: Option<SignedDuration>,
+    /// When it was ready again.
+    pub ready: Option<SignedDuration>,
+    /// How many Pods it had, and how many of them were deleted.
+    pub pods: (usize, usize),
+    /// When the first and the last of them were.
+    pub deleted: Option<(SignedDuration, SignedDuration)>,
+}
+
+/// Pods that were stuck when the nodes came back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stuck {
+    /// How many.
+    pub count: usize,
+    /// The names, the first ones.
+    pub names: Vec<Text>,
+    /// In which way.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A number of Pods with the instants of the first and the last.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sum {
+    /// How many.
+    pub count: usize,
+    /// The first and the last instant, from the loss on.
+    pub span: Option<(SignedDuration, SignedDuration)>,
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The release.
+    pub k8s: String,
+    /// The seed.
+    pub seed: u64,
+    /// How many nodes, in how many zones, with how many Pods that ran.
+    pub cluster: (usize, usize, usize),
+    /// The nodes that were lost: how, and for how long.
+    pub lost: Vec<Text>,
+    /// How they were lost, and what ended it.
+    pub how: (&'static str, &'static str),
+    /// For how long.
+    pub lasts: SignedDuration,
+    /// What happened.
+    pub moments: Vec<Moment>,
+    /// To which Node.
+    pub nodes: Vec<NodeLine>,
+    /// The Pods that ran on lost nodes.
+    pub affected: usize,
+    /// Those of them that were deleted before the nodes came back.
+    pub deleted: Sum,
+    /// Those of them that were gone from the API before that.
+    pub gone: Sum,
+    /// The Pods that took their places and were ready before that.
+    pub replaced: Sum,
+    /// What was stuck then.
+    pub stuck: Vec<Stuck>,
+    /// When the last change was seen.
+    pub ended: SignedDuration,
+    /// When each Pod of a lost node was deleted, before the nodes came back: node and instant.
+    deletions: Vec<(Text, SignedDuration)>,
+}
+
+/// How many names a moment keeps.
+const NAMES: usize = 5;
+
+impl Answer {
+    pub(super) fn of(question: &Question, scene: &Scene, seen: Sightings) -> Self {
+        let zero = seen.zero;
+        let back = zero + question.lasts;
+        let zones: BTreeMap<&Text, Text> =
+            question.nodes.iter().map(|node| (&node.name, node.zone.clone().unwrap_or_default())).collect();
+        let zone_of = |node: &Text| zones.get(node).cloned().unwrap_or_default();
+        let is_lost = |node: &Text| scene.lost.contains(node);
+        let was_there = |life: &&PodLife| life.created.is_none() && is_lost(&life.node);
+        let sum = |instants: Vec<Timestamp>| Sum::of(instants.into_iter().filter(|at| *at <= back).collect(), zero);
+        let affected: Vec<&PodLife> =
+            seen.pods.values().filter(|life| life.ready.is_some()).filter(was_there).collect();
+        let mut moments = Moments { zero, found: Vec::new() };
+        moments.add(zero, "", ("Node", question.how.words().0), "", scene.lost.iter());
+        moments.add(back, "", ("Node", question.how.words().1), "", scene.lost.iter());
+        moments.nodes(&seen, &zone_of, &is_lost);
+        moments.pods(&seen, &zone_of, &is_lost);
+        moments.zones(scene.sim.record().decisions(), zero);
+        let moments = moments.merged();
+        Self {
+            k8s: question.release.to_string(),
+            seed: question.seed,
+            cluster: (question.nodes.len(), question.zones().len(), seen.running),
+            lost: scene.lost.clone(),
+            how: question.how.words(),
+            lasts: question.lasts,
+            ended: moments.iter().map(|moment| moment.last).max().unwrap_or_default(),
+            moments,
+            nodes: scene.lost.iter().map(|name| node_line(name, &zone_of(name), &seen)).collect(),
+            affected: affected.len(),
+            deletions: seen
+                .pods
+                .values()
+                .filter(was_there)
+                .filter_map(|life| {
+                    Some((life.node.clone(), life.deleted.filter(|at| *at <= back)?.duration_since(zero)))
+                })
+                .collect(),
+            deleted: sum(affected.iter().filter_map(|life| life.deleted).collect()),
+            gone: sum(affected.iter().filter_map(|life| life.gone).collect()),
+            replaced: sum(seen
+                .pods
+                .values()
+                .filter(|life| life.created.is_some())
+                .filter_map(|life| life.ready)
+                .collect()),
+            stuck: stuck(question, scene, &seen, &affected),
+        }
+    }
+
+    /// Returns when the Pods of a lost node were deleted before it came back, in no order.
+    #[must_use]
+    pub fn deletions(&self, node: &str) -> Vec<SignedDuration> {
+        self.deletions.iter().filter(|(own, _)| own == node).map(|(_, at)| *at).collect()
+    }
+
+    /// Returns the answer as JSON; instants are seconds from the loss on.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let moment = |moment: &Moment| {
+            let mut json =
+                json!({"first": secs(moment.first), "last": secs(moment.last), "what": moment.what.as_str()});
+            json.set(&["count"], whole(moment.count));
+            for (field, text) in [("zone", &*moment.zone), ("subject", moment.subject), ("why", &moment.why)] {
+                if !text.is_empty() {
+                    json.set(&[field], text);
+                }
+            }
+            json.set(&["names"], names(&moment.names));
+            json
+        };
+        let node = |line: &NodeLine| {
+            let mut json = json!({"name": &*line.name, "zone": &*line.zone, "status": &*line.status});
+            for (field, at) in [("notReady", line.not_ready), ("tainted", line.tainted), ("readyAgain", line.ready)] {
+                json.set(&[field], instant(at));
+            }
+            json.set(&["pods"], whole(line.pods.0));
+            json.set(&["podsDeleted"], whole(line.pods.1));
+            json.set(&["firstDeleted"], instant(line.deleted.map(|(first, _)| first)));
+            json.set(&["lastDeleted"], instant(line.deleted.map(|(_, last)| last)));
+            json
+        };
+        let stuck = |stuck: &Stuck| {
+            let mut json = json!({"what": stuck.what.as_str(), "why": stuck.why.as_str()});
+            json.set(&["count"], whole(stuck.count));
+            json.set(&["names"], names(&stuck.names));
+            json
+        };
+        let (nodes, zones, pods) = self.cluster;
+        let mut json = json!({"k8s": self.k8s.as_str(), "how": self.how.0, "for": secs(self.lasts)});
+        json.set(&["seed"], i64::try_from(self.seed).unwrap_or(i64::MAX));
+        json.set(&["cluster"], json!({"nodes": whole(nodes), "zones": whole(zones), "pods": whole(pods)}));
+        json.set(&["lost"], names(&self.lost));
+        json.set(&["timeline"], self.moments.iter().map(moment).collect::<Json>());
+        json.set(&["nodes"], self.nodes.iter().map(node).collect::<Json>());
+        let mut sums = json!({"onLostNodes": whole(self.affected)});
+        for (field, sum) in [("deleted", self.deleted), ("gone", self.gone), ("replaced", self.replaced)] {
+            let mut entry = json!({"count": whole(sum.count)});
+            entry.set(&["first"], instant(sum.span.map(|(first, _)| first)));
+            entry.set(&["last"], instant(sum.span.map(|(_, last)| last)));
+            sums.set(&[field], entry);
+        }
+        json.set(&["pods"], sums);
+        json.set(&["stuck"], self.stuck.iter().map(stuck).collect::<Json>());
+        json
+    }
+}
+
+impl Sum {
+    fn of(instants: Vec<Timestamp>, zero: Timestamp) -> Self {
+        let span = instants.iter().min().zip(instants.iter().max());
+        let span = span.map(|(first, last)| (first.duration_since(zero), last.duration_since(zero)));
+        Self { count: instants.len(), span }
+    }
+}
+
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn secs(at: SignedDuration) -> f64 {
+    // Instants of the model are whole microseconds.
+    (at.as_secs_f64() * 1e6).round() / 1e6
+}
+
+/// Returns seconds, or null.
+fn instant(at: Option<SignedDuration>) -> Json {
+    at.map_or(Json::Null, |at| Json::Float(secs(at)))
+}
+
+fn names(names: &[Text]) -> Json {
+    names.iter().map(Json::from).collect()
+}
+
+/// Single things, before equal ones are put together.
+struct Moments {
+    zero: Timestamp,
+    found: Vec<Moment>,
+}
+
+impl Moments {
+    fn add<'a>(
+        &mut self,
+        at: Timestamp,
+        zone: &str,
+        (subject, what): (&'static str, &str),
+        why: &str,
+        names: impl ExactSizeIterator<Item = &'a Text>,
+    ) {
+        let first = at.duration_since(self.zero);
+        let (what, why, zone) = (what.to_owned(), why.to_owned(), Text::from(zone));
+        let count = names.len();
+        let names = names.take(NAMES).cloned().collect();
+        self.found.push(Moment { first, last: first, count, zone, subject, what, why, names });
+    }
+
+    fn nodes(&mut self, seen: &Sightings, zone_of: &impl Fn(&Text) -> Text, is_lost: &impl Fn(&Text) -> bool) {
+        for (at, name, fact) in &seen.nodes {
+            let what = match fact {
+                NodeFact::Ready(status) if status == "True" => String::from("ready again"),
+                NodeFact::Ready(status) => format!("Ready={status}"),
+                NodeFact::Tainted(taint) => format!("taint {taint} set"),
+                NodeFact::Untainted(taint) => format!("taint {taint} removed"),
+                NodeFact::Gone => String::from("deleted"),
+            };
+            let whose = if is_lost(name) { what } else { format!("{what}, though not lost") };
+            self.add(*at, &zone_of(name), ("Node", &whose), "", std::iter::once(name));
+        }
+    }
+
+    fn pods(&mut self, seen: &Sightings, zone_of: &impl Fn(&Text) -> Text, is_lost: &impl Fn(&Text) -> bool) {
+        for life in seen.pods.values() {
+            let zone = zone_of(&life.node);
+            let name = || std::iter::once(&life.name);
+            if life.created.is_none() && is_lost(&life.node) {
+                let facts = [
+                    (life.marked, "Ready=False, since their node is not ready"),
+                    (life.deleted, "deleted"),
+                    (life.gone, "gone"),
+                ];
+                for (at, what) in facts.into_iter().filter_map(|(at, what)| Some((at?, what))) {
+                    self.add(at, &zone, ("Pod", what), "", name());
+                }
+                if let Some((at, phase)) = &life.ended {
+                    self.add(*at, &zone, ("Pod", &format!("ended as {phase}")), "", name());
+                }
+            } else if let (Some(_), Some(ready)) = (life.created, life.ready) {
+                let what = format!("of {} ready, in place of others", life.owner.0);
+                self.add(ready, &zone, ("Pod", &what), "", name());
+            }
+        }
+    }
+
+    /// Adds what the controller decided about zones.
+    fn zones(&mut self, decisions: &[RecordedDecision], zero: Timestamp) {
+        let is_zone =
+            |decision: &&RecordedDecision| decision.at >= zero && decision.component == "node-lifecycle-controller";
+        for decision in decisions.iter().filter(is_zone) {
+            let about = &decision.decision.about;
+            let what = match about.strip_prefix("zone/") {
+                Some(zone) => format!("zone {zone}: {}", decision.decision.what),
+                None if about == "zones" => decision.decision.what.clone(),
+                None => continue,
+            };
+            let why = decision.reasons();
+            self.add(decision.at, "", ("", &what), &why, [Text::of("")].iter().take(1));
+        }
+    }
+
+    fn merged(mut self) -> Vec<Moment> {
+        self.found.sort_by_key(|moment| moment.first);
+        let mut merged: Vec<Moment> = Vec::new();
+        let mut open: BTreeMap<(Text, &'static str, String), usize> = BTreeMap::new();
+        for moment in self.found {
+            let key = (moment.zone.clone(), moment.subject, moment.what.clone());
+            let earlier = open.get(&key).map(|at| &mut merged[*at]);
+            match earlier.filter(|earlier| !moment.subject.is_empty() && moment.first - earlier.last <= TOGETHER) {
+                Some(earlier) => {
+                    earlier.last = moment.last;
+                    earlier.count += moment.count;
+                    let room = NAMES.saturating_sub(earlier.names.len());
+                    earlier.names.extend(moment.names.into_iter().take(room));
+                }
+                None => {
+                    open.insert(key, merged.len());
+                    merged.push(moment);
+                }
+            }
+        }
+        merged.sort_by_key(|moment| moment.first);
+        merged
+    }
+}
+
+fn node_line(name: &Text, zone: &Text, seen: &Sightings) -> NodeLine {
+    let since = |at: Timestamp| at.duration_since(seen.zero);
+    let own = || seen.nodes.iter().filter(|(_, node, _)| node == name);
+    let lost = own().find_map(|(at, _, fact)| match fact {
+        NodeFact::Ready(status) if status != "True" => Some((*at, status.clone())),
+        _ => None,
+    });
+    let tainted = own().find_map(|(at, _, fact)| match fact {
+        NodeFact::Tainted(taint) if taint.ends_with(":NoExecute") => Some(since(*at)),
+        _ => None,
+    });
+    let ready = own().filter_map(|(at, _, fact)| match fact {
+        NodeFact::Ready(status) if status == "True" => Some(*at),
+        _ => None,
+    });
+    let ready = lost.as_ref().and_then(|(lost, _)| ready.rev().find(|at| at > lost)).map(since);
+    let pods = || seen.pods.values().filter(|life| life.created.is_none() && life.node == *name);
+    let deleted: Vec<Timestamp> = pods().filter_map(|life| life.deleted).collect();
+    NodeLine {
+        name: name.clone(),
+        zone: zone.clone(),
+        status: lost.as_ref().map(|(_, status)| status.clone()).unwrap_or_default(),
+        not_ready: lost.map(|(at, _)| since(at)),
+        tainted,
+        ready,
+        pods: (pods().count(), deleted.len()),
+        deleted: Sum::of(deleted, seen.zero).span,
+    }
+}
+
+/// Finds what is stuck when the nodes come back.
+fn stuck(question: &Question, scene: &Scene, seen: &Sightings, affected: &[&PodLife]) -> Vec<Stuck> {
+    let back = seen.zero + question.lasts;
+    let before = |at: Option<Timestamp>| at.is_some_and(|at| at <= back);
+    let mut found: BTreeMap<(String, String), Vec<Text>> = BTreeMap::new();
+    let mut note = |what: &str, why: String, life: &PodLife| {
+        found.entry((what.to_owned(), why)).or_default().push(life.name.clone());
+    };
+    let evictions_stopped = scene.sim.record().decisions().iter().rev().find(|decision| {
+        let is_within = decision.at >= seen.zero && decision.at <= back;
+        is_within && decision.decision.about == "zones"
+    });
+    for life in affected {
+        if before(life.deleted) && !before(life.gone) {
+            let why = "nobody confirms that their containers ended: their kubelets are not there";
+            note("deleted, and still there", String::from(why), life);
+            if life.owner.0 == "StatefulSet" {
+                let why = "a StatefulSet makes a Pod of the same name only when the old one is gone";
+                note("without a Pod in their place", String::from(why), life);
+            }
+            continue;
+        }
+        if before(life.deleted) || life.ended.as_ref().is_some_and(|(at, _)| *at <= back) {
+            continue;
+        }
+        let tainted = seen.nodes.iter().rev().find_map(|(at, name, fact)| match fact {
+            NodeFact::Tainted(taint) if *name == life.node && *at <= back && taint.ends_with(":NoExecute") => {
+                Some(taint)
+            }
+            _ => None,
+        });
+        let why = match (tainted, evictions_stopped) {
+            (Some(taint), _) => life.tolerance(taint),
+            (None, Some(decision)) => format!("{}: {}", decision.decision.what, decision.reasons()),
+            (None, None) => String::from("their node has no NoExecute taint"),
+        };
+        note("not deleted", why, life);
+    }
+    for life in seen.pods.values().filter(|life| life.node.is_empty() && !before(life.gone)) {
+        if let Some(message) = life.unschedulable.as_ref().filter(|_| before(life.created.or(Some(seen.zero)))) {
+            note("on no node", message.clone(), life);
+        }
+    }
+    let stuck = |((what, why), mut names): ((String, String), Vec<Text>)| {
+        let count = names.len();
+        names.sort();
+        names.truncate(NAMES);
+        Stuck { count, names, what, why }
+    };
+    found.into_iter().map(stuck).collect()
+}
+
+/// Prints an instant for people: `+46.3s`, `+5m46s`, `+1h02m03s`.
+pub(super) fn shown(at: SignedDuration) -> String {
+    let (secs, sign) = (at.as_secs(), if at.is_negative() { "-" } else { "+" });
+    match secs.abs() {
+        whole if whole < 60 => {
+            format!("{sign}{}", time::seconds(SignedDuration::from_millis(at.abs().as_millis() as i64 / 100 * 100)))
+        }
+        whole if whole < 3600 => format!("{sign}{}m{:02}s", whole / 60, whole % 60),
+        whole => format!("{sign}{}h{:02}m{:02}s", whole / 3600, whole / 60 % 60, whole % 60),
+    }
+}

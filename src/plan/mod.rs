@@ -1,0 +1,62 @@
+//! What if: when nodes are lost, when do their Pods leave, and when do they come back?
+//!
+//! A [`Question`] names a cluster and what happens to it. [`answer()`] makes that cluster on the simulator, lets it
+//! settle, does it, and tells what the writes of the API server and the decisions of the components show: no instant in
+//! an answer comes from a formula. Inputs: a question. Outputs: an [`Answer`], as JSON or as text. Deterministic: the
+//! same question gives the same bytes.
+
+mod answer;
+mod cluster;
+mod observation;
+mod question;
+mod text;
+
+use nodeproof_core::components::api_server::Tap;
+use nodeproof_core::sim::Simulation;
+
+pub use self::answer::{Answer, Moment, NodeLine, Stuck};
+pub use self::question::{Down, How, Node, Question, Workloads, spread};
+pub use self::text::{compared, text};
+
+use self::cluster::{QUIET, Scene};
+use self::observation::Sightings;
+
+/// Answers a question.
+///
+/// # Errors
+/// The cluster cannot be made: a setting or an object is refused.
+pub fn answer(question: &Question) -> Result<Answer, String> {
+    let mut scene = Scene::set(question)?;
+    let zero = scene.sim.now();
+    let mut observation = Sightings::begin(&mut scene, zero)?;
+    scene.sim.tap(Tap::Changes);
+    scene.fail();
+    watch(&mut scene.sim, &mut observation, zero + question.lasts);
+    if question.heals {
+        scene.heal()?;
+    }
+    // What follows the return: until nothing but heartbeats is written.
+    let end = scene.sim.now() + question.patience;
+    while scene.sim.now() < end {
+        let until = (scene.sim.now() + QUIET).min(end);
+        if !watch(&mut scene.sim, &mut observation, until) {
+            break;
+        }
+    }
+    Ok(Answer::of(question, &scene, observation))
+}
+
+/// Lets time pass and observes; false if nothing but heartbeats was written.
+fn watch(sim: &mut Simulation, observation: &mut Sightings, until: jiff::Timestamp) -> bool {
+    let mut changed = false;
+    while sim.now() < until {
+        sim.advance_until((sim.now() + cluster::LOOK).min(until));
+        for commit in sim.take_commits() {
+            changed |= observation.take(&commit);
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests;

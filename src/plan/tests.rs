@@ -1,0 +1,216 @@
+//! The answers are held against scenarios, whose bounds are read from the feature files, and against recordings.
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use nodeproof_core::components::machine::Hardware;
+use nodeproof_core::json;
+use nodeproof_core::objects::{Json, Text, time};
+use nodeproof_core::profile::{Release, Settings};
+
+use super::{Answer, Down, How, Node, Question, Workloads, answer, spread};
+use crate::replay::load::Recording;
+
+const EVICTION: &str = include_str!("../../features/eviction/unreachable_pods.feature");
+const PARTIAL: &str = include_str!("../../features/zones/partial_disruption.feature");
+
+fn question(release: &str, nodes: Vec<Node>, down: Vec<Down>) -> Question {
+    let release: Release = release.parse().unwrap();
+    Question {
+        release,
+        settings: Settings::of(release),
+        seed: 1,
+        nodes,
+        down,
+        how: How::Partition,
+        lasts: SignedDuration::from_mins(20),
+        heals: true,
+        patience: SignedDuration::from_mins(30),
+        workloads: Workloads::Default,
+    }
+}
+
+fn node(name: &str, zone: &str) -> Node {
+    let zone = (!zone.is_empty()).then(|| Text::from(zone));
+    let hardware = std::sync::Arc::new(Hardware::default());
+    Node { name: Text::from(name), zone, region: None, hardware, labels: Vec::new(), taints: Vec::new() }
+}
+
+/// Returns the bound of the first line after a heading that holds some words: `between 339s and 357s`.
+fn bound(text: &str, heading: &str, words: &str) -> (SignedDuration, SignedDuration) {
+    let scenario = &text[text.find(heading).expect(heading)..];
+    let line = scenario.lines().find(|line| line.contains(words)).expect(words);
+    let parts: Vec<&str> = line[line.find("between").expect(line)..].split_whitespace().collect();
+    let read = |text: &str| time::parse_duration(text.trim_end_matches(',')).expect(text);
+    (read(parts[1]), read(parts[3]))
+}
+
+/// Returns the rows of an outline's table.
+fn rows(text: &str, heading: &str) -> Vec<(usize, usize)> {
+    let scenario = &text[text.find(heading).expect(heading)..];
+    let table = &scenario[scenario.find("Examples:").unwrap()..];
+    let rows = table.lines().skip(2).map(str::trim).take_while(|line| line.starts_with('|'));
+    let cells = |line: &str| -> Vec<usize> { line.split('|').filter_map(|cell| cell.trim().parse().ok()).collect() };
+    rows.map(|line| (cells(line)[0], cells(line)[1])).collect()
+}
+
+#[test]
+fn pods_leave_when_the_scenarios_of_eviction_say() {
+    for (release, heading) in [
+        ("1.34", "Scenario: The kubelet is killed and stays away\n"),
+        ("1.31", "Scenario: The kubelet is killed and stays away, up to 1.31\n"),
+        ("1.33", "Scenario: The kubelet is killed and stays away, on 1.32 and 1.33\n"),
+    ] {
+        let (from, to) = bound(EVICTION, heading, "is deleted between");
+        let mut question = question(release, spread(4, 2), vec![Down::Node(Text::of("a-1"))]);
+        question.how = How::KubeletKilled;
+        let answer = answer(&question).unwrap();
+        let (first, last) = answer.deleted.span.unwrap();
+        assert!(from <= first && last <= to, "{release}: {first:?} to {last:?}");
+    }
+}
+
+#[test]
+fn a_zone_is_partly_disrupted_when_the_scenarios_of_zones_say() {
+    let ask = |nodes: usize, unhealthy: usize| {
+        let mut all: Vec<Node> = (1..=nodes).map(|at| node(&format!("a-{at}"), "zone-a")).collect();
+        all.push(node("b-1", "zone-b"));
+        let down = (1..=unhealthy).map(|at| Down::Node(Text::from(format!("a-{at}")))).collect();
+        // Nodes that shut down say at once that they are not ready, as the Nodes of the scenarios do.
+        let mut question = Question { how: How::Shutdown, ..question("1.34", all, down) };
+        for field in ["shutdownGracePeriod", "shutdownGracePeriodCriticalPods"] {
+            question.settings.set_kubelet_field(Text::of(field), Json::from("60s"));
+        }
+        answer(&question).unwrap()
+    };
+    for (nodes, unhealthy) in rows(PARTIAL, "<unhealthy> of <nodes> nodes are not ready: no eviction") {
+        let answer = ask(nodes, unhealthy);
+        assert!(answer.nodes.iter().all(|line| line.tainted.is_none()), "{unhealthy} of {nodes}: {answer:#?}");
+    }
+    for (nodes, unhealthy) in rows(PARTIAL, "A zone of <nodes> with <unhealthy> unhealthy is never partly disrupted") {
+        let answer = ask(nodes, unhealthy);
+        let limit = SignedDuration::from_secs(16);
+        let is_tainted = |line: &super::NodeLine| line.tainted.is_some_and(|at| at <= limit);
+        assert!(answer.nodes.iter().all(is_tainted), "{unhealthy} of {nodes}: {:#?}", answer.nodes);
+    }
+}
+
+#[test]
+fn when_all_zones_are_lost_nobody_is_evicted_and_the_answer_says_why() {
+    let down = ["zone-a", "zone-b"].map(|zone| Down::Zone(Text::of(zone))).to_vec();
+    let answer = answer(&question("1.34", spread(6, 2), down)).unwrap();
+    assert_eq!(answer.deleted.count, 0, "{answer:#?}");
+    let why = |stuck: &super::Stuck| stuck.why.contains("disruption of all zones");
+    assert!(answer.stuck.iter().any(why), "{:#?}", answer.stuck);
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let ask = || answer(&question("1.34", spread(6, 3), vec![Down::Count(2)])).unwrap();
+    assert_eq!(ask().json().to_string(), ask().json().to_string());
+}
+
+#[test]
+fn what_cannot_be_lost_is_said() {
+    let refused = |down: Down| question("1.34", spread(4, 2), vec![down]).lost().unwrap_err();
+    assert_eq!(
+        refused(Down::Zone(Text::of("zone-c"))),
+        "there is no zone zone-c; there are the zones zone-a, zone-b and the nodes a-1 to b-2"
+    );
+    assert!(refused(Down::Node(Text::of("x"))).starts_with("there is no zone and no node x; "));
+    assert_eq!(refused(Down::Count(5)), "5 nodes cannot be lost of 4");
+}
+
+#[test]
+fn an_object_that_is_refused_is_named_with_its_place() {
+    let ask = |object: Json| {
+        let workloads = Workloads::Given(vec![("pods.yaml:3".to_owned(), object)]);
+        answer(&Question { workloads, ..question("1.34", spread(2, 2), vec![Down::Count(1)]) }).unwrap_err()
+    };
+    assert_eq!(ask(json!({"kind": "Pod"})), "pods.yaml:3: the object has no kind or no apiVersion");
+    assert_eq!(ask(json!({"kind": "Pods", "apiVersion": "v1"})), "pods.yaml:3: v1 Pods is not modelled");
+    let error = ask(json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "Web"}}));
+    assert!(error.starts_with("pods.yaml:3: Pod Web: Pod \"Web\" is invalid: "), "{error}");
+}
+
+/// What a recording shows of one node that fell silent: from the silence to Unknown, from there to NoExecute, and from
+/// there to the deletion of its Pods, by name.
+struct Recorded {
+    unknown: SignedDuration,
+    tainted: SignedDuration,
+    deleted: Vec<(String, SignedDuration)>,
+    question: Question,
+}
+
+fn recorded(name: &str, lost: &str) -> Recorded {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recorded/1.34.4").join(name);
+    let recording = Recording::load(&directory, None).unwrap();
+    let about: serde_json::Value =
+        serde_yaml::from_str(&std::fs::read_to_string(directory.join("about.yaml")).unwrap()).unwrap();
+    let mark = |what: &str| {
+        let own = |mark: &&serde_json::Value| mark["what"].as_str().unwrap().starts_with(what);
+        about["marks"].as_array().unwrap().iter().find(own).unwrap()["t"].as_f64().unwrap()
+    };
+    let (silent, returns) = (mark("silent"), mark("returns"));
+    let at = |t: f64| SignedDuration::from_secs_f64(t - silent);
+    let watch = || recording.watch.iter().map(|line| (line, recording.at(line.t))).filter(|(line, _)| !line.listed);
+    let zero = recording.about.started;
+    let offset = |instant: jiff::Timestamp| at(instant.duration_since(zero).as_secs_f64());
+    let seen = |text: &str| {
+        let own = watch().filter(|(line, _)| line.kind == "Node" && line.object.name() == lost);
+        let mut own = own.map(|(line, at)| (line.object.json().to_string(), offset(at)));
+        own.find(|(object, at)| *at > SignedDuration::ZERO && object.contains(text)).unwrap().1
+    };
+    let unknown = seen(r#""reason":"NodeStatusUnknown""#);
+    let tainted = seen(r#""effect":"NoExecute""#);
+    let mut deleted: Vec<(String, SignedDuration)> = Vec::new();
+    for (line, instant) in watch().filter(|(line, _)| line.kind == "Pod") {
+        let (pod, name) = (line.object.stable(), line.object.name().to_owned());
+        let is_new = !deleted.iter().any(|(other, _)| *other == name);
+        let on_lost = pod.at(&["spec", "nodeName"]).as_str() == Some(lost);
+        let before = offset(instant) < at(returns);
+        if is_new && on_lost && before && !pod.at(&["metadata", "deletionTimestamp"]).is_null() {
+            deleted.push((name, offset(instant) - tainted));
+        }
+    }
+    let nodes = about["nodes"].as_array().unwrap();
+    let nodes = nodes.iter().map(|own| node(own["name"].as_str().unwrap(), own["zone"].as_str().unwrap_or("")));
+    let made = recording.actions.iter().filter(|line| line.actor == "user" && line.action.starts_with("create-"));
+    // Jobs are not modelled.
+    let made =
+        made.map(|line| line.request.get("body").clone()).filter(|body| body.get("kind").as_str() != Some("Job"));
+    let workloads = Workloads::Given(made.map(|body| (name.to_owned(), body)).collect());
+    let question = question("1.34", nodes.collect(), vec![Down::Node(Text::from(lost))]);
+    let lasts = SignedDuration::from_secs_f64(returns - silent);
+    let question = Question { workloads, lasts, ..question };
+    Recorded { unknown, tainted: tainted - unknown, deleted, question }
+}
+
+/// A real cluster needs some tenths of a second for what the model does at once.
+fn assert_near(one: SignedDuration, other: SignedDuration, what: &str) {
+    assert!((one - other).abs() < SignedDuration::from_millis(900), "{what}: {one:?} and {other:?}");
+}
+
+#[test]
+fn a_recorded_node_and_its_pods_go_as_planned() {
+    for (name, lost) in [("node-silent-evict-return", "worker-2"), ("zone-1-of-4", "a2")] {
+        let recorded = recorded(name, lost);
+        let answer: Answer = answer(&recorded.question).unwrap();
+        let line = &answer.nodes[0];
+        let (unknown, tainted) = (line.not_ready.unwrap(), line.tainted.unwrap());
+        // Where in its ten seconds the Lease was renewed last, and where in its five the pass was, is chance.
+        let phases = SignedDuration::from_secs(15);
+        assert!((unknown - recorded.unknown).abs() <= phases, "{name}: {unknown:?} and {:?}", recorded.unknown);
+        assert_near(tainted - unknown, recorded.tainted, name);
+        assert!(!recorded.deleted.is_empty(), "{name}");
+        let lengths = |all: Vec<SignedDuration>| {
+            let mut all: Vec<i64> = all.into_iter().map(|at| at.as_secs()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let planned = lengths(answer.deletions(lost).into_iter().map(|at| at - tainted).collect());
+        let seen = lengths(recorded.deleted.iter().map(|(_, at)| *at).collect());
+        assert_eq!(planned, seen, "{name}: {:?}", recorded.deleted);
+    }
+}

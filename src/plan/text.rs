@@ -1,0 +1,172 @@
+//! An answer as text for people, and several answers side by side.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use jiff::SignedDuration;
+
+use super::answer::{Answer, Moment, NodeLine, Sum, shown};
+
+/// How many lines the table of nodes has before the middle is left out.
+const LINES: usize = 20;
+
+/// Prints an answer.
+#[must_use]
+pub fn text(answer: &Answer) -> String {
+    let mut text = String::new();
+    let (nodes, zones, pods) = answer.cluster;
+    let _ = writeln!(
+        text,
+        "Kubernetes {}: {nodes} nodes in {zones} zones, {pods} Pods ready. For {}, {} of the nodes are {}.\n",
+        answer.k8s,
+        length(answer.lasts),
+        answer.lost.len(),
+        answer.how.0,
+    );
+    for moment in &answer.moments {
+        let _ = writeln!(text, "  {:<22} {}", when(moment), line(moment));
+        if !moment.why.is_empty() {
+            let _ = writeln!(text, "  {:<22}     {}", "", moment.why);
+        }
+    }
+    let _ = writeln!(text, "\n{}", sums(answer));
+    let shown_lines = |lines: &[NodeLine]| lines.iter().map(|line| node(line) + "\n").collect::<String>();
+    let _ = writeln!(text, "  node            zone       not ready  NoExecute  ready again  Pods  deleted");
+    if answer.nodes.len() <= LINES {
+        text += &shown_lines(&answer.nodes);
+    } else {
+        let (head, tail) = (LINES - 4, answer.nodes.len() - 3);
+        text += &shown_lines(&answer.nodes[..head]);
+        let _ = writeln!(text, "  … {} more; --json has all", tail - head);
+        text += &shown_lines(&answer.nodes[tail..]);
+    }
+    if !answer.stuck.is_empty() {
+        let _ = writeln!(text, "\nStuck when the nodes came back:");
+    }
+    for stuck in &answer.stuck {
+        let names: Vec<&str> = stuck.names.iter().map(|name| &**name).collect();
+        let more = if stuck.count > names.len() { ", …" } else { "" };
+        let _ = writeln!(
+            text,
+            "  {} {}: {}{more}\n      {}",
+            pods_of(stuck.count),
+            stuck.what,
+            names.join(", "),
+            stuck.why
+        );
+    }
+    text
+}
+
+/// Prints several answers side by side, a column each.
+#[must_use]
+pub fn compared(answers: &[Answer]) -> String {
+    let mut text = String::new();
+    let row = |text: &mut String, name: &str, cells: Vec<String>| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>22}")).collect();
+        let _ = writeln!(text, "  {name:<34}{cells}");
+    };
+    let all = |cell: &dyn Fn(&Answer) -> String| answers.iter().map(cell).collect::<Vec<_>>();
+    let span = |instants: Vec<Option<SignedDuration>>| {
+        let found: Vec<SignedDuration> = instants.into_iter().flatten().collect();
+        let ends = found.iter().min().zip(found.iter().max());
+        ends.map_or_else(|| String::from("never"), |(first, last)| range(*first, *last))
+    };
+    let sum = |sum: Sum| match sum.span {
+        Some((first, last)) => format!("{} {}", sum.count, range(first, last)),
+        None => String::from("none"),
+    };
+    row(&mut text, "Kubernetes", all(&|answer| answer.k8s.clone()));
+    row(&mut text, "Nodes not ready", all(&|answer| span(answer.nodes.iter().map(|line| line.not_ready).collect())));
+    row(
+        &mut text,
+        "Nodes with a NoExecute taint",
+        all(&|answer| span(answer.nodes.iter().map(|line| line.tainted).collect())),
+    );
+    row(&mut text, "Pods deleted", all(&|answer| sum(answer.deleted)));
+    row(&mut text, "Pods gone", all(&|answer| sum(answer.gone)));
+    row(&mut text, "Pods ready in their place", all(&|answer| sum(answer.replaced)));
+    row(&mut text, "Nodes ready again", all(&|answer| span(answer.nodes.iter().map(|line| line.ready).collect())));
+    let kinds: BTreeSet<&str> = answers.iter().flat_map(|answer| &answer.stuck).map(|stuck| &*stuck.what).collect();
+    for kind in kinds {
+        let count = |answer: &Answer| {
+            answer.stuck.iter().filter(|stuck| stuck.what == kind).map(|stuck| stuck.count).sum::<usize>().to_string()
+        };
+        row(&mut text, &format!("Pods {kind}"), all(&count));
+    }
+    text
+}
+
+fn when(moment: &Moment) -> String {
+    range(moment.first, moment.last)
+}
+
+fn range(first: SignedDuration, last: SignedDuration) -> String {
+    if shown(first) == shown(last) { shown(first) } else { format!("{} … {}", shown(first), shown(last)) }
+}
+
+fn line(moment: &Moment) -> String {
+    let whose = match (moment.subject, moment.count) {
+        ("", _) => String::new(),
+        (subject, 1) => format!("{subject} {} ", moment.names.first().map_or("", |name| name)),
+        (subject, count) => format!("{count} {subject}s "),
+    };
+    let zone = if moment.zone.is_empty() { String::new() } else { format!(" ({})", moment.zone) };
+    let pace = pace(moment).map(|pace| format!(", one each {pace}")).unwrap_or_default();
+    format!("{whose}{}{zone}{pace}", moment.what)
+}
+
+/// Tells how far apart equal things were, where that is more than a second.
+fn pace(moment: &Moment) -> Option<String> {
+    let gaps = i32::try_from(moment.count).ok()?.checked_sub(1).filter(|gaps| *gaps > 1)?;
+    let gap = (moment.last - moment.first) / gaps;
+    (gap >= SignedDuration::from_secs(1))
+        .then(|| length(SignedDuration::from_secs((gap.as_millis_f64() / 1000.0).round() as i64)))
+}
+
+fn sums(answer: &Answer) -> String {
+    let span = |sum: Sum| sum.span.map_or_else(String::new, |(first, last)| format!(" ({})", range(first, last)));
+    format!(
+        "Of {} on lost nodes {} deleted{}, {} gone{} before the nodes came back; {} ready in their place{}.\n",
+        pods_of(answer.affected),
+        answer.deleted.count,
+        span(answer.deleted),
+        answer.gone.count,
+        span(answer.gone),
+        pods_of(answer.replaced.count),
+        span(answer.replaced),
+    )
+}
+
+fn node(line: &NodeLine) -> String {
+    let at = |at: Option<SignedDuration>| at.map_or_else(|| String::from("-"), shown);
+    let deleted = match line.deleted {
+        Some((first, last)) => format!("{} {}", line.pods.1, range(first, last)),
+        None => String::from("0"),
+    };
+    format!(
+        "  {:<15} {:<10} {:<10} {:<10} {:<12} {:<5} {deleted}",
+        line.name.as_str(),
+        line.zone.as_str(),
+        at(line.not_ready),
+        at(line.tainted),
+        at(line.ready),
+        line.pods.0,
+    )
+}
+
+fn pods_of(count: usize) -> String {
+    if count == 1 { String::from("1 Pod") } else { format!("{count} Pods") }
+}
+
+/// Prints a length of time: `90s`, `20m`, `1h30m`.
+pub(super) fn length(length: SignedDuration) -> String {
+    let secs = length.as_secs();
+    match (secs / 3600, secs / 60 % 60, secs % 60) {
+        (0, 0, secs) => format!("{secs}s"),
+        (0, minutes, 0) => format!("{minutes}m"),
+        (0, minutes, secs) => format!("{minutes}m{secs}s"),
+        (hours, 0, 0) => format!("{hours}h"),
+        (hours, minutes, _) => format!("{hours}h{minutes}m"),
+    }
+}
