@@ -26,6 +26,8 @@ pub mod live;
 pub mod load;
 pub mod mutation;
 #[cfg(feature = "cli")]
+pub mod picture;
+#[cfg(feature = "cli")]
 pub mod plan;
 pub mod replay;
 #[cfg(feature = "cli")]

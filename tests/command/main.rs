@@ -13,6 +13,7 @@ mod mutants;
 mod observe;
 mod outputs;
 mod own;
+mod pictures;
 #[cfg(feature = "live")]
 mod serve;
 mod snapshots;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         observe::TRIALS,
         outputs::TRIALS,
         own::TRIALS,
+        pictures::TRIALS,
         #[cfg(feature = "live")]
         serve::TRIALS,
         snapshots::TRIALS,
@@ -62,6 +64,15 @@ fn main() -> ExitCode {
             Err(why) => Ok(Completion::ignored_with(why)),
         });
         trial.with_ignored_flag(flagged)
+    }));
+    let is_missing = pictures::chromium().is_err() && (arguments.list || arguments.ignored || arguments.exact);
+    trials.extend(pictures::IN_A_BROWSER.iter().map(|(name, run)| {
+        let trial = Trial::ignorable_test(*name, move || match pictures::chromium() {
+            Ok(_) => run().map(|()| Completion::Completed).map_err(Failed::from),
+            Err(why) if arguments.ignored => Err(Failed::from(why)),
+            Err(why) => Ok(Completion::ignored_with(why)),
+        });
+        trial.with_ignored_flag(is_missing)
     }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -69,6 +69,14 @@ impl Histories {
             HistorySource::Given(histories) => histories.clone(),
         }
     }
+
+    /// Returns when the Lease of a Node was renewed, in order; nothing where only histories were kept.
+    #[must_use]
+    pub fn renewals(&self, node: &str) -> Vec<Timestamp> {
+        let HistorySource::Log(log) = &self.0 else { return Vec::new() };
+        let is_own = |entry: &&Entry| entry.change.resource == LEASES && entry.change.key.name == *node;
+        log.entries.iter().filter(is_own).filter(|entry| entry.change.after.is_some()).map(|entry| entry.at).collect()
+    }
 }
 
 impl From<Vec<History>> for Histories {

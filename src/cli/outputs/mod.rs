@@ -5,6 +5,7 @@
 //! before anything is run; every form tells of what does not load as well.
 
 mod annotations;
+mod html;
 mod junit;
 mod markdown;
 mod records;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use self::html::{HtmlReport, SvgFile};
 use self::junit::JunitReport;
 use self::markdown::JobSummary;
 pub(super) use self::records::listed;
@@ -41,6 +43,12 @@ pub(super) struct OutputArgs {
     /// Write a JUnit report
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Write the run as one HTML file: what failed first, with pictures of what happened when
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Draw the one scenario that is run: what happened when, and what was expected
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Print annotations for the lines that did not hold; default: github where GITHUB_ACTIONS is true
     #[arg(long, value_name = "SERVICE", value_enum)]
     annotations: Option<Annotations>,
@@ -94,6 +102,8 @@ pub(super) struct Outputs {
     json: bool,
     annotations: Annotations,
     junit: Option<JunitReport>,
+    html: Option<HtmlReport>,
+    svg: Option<SvgFile>,
     summary: Option<JobSummary>,
 }
 
@@ -109,6 +119,8 @@ impl Outputs {
             json: args.json,
             annotations: args.annotations.unwrap_or(default),
             junit: args.junit.as_deref().map(JunitReport::create).transpose()?,
+            html: args.html.as_deref().map(HtmlReport::create).transpose()?,
+            svg: args.svg.as_deref().map(SvgFile::create).transpose()?,
             summary: JobSummary::open(args.summary.as_deref())?,
         })
     }
@@ -133,6 +145,9 @@ impl Outputs {
         if let Some(junit) = &mut self.junit {
             junit.problem(problem);
         }
+        if let Some(html) = &mut self.html {
+            html.problem(problem);
+        }
         if let Some(summary) = &mut self.summary {
             summary.problem(problem);
         }
@@ -144,6 +159,9 @@ impl Outputs {
         }
         if let Some(junit) = &mut self.junit {
             junit.broken(planned);
+        }
+        if let Some(html) = &mut self.html {
+            html.broken(planned);
         }
         if let Some(summary) = &mut self.summary {
             summary.broken(planned);
@@ -161,6 +179,12 @@ impl Outputs {
         if let Some(junit) = &mut self.junit {
             junit.verdict(entry);
         }
+        if let Some(html) = &mut self.html {
+            html.verdict(entry);
+        }
+        if let Some(svg) = &mut self.svg {
+            svg.verdict(entry);
+        }
         if let Some(summary) = &mut self.summary {
             summary.verdict(entry);
         }
@@ -176,6 +200,8 @@ impl Outputs {
             line(records::summary(&close));
         }
         self.junit.map_or(Ok(()), |junit| junit.write(ended.seconds))?;
+        self.html.map_or(Ok(()), |html| html.write(&close))?;
+        self.svg.map_or(Ok(()), SvgFile::write)?;
         self.summary.map_or(Ok(()), |summary| summary.write(&close))
     }
 

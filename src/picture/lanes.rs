@@ -1,0 +1,243 @@
+//! The lanes of a picture, read from the histories of the observed objects and from decisions.
+//!
+//! A history tells each changed field as `old -> new`, `+ new` or `- old`; states are what stands between two changes.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use nodeproof_core::components::RecordedDecision;
+use nodeproof_core::profile::Settings;
+use nodeproof_core::scenario::{History, HistoryEntry, Outcome};
+
+use super::timeline::{Lane, LaneRow, Mark, Span, Tone};
+
+/// The changes of each row: when, and the state before and after.
+type Changes = BTreeMap<String, Vec<(f64, String, String)>>;
+
+/// How many marks a lane shows at most.
+const MARKS_MAX: usize = 80;
+/// How many renewals of a Lease a row shows at most.
+const RENEWALS_MAX: usize = 800;
+
+/// Makes the lanes.
+pub(super) fn of(
+    outcome: &Outcome,
+    decisions: &[&RecordedDecision],
+    settings: &Settings,
+    (zero, end): (Timestamp, f64),
+) -> Vec<Lane> {
+    let mut lanes: Vec<Lane> = zones(decisions, zero, end).into_iter().collect();
+    let mut histories = outcome.histories.to_vec();
+    let rank = |history: &History| match history.object.kind.as_str() {
+        "Node" => 0,
+        "Pod" => 1,
+        _ => 2,
+    };
+    histories.sort_by_key(rank);
+    for history in &histories {
+        let mut lane = lane(history, zero, end);
+        let name = &history.object.key.name;
+        let about = format!("{}/{}", history.object.kind.to_lowercase(), history.object.key);
+        let own = decisions.iter().filter(|decision| *decision.decision.about == about);
+        lane.marks.extend(own.map(|decision| Mark {
+            at: decision.at.duration_since(zero).as_secs_f64(),
+            text: told(decision),
+            is_decision: true,
+        }));
+        lane.marks.sort_by(|one, other| one.at.total_cmp(&other.at));
+        lane.marks.truncate(MARKS_MAX);
+        if history.object.kind == "Node" {
+            let renewals = outcome.histories.renewals(name).into_iter();
+            let mut renewals: Vec<f64> = renewals.map(|at| at.duration_since(zero).as_secs_f64()).collect();
+            renewals.truncate(RENEWALS_MAX);
+            let grace = settings.duration("node-monitor-grace-period").as_secs_f64();
+            if !renewals.is_empty() {
+                let row = LaneRow {
+                    name: "age of the Lease".to_owned(),
+                    spans: Vec::new(),
+                    renewals: Some((renewals, grace)),
+                };
+                lane.rows.push(row);
+            }
+        }
+        if !lane.rows.is_empty() || !lane.marks.is_empty() {
+            lanes.push(lane);
+        }
+    }
+    let at = usize::from(lanes.first().is_some_and(|lane| lane.name == "Zones"));
+    let unseen = unseen_nodes(decisions, &histories, zero, end);
+    lanes.splice(at..at, unseen);
+    lanes
+}
+
+/// Makes the lanes of Nodes that no line of the scenario looks at, from what the node lifecycle controller decided.
+fn unseen_nodes(decisions: &[&RecordedDecision], seen: &[History], zero: Timestamp, end: f64) -> Vec<Lane> {
+    let mut lanes: BTreeMap<&str, (Changes, Vec<Mark>)> = BTreeMap::new();
+    for decision in decisions.iter().filter(|decision| decision.component == "node-lifecycle-controller") {
+        let Some(node) = decision.decision.about.strip_prefix("node/") else { continue };
+        if seen.iter().any(|history| history.object.kind == "Node" && history.object.key.name == *node) {
+            continue;
+        }
+        let at = decision.at.duration_since(zero).as_secs_f64();
+        let (rows, marks) = lanes.entry(node).or_default();
+        let what = &decision.decision.what;
+        let found = match what.strip_prefix("Ready -> ") {
+            Some(status) => vec![("Ready".to_owned(), String::new(), status.to_owned())],
+            None => {
+                let signed = |word: &str| word.starts_with(['+', '-']);
+                let words =
+                    what.split(' ').filter(|word| signed(word)).map(|word| format!("{} {}", &word[..1], &word[1..]));
+                words.flat_map(|word| changes("spec.taints", &word)).collect()
+            }
+        };
+        for (row, old, new) in found {
+            rows.entry(row).or_default().push((at, old, new));
+        }
+        marks.push(Mark { at, text: told(decision), is_decision: true });
+    }
+    let lane = |(node, (rows, mut marks)): (&str, (Changes, Vec<Mark>))| {
+        marks.truncate(MARKS_MAX);
+        Lane { name: format!("Node {node}"), rows: rows_of("Node", rows, end), marks }
+    };
+    lanes.into_iter().map(lane).collect()
+}
+
+fn told(decision: &RecordedDecision) -> String {
+    format!("{}: {}: {}", decision.component, decision.decision.what, decision.reasons())
+}
+
+/// Makes the lane of the zones: the state of each.
+fn zones(decisions: &[&RecordedDecision], zero: Timestamp, end: f64) -> Option<Lane> {
+    let mut rows: BTreeMap<String, Vec<(f64, String)>> = BTreeMap::new();
+    let mut marks = Vec::new();
+    for decision in decisions {
+        let about = &decision.decision.about;
+        let at = decision.at.duration_since(zero).as_secs_f64();
+        if let Some(zone) = about.strip_prefix("zone/") {
+            rows.entry(format!("zone {zone}")).or_default().push((at, decision.decision.what.clone()));
+        } else if about != "zones" {
+            continue;
+        }
+        marks.push(Mark { at, text: told(decision), is_decision: true });
+    }
+    let row = |(name, changes): (String, Vec<(f64, String)>)| {
+        let states = changes.iter().filter_map(|(at, what)| what.split_once(" -> ").map(|(old, new)| (*at, old, new)));
+        LaneRow {
+            name,
+            spans: spans(states.collect(), end, |state| if state == "Normal" { Tone::Good } else { Tone::Bad }),
+            renewals: None,
+        }
+    };
+    let rows: Vec<LaneRow> = rows.into_iter().map(row).collect();
+    (!marks.is_empty()).then(|| Lane { name: "Zones".to_owned(), rows, marks })
+}
+
+fn lane(history: &History, zero: Timestamp, end: f64) -> Lane {
+    let kind = &history.object.kind;
+    let mut states: Changes = BTreeMap::new();
+    let mut marks = Vec::new();
+    for entry in history.earlier.iter().chain(&history.entries) {
+        let at = entry.at.duration_since(zero).as_secs_f64();
+        for (path, change) in &entry.changed {
+            for (row, old, new) in changes(path, change) {
+                states.entry(row).or_default().push((at, old, new));
+            }
+        }
+        if at >= 0.0 {
+            marks.push(Mark { at, text: written(entry), is_decision: false });
+        }
+    }
+    Lane { name: format!("{kind} {}", history.object.key.name), rows: rows_of(kind, states, end), marks }
+}
+
+/// Makes rows of changes: Ready first, the phase and deletion, taints, then what else changed in the acts.
+fn rows_of(kind: &str, states: Changes, end: f64) -> Vec<LaneRow> {
+    let rank = |name: &str| match name {
+        "Ready" => 0,
+        "phase" => 1,
+        "deletion" => 2,
+        _ if name.starts_with("taint ") => 3,
+        _ => 4,
+    };
+    let row = |(name, changes): (String, Vec<(f64, String, String)>)| {
+        let tone = |state: &str| tone(kind, &name, state);
+        let is_told = rank(&name) < 2 || changes.iter().any(|(at, ..)| *at >= 0.0);
+        let changes = changes.iter().map(|(at, old, new)| (*at, old.as_str(), new.as_str())).collect();
+        let spans = spans(changes, end, tone);
+        is_told.then_some(LaneRow { spans, name, renewals: None })
+    };
+    let mut rows: Vec<LaneRow> = states.into_iter().filter_map(row).filter(|row| !row.spans.is_empty()).collect();
+    rows.sort_by_key(|row| rank(&row.name));
+    rows
+}
+
+/// Returns the rows that a changed field belongs to, with the state before and after.
+fn changes(path: &str, change: &str) -> Vec<(String, String, String)> {
+    let one = |row: &str, old: &str, new: &str| (row.to_owned(), old.to_owned(), new.to_owned());
+    if let Some(name) = path.strip_prefix("status.conditions[").and_then(|rest| rest.strip_suffix("].status")) {
+        return change.split_once(" -> ").map(|(old, new)| one(name, old, new)).into_iter().collect();
+    }
+    match path {
+        "status.conditions" => change
+            .split(", ")
+            .filter_map(|part| {
+                let (sign, rest) = part.split_at_checked(2)?;
+                let (name, status) = rest.split_once('=')?;
+                let status = status.split(' ').next().unwrap_or(status);
+                Some(if sign == "+ " { one(name, "", status) } else { one(name, status, "") })
+            })
+            .collect(),
+        "spec.taints" => change
+            .split(", ")
+            .filter_map(|part| {
+                let (sign, taint) = part.split_at_checked(2)?;
+                let row = format!("taint {}", taint.strip_prefix("node.kubernetes.io/").unwrap_or(taint));
+                Some(if sign == "+ " { one(&row, "", "set") } else { one(&row, "set", "") })
+            })
+            .collect(),
+        "status.phase" => {
+            let (old, new) = change.split_once(" -> ").unwrap_or(("", change.trim_start_matches("+ ")));
+            vec![one("phase", old, new)]
+        }
+        "metadata.deletionTimestamp" if change.starts_with("+ ") => vec![one("deletion", "", "terminating")],
+        "object" if change == "deleted" => vec![one("object", "there", "")],
+        "object" if change == "created" => vec![one("object", "", "there")],
+        _ => Vec::new(),
+    }
+}
+
+fn tone(kind: &str, row: &str, state: &str) -> Tone {
+    match (row, state) {
+        (_, "Unknown") => Tone::Unknown,
+        ("Ready", "True") => Tone::Good,
+        ("Ready", _) => Tone::Bad,
+        ("phase", "Running" | "Succeeded") => Tone::Good,
+        ("phase", "Failed") | ("deletion", _) => Tone::Bad,
+        ("object", _) => Tone::Plain,
+        _ if row.starts_with("taint ") => Tone::Bad,
+        _ if kind == "Node" && state == "True" => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+/// Returns the states between changes: from the beginning to the end; states without a name are gaps.
+fn spans(changes: Vec<(f64, &str, &str)>, end: f64, tone: impl Fn(&str) -> Tone) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut add = |from: f64, to: f64, state: &str| {
+        if !state.is_empty() && to > from && to > 0.0 {
+            spans.push(Span { from: from.max(f64::MIN), to, text: state.to_owned(), tone: tone(state) });
+        }
+    };
+    let Some((first, old, _)) = changes.first() else { return spans };
+    add(f64::NEG_INFINITY, *first, old);
+    for (at, change) in changes.iter().enumerate() {
+        let next = changes.get(at + 1).map_or(end, |next| next.0);
+        add(change.0, next, change.2);
+    }
+    spans
+}
+
+fn written(entry: &HistoryEntry) -> String {
+    let fields: Vec<String> = entry.changed.iter().map(|(path, change)| format!("{path}: {change}")).collect();
+    format!("{}: {}", entry.by, fields.join("; "))
+}

@@ -1,0 +1,17 @@
+//! A scenario's run as a picture: lanes of Nodes, Pods and zones over virtual time, and what was expected of them.
+//!
+//! [`Picture`] is the timeline as data, made of an outcome; [`svg()`] draws it, and [`page()`] puts the pictures of a
+//! run into one HTML file that needs no network. Inputs: scenarios with their outcomes. Outputs: text. The same outcome
+//! gives the same bytes.
+
+mod lanes;
+mod page;
+mod svg;
+mod timeline;
+
+pub use self::page::{Page, Shown, page};
+pub use self::svg::svg;
+pub use self::timeline::{Bar, Lane, LaneRow, Mark, Picture, Span, Tone};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! A run as one HTML file: what failed first, each with its picture, then the others; no network, no framework.
+//!
+//! The size is bounded: failed scenarios are shown whole until [`BYTES_MAX`] is reached, passed ones with their picture
+//! as long as there is room, the rest by name.
+
+use super::svg::svg;
+use super::timeline::Picture;
+
+/// How large the file becomes at most.
+const BYTES_MAX: usize = 1_900_000;
+/// What a line of a list takes at most, beside the name.
+const LINE: usize = 160;
+/// What stands around a picture.
+const FRAME: usize = 360;
+
+/// A scenario of the page.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// Its name.
+    pub name: String,
+    /// `passed`, `failed` and so on.
+    pub verdict: &'static str,
+    /// Whether it counts as a failure.
+    pub is_failure: bool,
+    /// Why, for people, with the line that runs it again; empty if it passed.
+    pub text: String,
+    /// Its picture; `None` if it was not run.
+    pub picture: Option<Picture>,
+}
+
+/// What the page is of.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// A line below the title: release, backend, counts.
+    pub about: String,
+    /// What is wrong with feature files.
+    pub problems: Vec<String>,
+    /// The scenarios, in the order of the run.
+    pub scenarios: Vec<Shown>,
+}
+
+/// Makes the page.
+///
+/// # Panics
+/// The template is wrong: a mistake in this crate, which its test shows.
+#[must_use]
+pub fn page(page: &Page) -> String {
+    let mut order: Vec<&Shown> = page.scenarios.iter().collect();
+    order.sort_by_key(|shown| !shown.is_failure);
+    let mut left = BYTES_MAX.saturating_sub(TEMPLATE.len() + page.problems.iter().map(String::len).sum::<usize>());
+    left = left.saturating_sub(order.iter().map(|shown| shown.name.len() * 2 + shown.text.len() + LINE).sum());
+    let mut without = 0_usize;
+    let entries: Vec<minijinja::Value> = order
+        .iter()
+        .map(|shown| {
+            let drawn = shown.picture.as_ref().map(svg).filter(|drawn| drawn.len() + FRAME < left);
+            left -= drawn.as_ref().map_or(0, |drawn| drawn.len() + FRAME);
+            without += usize::from(drawn.is_none() && shown.picture.is_some());
+            minijinja::context! {
+                name => &shown.name, verdict => shown.verdict, failed => shown.is_failure, text => &shown.text,
+                svg => drawn,
+            }
+        })
+        .collect();
+    let mut environment = minijinja::Environment::new();
+    environment.add_template("page.html", TEMPLATE).expect("the template is well-formed");
+    let template = environment.get_template("page.html").expect("it was added");
+    let context = minijinja::context! {
+        about => &page.about, problems => &page.problems, scenarios => entries, without => without,
+    };
+    template.render(context).expect("the template asks for what it gets")
+}
+
+const TEMPLATE: &str = include_str!("page.html");

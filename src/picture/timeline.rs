@@ -1,0 +1,154 @@
+//! The timeline of a run as data. Instants are seconds from the zero of the first act.
+
+use jiff::Timestamp;
+use nodeproof_core::components::RecordedDecision;
+use nodeproof_core::objects::time::parse_duration;
+use nodeproof_core::profile::Settings;
+use nodeproof_core::scenario::{Bound, Expectation, Outcome, Scenario, StepVerdict, Verdict};
+
+use super::lanes;
+
+/// How a span looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// Not as it should be.
+    Bad,
+    /// Not known.
+    Unknown,
+    /// Neither.
+    Plain,
+}
+
+/// A state that lasted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Span {
+    /// From when.
+    pub from: f64,
+    /// To when.
+    pub to: f64,
+    /// What it was.
+    pub text: String,
+    /// How it looks.
+    pub tone: Tone,
+}
+
+/// Something that happened at an instant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// When.
+    pub at: f64,
+    /// What, and why if it is known.
+    pub text: String,
+    /// Whether a component decided it; else somebody wrote it.
+    pub is_decision: bool,
+}
+
+/// A row of a lane: a condition, the taints, the phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaneRow {
+    /// What it shows.
+    pub name: String,
+    /// The states, in order.
+    pub spans: Vec<Span>,
+    /// The renewals of a Lease, and the grace period in seconds; drawn as the age of the Lease.
+    pub renewals: Option<(Vec<f64>, f64)>,
+}
+
+/// What happened to one object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lane {
+    /// The object: `Node worker-1`.
+    pub name: String,
+    /// Its rows.
+    pub rows: Vec<LaneRow>,
+    /// What was written to it and decided about it.
+    pub marks: Vec<Mark>,
+}
+
+/// A line of the scenario that expects something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// The line.
+    pub text: String,
+    /// Its file and line.
+    pub place: String,
+    /// From when to when it may or must hold.
+    pub bound: (f64, f64),
+    /// When it was seen.
+    pub seen: Option<f64>,
+    /// What was seen.
+    pub observed: String,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// A run as a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// The scenario.
+    pub title: String,
+    /// From when to when it shows.
+    pub range: (f64, f64),
+    /// When each act began, and what was done.
+    pub acts: Vec<(f64, String)>,
+    /// The lanes: zones, Nodes, Pods, others.
+    pub lanes: Vec<Lane>,
+    /// What was expected.
+    pub bars: Vec<Bar>,
+}
+
+impl Picture {
+    /// Makes the picture of a run.
+    #[must_use]
+    pub fn of(title: &str, scenario: &Scenario, outcome: &Outcome, settings: &Settings) -> Self {
+        let zero = outcome.zeros.first().copied().unwrap_or(outcome.start);
+        let since = |at: Timestamp| at.duration_since(zero).as_secs_f64();
+        let end = since(outcome.start + outcome.duration).max(1.0);
+        let mut acts = Vec::new();
+        let mut bars = Vec::new();
+        for (act, own) in scenario.acts.iter().zip(&outcome.zeros) {
+            let words: Vec<&str> = act.when.iter().map(|when| when.position.text.as_str()).collect();
+            acts.push((since(*own), words.join(" · ")));
+            let later = outcome.zeros.iter().find(|other| *other > own).map_or(end, |next| since(*next));
+            for expectation in &act.expectations {
+                let verdict = outcome.steps.iter().find(|step| step.position == expectation.position);
+                bars.extend(verdict.map(|verdict| bar(expectation, verdict, since(*own), later)));
+            }
+        }
+        let decisions: Vec<&RecordedDecision> =
+            outcome.decisions.iter().filter(|decision| decision.at >= zero).collect();
+        let shown = bars.iter().map(|bar| bar.bound.1).fold(end, f64::max);
+        let before = (shown / 40.0).max(0.5);
+        let lanes = lanes::of(outcome, &decisions, settings, (zero, end + before / 2.0));
+        Self { title: title.to_owned(), range: (-before, shown + before), acts, lanes, bars }
+    }
+}
+
+fn bar(expectation: &Expectation, step: &StepVerdict, zero: f64, act_end: f64) -> Bar {
+    let secs = jiff::SignedDuration::as_secs_f64;
+    let bound = match &expectation.bound {
+        Bound::AtOnce => (0.0, 0.0),
+        Bound::Soon(limit) | Bound::Within(limit) | Bound::For(limit) => (0.0, secs(limit)),
+        Bound::Between(from, to) => (secs(from), secs(to)),
+        Bound::At { offset, after: None } => (secs(offset), secs(offset)),
+        Bound::After { within: Some(limit), .. } => (0.0, secs(limit)),
+        Bound::At { .. } | Bound::Apart { .. } | Bound::After { .. } | Bound::Act => (0.0, act_end - zero),
+    };
+    Bar {
+        text: step.position.text.to_string(),
+        place: format!("{}:{}", step.position.file, step.position.line),
+        bound: (zero + bound.0, zero + bound.1),
+        seen: instant(&step.observed).map(|at| zero + at),
+        observed: step.observed.clone(),
+        verdict: step.verdict,
+    }
+}
+
+/// Reads the instant of what was seen: `at +46.251s`, or where a change is told `True until +46.251s, then Unknown`.
+fn instant(observed: &str) -> Option<f64> {
+    let text = observed.strip_prefix("at ").or_else(|| Some(observed.split_once(" until ")?.1))?;
+    let word = text.split([' ', ',', ':']).next()?.trim_start_matches('+');
+    parse_duration(word).map(|at| at.as_secs_f64())
+}

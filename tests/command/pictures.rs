@@ -1,0 +1,86 @@
+//! Tests of `run --html` and `run --svg`: the files, and what a real browser makes of them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::world::{FAILING, GOOD, Named, World, require};
+
+pub(crate) const TRIALS: &[Named] = &[
+    ("pictures::the_one_of_the_docs_is_what_the_program_draws", documented),
+    ("pictures::one_scenario_is_drawn", one),
+    ("pictures::the_page_shows_what_failed_first", page),
+];
+
+/// Trials that need a browser.
+pub(crate) const IN_A_BROWSER: &[Named] = &[("pictures::a_browser_opens_the_page", browser)];
+
+/// The scenario of the picture in the README.
+const DOCUMENTED: &str = "features/eviction/unreachable_pods.feature:9";
+
+/// Returns the browser, or why there is none.
+pub(crate) fn chromium() -> Result<&'static str, String> {
+    let found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    found.into_iter().find(|path| Path::new(path).exists()).ok_or_else(|| "there is no Chromium".to_owned())
+}
+
+fn documented() -> Result<(), String> {
+    let world = World::new();
+    let drawn = world.path("drawn.svg");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = world.command(&["run", DOCUMENTED, "--svg", &drawn.display().to_string()]);
+    let output = command.current_dir(root).output().map_err(|error| error.to_string())?;
+    require(output.status.success(), || format!("{output:?}"))?;
+    let stored = fs::read_to_string(root.join("docs/pictures/a-node-dies.svg")).unwrap_or_default();
+    require(stored == world.read("drawn.svg"), || {
+        format!("it differs: nodeproof run {DOCUMENTED} --svg docs/pictures/a-node-dies.svg")
+    })
+}
+
+fn one() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    world.write("features/a/failing.feature", FAILING);
+    let answer = world.call(&["run", "--svg", "two.svg"]).ends(2)?;
+    require(answer.err.contains("--svg draws one scenario, and 2 were run: name it with --only"), || {
+        answer.err.clone()
+    })?;
+    world.call(&["run", "features/a/failing.feature", "--svg", "one.svg"]).ends(1)?;
+    let drawn = world.read("one.svg");
+    require(drawn.contains("Ready=Unknown within 20s") && drawn.contains("age of the Lease"), || drawn.clone())?;
+    let answer = world.call(&["run", "--html", "no/such/directory.html"]).ends(2)?;
+    require(answer.err.contains("it cannot be written"), || answer.err.clone())
+}
+
+fn page() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    world.write("features/b/failing.feature", FAILING);
+    world.write("features/b/wrong.feature", "Feature: x\n  Scenario: y\n    Given nonsense\n");
+    world.call(&["run", "--html", "run.html"]).ends(2)?;
+    let html = world.read("run.html");
+    let place = |text: &str| html.find(text).ok_or_else(|| format!("{text:?} is missing:\n{html}"));
+    let (failed, passed) = (place("sim::b::failing")?, place("sim::a::good")?);
+    require(failed < passed, || html.clone())?;
+    place("there is no sentence")?;
+    place("replay    nodeproof run")?;
+    require(!html.contains("http://") || !html.contains("src="), || "it asks for something outside".to_owned())
+}
+
+/// The page's own script runs, and the browser has nothing to say against it.
+fn browser() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/b/failing.feature", FAILING);
+    world.call(&["run", "--html", "run.html"]).ends(1)?;
+    let profile = world.path("profile");
+    let output = Command::new(chromium()?)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(format!("file://{}#scrub=980", world.path("run.html").display()))
+        .output()
+        .map_err(|error| error.to_string())?;
+    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Near the end of the run, as the fragment asks, the scrubber tells the state of the Node.
+    require(dom.contains("<li>Node worker-1: Ready=Unknown"), || dom)
+}
