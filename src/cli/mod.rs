@@ -37,6 +37,7 @@ pub mod steps;
 pub mod suite_args;
 mod tally;
 mod terminal;
+pub mod verify;
 
 use std::process::ExitCode;
 
@@ -98,6 +99,8 @@ enum Command {
     Record(record::RecordArgs),
     /// Run scenarios on the simulator and on a real cluster, and tell where the two differ
     Compare(compare::CompareArgs),
+    /// Run again what a conformance report tells of, and compare
+    Verify(verify::VerifyArgs),
     /// Ask when Pods leave lost nodes, and when they come back
     Plan(plan::PlanArgs),
     /// Measure the simulator
@@ -144,6 +147,7 @@ pub fn main_with(own: &Own) -> ExitCode {
         #[cfg(feature = "live")]
         Command::Record(args) => record::run(&args),
         Command::Compare(args) => compare::run_with(&args, own),
+        Command::Verify(args) => verify::run(&args, own),
         Command::Plan(args) => plan::run(&args),
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(args),

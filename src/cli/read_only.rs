@@ -78,7 +78,9 @@ impl ReadOnlyCommand<'_> {
             (true, 0) => 0,
             (true, _) => 1,
         };
-        if let Err(message) = outputs.close(&Closing { backend: LOOK, k8s }, &tally, &ended, code) {
+        if let Err(message) =
+            outputs.close(&Closing { backend: LOOK, k8s, told: serde_json::Value::Null }, &tally, &ended, code)
+        {
             return misuse(message);
         }
         let text = format!("    Finished {tally} in {:.0}s", ended.seconds);

@@ -129,7 +129,7 @@ fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
     let last_run = LastRun::read(args.live.state_dir(), &paths, &options);
     let chosen = chosen(args, &suite, &options, &places, &last_run);
     let (k8s, backend) = (release_name(options.release), options.runner.backend());
-    let closing = Closing { backend: backend.name(), k8s };
+    let closing = Closing { backend: backend.name(), k8s, told: told(args, &options) };
     let chosen: Vec<&Planned> = match chosen {
         Ok(chosen) => chosen,
         // What is wrong was said already.
@@ -176,6 +176,13 @@ fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
         remove_unused_snapshots(&suite)?;
     }
     why.map_or(Ok(ExitCode::from(code)), Err)
+}
+
+/// Returns what the run was told, for its conformance report.
+fn told(args: &RunArgs, options: &SuiteOptions) -> serde_json::Value {
+    let given = options.settings.iter().flat_map(|settings| &settings.given);
+    let set: Vec<String> = given.map(|(flag, value)| format!("{flag}={value}")).collect();
+    serde_json::json!({"paths": args.paths, "tags": options.selection.text(), "set": set})
 }
 
 /// Returns the scenarios that are selected; with `--failed` those of them that failed when they ran last.

@@ -81,6 +81,8 @@ pub struct Suite {
     pub requirements: Requirements,
     /// The paths that were given and hold no feature.
     pub missing: Vec<Problem>,
+    /// The feature files as they were read.
+    pub sources: Vec<Source>,
     /// Whether all features of the tree were loaded, so that a snapshot that none of them uses is unused.
     pub is_whole: bool,
 }
@@ -174,7 +176,8 @@ impl Suite {
         compile_context: &CompileContext,
     ) -> Self {
         let files = check(sources, &requirements);
-        let mut suite = Self { store, requirements, own: compile_context.own.clone(), ..Self::default() };
+        let own = compile_context.own.clone();
+        let mut suite = Self { store, requirements, own, sources: sources.to_vec(), ..Self::default() };
         for file in &files {
             suite.add(file, backend, compile_context);
         }

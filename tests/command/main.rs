@@ -4,6 +4,7 @@
 //! itself act as the test target of another tree: with `DOOR_OF` set it runs the scenarios of that directory as
 //! `cargo test --test conformance` would.
 
+mod conformance;
 mod docs;
 mod input;
 mod kind;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         return nodeproof::Tests::of(root).main();
     }
     let trials = [
+        conformance::TRIALS,
         docs::TRIALS,
         input::TRIALS,
         kind::TRIALS,

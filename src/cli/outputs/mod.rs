@@ -5,6 +5,7 @@
 //! before anything is run; every form tells of what does not load as well.
 
 mod annotations;
+mod conformance;
 mod html;
 mod junit;
 mod markdown;
@@ -14,6 +15,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use self::conformance::ConformanceReport;
+pub(super) use self::conformance::SCHEMA;
 use self::html::{HtmlReport, SvgFile};
 use self::junit::JunitReport;
 use self::markdown::JobSummary;
@@ -43,6 +46,9 @@ pub(super) struct OutputArgs {
     /// Write a JUnit report
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Write what holds of each requirement; `nodeproof verify FILE` runs it again and compares
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    conformance: Option<PathBuf>,
     /// Write the run as one HTML file: what failed first, with pictures of what happened when
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -85,6 +91,8 @@ pub(super) struct Closing<'a> {
     pub(super) backend: &'a str,
     /// The release.
     pub(super) k8s: String,
+    /// What it was told: `paths`, `set` and `tags`.
+    pub(super) told: serde_json::Value,
 }
 
 /// How a run ended.
@@ -104,6 +112,7 @@ pub(super) struct Outputs {
     junit: Option<JunitReport>,
     html: Option<HtmlReport>,
     svg: Option<SvgFile>,
+    conformance: Option<ConformanceReport>,
     summary: Option<JobSummary>,
 }
 
@@ -121,6 +130,7 @@ impl Outputs {
             junit: args.junit.as_deref().map(JunitReport::create).transpose()?,
             html: args.html.as_deref().map(HtmlReport::create).transpose()?,
             svg: args.svg.as_deref().map(SvgFile::create).transpose()?,
+            conformance: args.conformance.as_deref().map(ConformanceReport::create).transpose()?,
             summary: JobSummary::open(args.summary.as_deref())?,
         })
     }
@@ -131,6 +141,9 @@ impl Outputs {
         for problem in problems {
             note(format_args!("error: {problem}\n"));
             self.problem(problem);
+        }
+        if let Some(conformance) = &mut self.conformance {
+            conformance.load(suite);
         }
         suite.disabled().for_each(|planned| self.broken(planned));
     }
@@ -163,6 +176,9 @@ impl Outputs {
         if let Some(html) = &mut self.html {
             html.broken(planned);
         }
+        if let Some(conformance) = &mut self.conformance {
+            conformance.broken(planned);
+        }
         if let Some(summary) = &mut self.summary {
             summary.broken(planned);
         }
@@ -185,6 +201,9 @@ impl Outputs {
         if let Some(svg) = &mut self.svg {
             svg.verdict(entry);
         }
+        if let Some(conformance) = &mut self.conformance {
+            conformance.verdict(entry);
+        }
         if let Some(summary) = &mut self.summary {
             summary.verdict(entry);
         }
@@ -202,6 +221,7 @@ impl Outputs {
         self.junit.map_or(Ok(()), |junit| junit.write(ended.seconds))?;
         self.html.map_or(Ok(()), |html| html.write(&close))?;
         self.svg.map_or(Ok(()), SvgFile::write)?;
+        self.conformance.map_or(Ok(()), |report| report.write(&close, &on.told))?;
         self.summary.map_or(Ok(()), |summary| summary.write(&close))
     }
 
