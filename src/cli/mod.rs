@@ -23,6 +23,7 @@ pub mod new;
 mod outputs;
 pub mod plan;
 pub mod profiles;
+mod profiles_diff;
 mod progress;
 #[cfg(feature = "live")]
 mod read_only;
@@ -150,7 +151,7 @@ pub fn main_with(own: &Own) -> ExitCode {
         Command::Verify(args) => verify::run(&args, own),
         Command::Plan(args) => plan::run(&args),
         Command::Bench(args) => bench::run(args),
-        Command::Profiles(args) => profiles::run(args),
+        Command::Profiles(args) => profiles::run(&args, own),
         #[cfg(feature = "live")]
         Command::Clean(args) => clean::run(&args),
         Command::Control(args) => control::run(args),

@@ -7,22 +7,30 @@ use nodeproof_core::components::registry::processes;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::objects::time::to_micro_time;
-use nodeproof_core::profile::{RELEASES, ROWS, Row};
+use nodeproof_core::profile::{RELEASES, ROWS, Release, Row, older};
 use nodeproof_core::sim::SimulationOptions;
 
+use super::misuse;
+use super::profiles_diff::Differences;
 use crate::control::setup::shown;
+use crate::harness::{Suite, SuitePaths};
+use crate::steps::Own;
 
 /// Options of `nodeproof profiles`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nodeproof profiles                   each behaviour, its value by release, its flag and its source
+  nodeproof profiles --diff 1.31 1.34  what changes for somebody who upgrades
   nodeproof profiles --defaults        start, seed, release, controllers
   nodeproof profiles --json | jq '.[] | select(.name == \"node-monitor-grace-period\").byRelease'")]
 pub struct ProfilesArgs {
     /// Print the defaults of a simulation: start, seed, release and the like
     #[arg(long)]
     defaults: bool,
+    /// Print what differs between two releases, and the scenarios that hold only on one side
+    #[arg(long, num_args = 2, value_names = ["FROM", "TO"], value_parser = release, conflicts_with = "defaults")]
+    diff: Vec<Release>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -30,7 +38,18 @@ pub struct ProfilesArgs {
 
 /// Prints the rows by release, or the defaults.
 #[must_use]
-pub fn run(args: ProfilesArgs) -> ExitCode {
+pub fn run(args: &ProfilesArgs, own: &Own) -> ExitCode {
+    if let [from, to] = args.diff.as_slice() {
+        return match Differences::of(
+            *from,
+            *to,
+            &Suite::load(&SuitePaths { own: own.clone(), ..SuitePaths::default() }),
+        ) {
+            Ok(found) if args.json => print(&format!("{}\n", found.json())),
+            Ok(found) => print(&found.text()),
+            Err(message) => misuse(message),
+        };
+    }
     let text = match (args.defaults, args.json) {
         (true, true) => {
             format!("{}\n", defaults().into_iter().map(|(name, value, _)| (name.into(), value)).collect::<Json>())
@@ -39,8 +58,17 @@ pub fn run(args: ProfilesArgs) -> ExitCode {
         (false, true) => format!("{}\n", ROWS.iter().map(row_json).collect::<Json>()),
         (false, false) => rows_text(),
     };
-    super::terminal::text(&text);
+    print(&text)
+}
+
+fn print(text: &str) -> ExitCode {
+    super::terminal::text(text);
     ExitCode::SUCCESS
+}
+
+/// Reads a release that is offered, or an older one of which single behaviours are known.
+fn release(text: &str) -> Result<Release, String> {
+    older(text).map_or_else(|| text.parse::<Release>().map_err(|error| error.to_string()), Ok)
 }
 
 /// The defaults of a simulation: name, value, and what it means.

@@ -7,6 +7,8 @@
 //! Invariant: a file changes its own minor release only, and names only rows, gates, types, roles and tables that
 //! exist.
 
+use alloc::string::String;
+
 use super::Release;
 use super::release::OLDEST;
 use super::value::{GateStage, Value, secs};
@@ -96,6 +98,12 @@ impl ReleaseData {
             None => None,
         }
     }
+
+    /// Returns the name of the minor release, as `1.34`.
+    #[must_use]
+    pub fn minor_name(&self) -> String {
+        Release::new(self.minor, 0).minor_name()
+    }
 }
 
 /// A release without anything new.
@@ -174,6 +182,11 @@ pub fn older(text: &str) -> Option<Release> {
 #[must_use]
 pub const fn all() -> &'static [ReleaseData] {
     ALL
+}
+
+/// Returns the data of the minor releases after one and up to another, oldest first.
+pub fn after(from: Release, to: Release) -> impl Iterator<Item = &'static ReleaseData> {
+    ALL.iter().filter(move |data| from.minor < data.minor && data.minor <= to.minor)
 }
 
 /// Returns the data of a release and of those before it, oldest first.
