@@ -63,6 +63,7 @@ pub(crate) fn manifests(text: &str) -> Result<Vec<Manifest>, WrongAt> {
 ///
 /// # Errors
 /// The text is no YAML; the line, and why.
+#[cfg(feature = "cli")]
 pub(crate) fn documents(text: &str) -> Result<Vec<(usize, Json)>, WrongAt> {
     let starts = std::iter::once(1).chain(
         text.lines()

@@ -35,7 +35,9 @@ mod workloads;
 
 pub use catalogue::{Sentence, catalogue, with_examples};
 pub use draft::Draft;
-pub(crate) use manifest::{documents, manifests as read_objects, request as read_request};
+#[cfg(feature = "cli")]
+pub(crate) use manifest::documents;
+pub(crate) use manifest::{manifests as read_objects, request as read_request};
 pub use own::{CompileContext, Own};
 pub use parameters::Parameter;
 pub use registry::{Compiled, compile, compile_in};
