@@ -12,6 +12,8 @@ pub mod control;
 mod count;
 #[cfg(feature = "live")]
 pub mod ctl;
+pub mod diff;
+mod diff_words;
 pub mod explain;
 #[cfg(feature = "live")]
 pub mod hollow;
@@ -100,6 +102,8 @@ enum Command {
     Record(record::RecordArgs),
     /// Run scenarios on the simulator and on a real cluster, and tell where the two differ
     Compare(compare::CompareArgs),
+    /// Tell what changed snapshots say of Nodes and Pods, in words
+    Diff(diff::DiffArgs),
     /// Run again what a conformance report tells of, and compare
     Verify(verify::VerifyArgs),
     /// Ask when Pods leave lost nodes, and when they come back
@@ -148,6 +152,7 @@ pub fn main_with(own: &Own) -> ExitCode {
         #[cfg(feature = "live")]
         Command::Record(args) => record::run(&args),
         Command::Compare(args) => compare::run_with(&args, own),
+        Command::Diff(args) => diff::run(&args),
         Command::Verify(args) => verify::run(&args, own),
         Command::Plan(args) => plan::run(&args),
         Command::Bench(args) => bench::run(args),

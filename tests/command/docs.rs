@@ -22,8 +22,9 @@ pub(crate) const TRIALS: &[Named] = &[
     ("docs::the_new_workflow_uses_what_the_action_has", workflow),
 ];
 
-/// Commands that are only read: they need a cluster, or programs that may not be here, or minutes.
-const READ_ONLY: [&str; 10] = [
+/// Commands that are only read: they need a cluster, a repository, or programs that may not be here, or
+/// minutes.
+const READ_ONLY: [&str; 12] = [
     "--context ",
     "--backend ",
     "--with hollow",
@@ -34,6 +35,8 @@ const READ_ONLY: [&str; 10] = [
     "serve",
     "ctl ",
     "--release",
+    "diff main",
+    "diff HEAD",
 ];
 /// What cargo is asked for; the same things are what this suite and the developers do all the time.
 const CARGO: [&str; 8] = [

@@ -5,6 +5,7 @@
 //! `cargo test --test conformance` would.
 
 mod conformance;
+mod diff;
 mod docs;
 mod input;
 mod kind;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     }
     let trials = [
         conformance::TRIALS,
+        diff::TRIALS,
         docs::TRIALS,
         input::TRIALS,
         kind::TRIALS,
