@@ -20,7 +20,8 @@ use crate::load::Case;
 use crate::load::near::nearest;
 
 /// Conditions of Nodes. Source: k8s.io/api core/v1/types.go (v1.34), `NodeConditionType`.
-const NODE_CONDITIONS: [&str; 5] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
+const NODE_CONDITIONS: [&str; 6] =
+    ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "OutOfDisk"];
 
 /// Conditions of Pods. Source: k8s.io/api core/v1/types.go (v1.36), `PodConditionType`.
 const POD_CONDITIONS: [&str; 9] = [
