@@ -91,7 +91,7 @@ Feature: Selectors by fields
 
     Scenario Outline: A selector that one of the kinds does not know is refused for that kind alone
       When the user sends GET /api/v1/services?fieldSelector=spec.clusterIP%21%3DNone
-      Then the answer lists "default/shop"
+      Then the answer lists "default/kubernetes", "default/shop"
       When the user sends GET <path>
       Then the request is refused with 400 "<text>"
 

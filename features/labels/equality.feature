@@ -77,8 +77,6 @@ Feature: Selectors by equality
         """yaml
         {apiVersion: v1, kind: Namespace, metadata: {name: shop}}
         ---
-        {apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: shop}}
-        ---
         apiVersion: v1
         kind: Pod
         metadata: {name: web, labels: {app: web, release: stable}}

@@ -141,7 +141,7 @@ fn headers(headers: Option<&Json>) -> Result<Vec<(String, String)>, FieldError> 
 /// Reads the user of a request; the groups that authentication adds are added as impersonation does.
 ///
 /// Source: k8s.io/apiserver pkg/endpoints/filters/impersonation.go (v1.34).
-fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Result<Arc<Identity>, FieldError> {
+pub(super) fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Result<Arc<Identity>, FieldError> {
     let admin = Identity::admin();
     let agent = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
     let agent =

@@ -54,6 +54,7 @@ const ROUTES: &[(&str, &str, What)] = &[
     ("GET", "machines/*/containers", What::Containers),
     ("DELETE", "machines/*", What::RemoveMachine),
     ("POST", "machines/*/do", What::Do),
+    ("POST", "machines/*/request", SIMULATED),
     ("PUT", "machines/*/hints", SIMULATED),
     ("POST", "network/rules", What::AddRule),
     ("GET", "network/rules", What::Rules),

@@ -2,9 +2,10 @@
 
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, PodBehaviour, ToldHints};
 use nodeproof_core::json;
-use nodeproof_core::network::{PODS, Rule};
-use nodeproof_core::objects::{FieldError, Json, ObjectKey};
+use nodeproof_core::network::{HttpCall, HttpCredentials, HttpId, PODS, Rule};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, ObjectKey, Text};
 
+use super::api::identity;
 use super::calls::{missing, refused};
 use super::route::Call;
 use super::{Control, Refusal, Reply};
@@ -61,6 +62,56 @@ impl Control {
         })?;
         self.act(&machine, MachineAction::Behave { namespace: namespace.into(), pod: pod.into(), behaviour })?;
         Ok(Reply::ok(Json::object()))
+    }
+
+    /// Sends a request to the server of a machine's kubelet.
+    pub(super) fn request_machine(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let name = call.names[0].as_str();
+        self.shown(name)?;
+        let mut reader = FieldReader::new(call.body, "")?;
+        let path = reader.needed_text("path")?.clone();
+        if !path.starts_with('/') {
+            return Err(reader.error("path", "a path is needed, as /pods").into());
+        }
+        let method =
+            reader.word("method", "method", const { &["GET", "POST", "PUT", "PATCH", "DELETE"] })?.unwrap_or("GET");
+        let scheme = reader.word("scheme", "scheme", const { &["https", "http"] })?.unwrap_or("https");
+        let port = reader.integer("port", 1, 65535)?.and_then(|port| u16::try_from(port).ok()).unwrap_or(10250);
+        let upgrades = reader.boolean("upgrade")?.unwrap_or(false);
+        let token = reader.text("token")?.cloned();
+        let sender = reader.any("as").map(|sender| identity(Some(sender), &[])).transpose()?;
+        reader.finish()?;
+        let credentials = match (token, sender) {
+            (Some(_), Some(_)) => {
+                let message = "a client certificate is meant, or a token, not both".to_owned();
+                return Err(FieldError::new("token", message).into());
+            }
+            (Some(token), None) => HttpCredentials::Token(token),
+            (None, Some(identity)) => HttpCredentials::Certificate(identity),
+            (None, None) => HttpCredentials::None,
+        };
+        let host = self.sim.machine(name).map(|machine| machine.host().default_ip(false)).unwrap_or_default();
+        let outcome = self.sim.call_http(HttpCall {
+            id: HttpId(0),
+            is_tls: scheme == "https",
+            verifies: false,
+            host,
+            resolved: None,
+            port: Some(port),
+            method: Text::from(method),
+            path,
+            upgrades,
+            credentials,
+        });
+        Ok(Reply::ok(match outcome {
+            Ok(answer) => {
+                let mut shown = json!({"code": i64::from(answer.code), "contentType": answer.media_type.as_str()});
+                shown.set(&["body"], answer.body.as_str());
+                shown
+            }
+            Err(why) => json!({"error": why.as_str()}),
+        }))
     }
 
     /// Sets what a provider would answer to the topology manager about a container.

@@ -53,6 +53,10 @@ const ROWS: &[CallRow] = &[
         takes: "`action`: kubelet-stop, kubelet-kill, kubelet-start, kubelet-restart, kubelet-freeze, kubelet-thaw, \
             power-off, power-on, reboot, shutdown and others, some with fields of their own",
         example: r#"{"call": "POST machines/w1/do", "body": {"action": "kubelet-kill"}}"#, code: 200 },
+    CallRow { call: "POST machines/NAME/request", says: "sends a request to the server of its kubelet",
+        takes: "`path`; `method` (GET), `port` (10250), `scheme` (https), `upgrade` (false); `as` (user and groups) \
+            for a client certificate, or `token`",
+        example: r#"{"call": "POST machines/w1/request", "body": {"path": "/healthz"}}"#, code: 200 },
     CallRow { call: "PUT machines/NAME/hints", says: "what a provider answers to the topology manager",
         takes: "`namespace`, `pod`, `container`, `resource`, `hints`",
         example: "{\"call\": \"PUT machines/w2/hints\", \"body\": {\"namespace\": \"default\", \"pod\": \"p\", \

@@ -51,6 +51,7 @@ pub(super) const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET", "machines/*", Control::machine),
     ("GET", "machines/*/containers", Control::containers),
     ("POST", "machines/*/do", Control::machine_do),
+    ("POST", "machines/*/request", Control::request_machine),
     ("PUT", "machines/*/hints", Control::tell_hints),
     ("POST", "network/rules", Control::add_rule),
     ("GET", "network/rules", Control::rules),

@@ -3,6 +3,7 @@
 //! Inputs: command line options, or the body of `POST reset`. Output: a checked [`Setup`], or the field that is wrong.
 
 use jiff::Timestamp;
+use nodeproof_core::components::api_server::Egress;
 use nodeproof_core::components::api_server::plugins::Plugins;
 use nodeproof_core::components::host::{FLAGS, check_field_names, read_flag};
 use nodeproof_core::components::kubelet::config::KubeletConfig;
@@ -92,6 +93,7 @@ impl Setup {
         let unfit = |(flag, why): (&'static str, String)| FieldError::new(format!("settings.{flag}"), why);
         node_ipam::sets(&settings).map_err(unfit)?;
         Plugins::of(&settings).map_err(unfit)?;
+        Egress::of(&settings).map_err(unfit)?;
         let mut reader = FieldReader::new(&cluster, "cluster")?;
         reader.list("machines")?;
         reader.list("objects")?;

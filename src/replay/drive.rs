@@ -445,7 +445,7 @@ impl Drive<'_> {
                 Output::Request(request) => self.request(request),
                 Output::Cancel(id) => self.world.cancel(id),
                 Output::Decision(decision) => self.note(&decision),
-                Output::Exit | Output::Log(_) => {}
+                Output::Exit | Output::Log(_) | Output::Served(..) => {}
             }
         }
     }

@@ -50,9 +50,9 @@ impl Writer {
 }
 
 impl Writer {
-    /// Returns the writers that run on their own: all of the registry but drivers.
+    /// Returns the writers that run on their own and whose writes recordings hold.
     pub fn controllers() -> impl Iterator<Item = Self> {
-        ROWS.iter().filter(|row| row.duty != Duty::Driver).map(|row| Self(row.name))
+        ROWS.iter().filter(|row| !matches!(row.duty, Duty::Credentials | Duty::Driver)).map(|row| Self(row.name))
     }
 
     /// Returns the name, as in `--controllers`.

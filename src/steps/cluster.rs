@@ -2,6 +2,7 @@
 
 use cucumber::{given, when};
 use gherkin::Step;
+use nodeproof_core::components::api_server::Egress;
 use nodeproof_core::components::api_server::plugins::Plugins;
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::node_ipam;
@@ -52,6 +53,7 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
         rows.push((row, flag));
     }
     let fits = node_ipam::sets(&settings).map(drop).and_then(|()| Plugins::of(&settings).map(drop));
+    let fits = fits.and_then(|()| Egress::of(&settings).map(drop));
     if let Err((flag, why)) = fits {
         let row = rows.iter().find(|(_, own)| own == flag).or(rows.first()).map_or(0, |(row, _)| *row);
         let problem = |draft: &mut Draft| draft.problem_in_row(row, flag, why.clone(), Vec::new());

@@ -239,11 +239,14 @@ fn no_event(draft: &mut Draft, reason: String, object: String, bound: String) {
     draft.object_lasts(&object, Some(predicate), &bound);
 }
 
-/// The last request of the act is answered with this code; of the message, a part is enough.
-#[then(regex = r#"^the request is (?P<what>refused|answered) with (?P<code>\d{3})(?:,? "?(?P<text>.*?)"?)?$"#)]
+/// The last request of the act is answered with this code; of the message, a part is enough. A call that finds nobody
+/// is refused with `no answer`, and the message is Go's.
+#[then(
+    regex = r#"^the request is (?P<what>refused|answered) with (?P<code>\d{3}|no answer)(?:,? "?(?P<text>.*?)"?)?$"#
+)]
 fn request_answered(draft: &mut Draft, what: String, code: String, text: String) {
     let code = code.parse::<u16>().unwrap_or_default();
-    let refused = code >= 400;
+    let refused = code == 0 || code >= 400;
     if refused != (what == "refused") {
         let (is, says) = if refused { ("a", "refused") } else { ("no", "answered") };
         let help = vec![format!("write `the request is {says} with {code}`")];

@@ -115,6 +115,7 @@ impl Cluster<'_> {
                 let answer = self.simulation.request(identity, call).map_err(|error| error.to_string())?;
                 if answer.is_success() { Ok(()) } else { Err(answer.message()) }
             }
+            Action::Http(call) => self.simulation.call_http(call).map(drop),
             Action::AddMachine(spec) => self.simulation.add_machine(spec).map_err(text),
             Action::Machine { name, action } => self.simulation.machine_do(&name, action).map_err(text),
             Action::AddRule(fault) => {

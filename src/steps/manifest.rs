@@ -5,7 +5,8 @@
 
 use std::path::{Component, Path};
 
-use nodeproof_core::network::{Call, Resource, Target, Verb};
+use nodeproof_core::network::http::WHOLE_PATH;
+use nodeproof_core::network::{Call, HttpCall, HttpCredentials, HttpId, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use serde::Deserialize as _;
 
@@ -134,11 +135,48 @@ fn plural(kind: &str) -> String {
     }
 }
 
+/// Reads a call to another server than the API server: a method and a URL.
+///
+/// # Errors
+/// The URL is none.
+pub(crate) fn call(method: &str, url: &str) -> Result<HttpCall, String> {
+    let wrong = || format!("{url:?} is no URL, as https://worker-1:10250/pods");
+    let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
+    let is_tls = match scheme {
+        "https" => true,
+        "http" => false,
+        _ => return Err(wrong()),
+    };
+    let (address, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (host, port) = match address.rsplit_once(':') {
+        Some((host, port)) => (host, Some(port.parse::<u16>().map_err(|_| wrong())?)),
+        None => (address, None),
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    if host.is_empty() {
+        return Err(wrong());
+    }
+    Ok(HttpCall {
+        id: HttpId(0),
+        is_tls,
+        verifies: false,
+        host: Text::from(host),
+        resolved: None,
+        port,
+        method: Text::from(if method == "CONNECT" { "GET" } else { method }),
+        path: Text::from(if path.is_empty() { "/" } else { path }),
+        upgrades: method == "CONNECT",
+        credentials: HttpCredentials::None,
+    })
+}
+
 /// Reads a request, as in `PATCH /api/v1/nodes/worker-1/status`.
 pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();
-    if !path.starts_with('/') || parts.iter().any(|part| part.is_empty()) {
+    // What follows `proxy` is somebody else's path.
+    let own = parts.iter().take_while(|part| **part != "proxy");
+    if !path.starts_with('/') || own.clone().any(|part| part.is_empty()) {
         return Err(format!("{target:?} is no path of the API, as in /api/v1/nodes/worker-1"));
     }
     let (group, version, rest) = match parts.as_slice() {
@@ -161,6 +199,7 @@ pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
         [] => ("", ""),
         [name] => (*name, ""),
         [name, subresource] => (*name, *subresource),
+        [name, "proxy", ..] => (*name, "proxy"),
         _ => return Err(format!("{path:?} has more parts than a path of the API")),
     };
     let verb = match method {
@@ -177,6 +216,9 @@ pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
     let mut call = Call::new(verb, resource, decoded(namespace)?, decoded(name)?);
     if let Target::Resource { subresource: place, .. } = &mut call.target {
         *place = Text::from(subresource);
+    }
+    if subresource == "proxy" {
+        call = call.header(WHOLE_PATH, Text::from(target));
     }
     with_query(call, query)
 }

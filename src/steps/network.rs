@@ -12,12 +12,13 @@ use crate::load::near::nearest;
 
 /// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again. A
 /// machine that is refused its connection finds nobody who listens: what is under way breaks off, and each new attempt
-/// fails at once. Of a zone it is said of all its machines at once.
+/// fails at once. A connection from the API server is that to the kubelet's server, for logs and the like. Of a zone it
+/// is said of all its machines at once.
 #[given(
-    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
+    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)$"#
 )]
 #[when(
-    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
+    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)$"#
 )]
 fn connection(draft: &mut Draft, of: String, name: String, what: String, part: String) {
     let to = if part == "network" { Endpoint::Any } else { api() };
@@ -26,7 +27,7 @@ fn connection(draft: &mut Draft, of: String, name: String, what: String, part: S
     }
     let entries = if of == "zone" { draft.zone(&name) } else { draft.node_entry(&name).into_iter().collect() };
     if !entries.is_empty() {
-        draft.connections(&entries, &what, &to);
+        draft.connections(&entries, &what, &part, &to);
     }
 }
 
@@ -73,7 +74,7 @@ fn api() -> Endpoint {
 }
 
 impl Draft {
-    fn connections(&mut self, nodes: &[NodeEntry], what: &str, to: &Endpoint) {
+    fn connections(&mut self, nodes: &[NodeEntry], what: &str, part: &str, to: &Endpoint) {
         let mut actions = Vec::new();
         for node in nodes {
             if node.kind != NodeKind::Machine {
@@ -81,7 +82,9 @@ impl Draft {
                 self.problem_with("", format!("behind Node {:?} is no machine", node.name), help);
                 return;
             }
-            let client = format!("machine/{}", node.name);
+            // The server of a kubelet is an end of its own, so that the kubelet's own requests go on.
+            let end = if part == "connection from the API server" { "kubelet" } else { "machine" };
+            let client = format!("{end}/{}", node.name);
             let lay = |effect| Action::AddRule(Fault { to: to.clone(), effect, ..Fault::disconnect(client.as_str()) });
             actions.push(match what {
                 "loses" => lay(Effect::Drop).into(),

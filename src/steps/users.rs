@@ -6,7 +6,9 @@ use cucumber::{given, when};
 use gherkin::Step;
 use nodeproof_core::components::drain::DrainCommand;
 use nodeproof_core::json;
-use nodeproof_core::network::{Body, Call, Identity, MERGE_PATCH, NODES, PODS, Target, Verb};
+use nodeproof_core::network::{
+    Body, Call, HttpCall, HttpCredentials, Identity, MERGE_PATCH, NODES, PODS, Target, Verb,
+};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
 
@@ -109,7 +111,8 @@ fn user_unmarks(draft: &mut Draft, what: String, value: String, node: String) {
 
 /// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`. Who sends it is `the user`, who may do
 /// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is the
-/// credentials in the file that its `--kubeconfig` names.
+/// credentials in the file that its `--kubeconfig` names. `CONNECT` opens a stream, as `kubectl exec` does. With a URL,
+/// `https://worker-1:10250/pods`, the request goes to the server of a kubelet.
 #[given(
     regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
 )]
@@ -117,6 +120,19 @@ fn user_unmarks(draft: &mut Draft, what: String, value: String, node: String) {
     regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
 )]
 fn user_sends(draft: &mut Draft, who: String, method: String, path: String) {
+    if path.contains("://") {
+        if let Some(call) = draft.take(&path, manifest::call(&method, &path)) {
+            draft.calls(&who, call);
+        }
+        return;
+    }
+    // A stream is a GET that asks for an upgrade.
+    if method == "CONNECT" {
+        if let Some(call) = draft.take(&path, manifest::request("GET", &path)) {
+            draft.asks(&who, call.header("upgrade", Text::of("SPDY/3.1")));
+        }
+        return;
+    }
     if let Some(call) = draft.take(&path, manifest::request(&method, &path)) {
         draft.asks(&who, call);
     }
@@ -232,6 +248,14 @@ impl Draft {
         if let Some(identity) = self.identity(who) {
             self.action(Action::Api { identity, call });
         }
+    }
+
+    /// Adds a call to the server of a kubelet as an action.
+    fn calls(&mut self, who: &str, call: HttpCall) {
+        let Some(identity) = self.identity(who) else { return };
+        let credentials =
+            if identity.is_anonymous() { HttpCredentials::None } else { HttpCredentials::Certificate(identity) };
+        self.action(Action::Http(HttpCall { credentials, ..call }));
     }
 
     /// Reads the user who sends a request.

@@ -5,6 +5,7 @@
 
 pub mod api_server;
 mod attach_detach;
+mod certificates;
 pub mod client;
 pub mod cloud;
 mod cloud_calls;
@@ -34,6 +35,7 @@ mod record;
 pub mod registry;
 mod replicaset;
 pub mod scheduler;
+mod service_accounts;
 mod statefulset;
 mod storage_protection;
 pub mod taint_eviction;
@@ -53,7 +55,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use record::{Record, RecordedDecision, TraceLine, component_name};
 
 pub use crate::network::DecisionId;
-use crate::network::{Request, RequestId, ToClient};
+use crate::network::{HttpAnswer, HttpId, Request, RequestId, ToClient};
 use crate::objects::Text;
 
 /// The annotation of mirror Pods, which a kubelet creates for its static Pods.
@@ -106,6 +108,8 @@ pub enum Output {
     Decision(Decision),
     /// Write a line to the component's log.
     Log(String),
+    /// Answer a call to the component's own server.
+    Served(HttpId, HttpAnswer),
 }
 
 /// A component of the cluster.

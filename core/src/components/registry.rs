@@ -20,8 +20,8 @@ use super::pod_gc::PodGc;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::{
-    attach_detach, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace, replicaset,
-    statefulset, storage_protection, ttl, volume_binder,
+    attach_detach, certificates, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace,
+    replicaset, service_accounts, statefulset, storage_protection, ttl, volume_binder,
 };
 
 /// The kind of a controller's work, as far as the comparison of its writes depends on it.
@@ -31,6 +31,8 @@ pub enum Duty {
     Workload,
     /// Anything else.
     Other,
+    /// It writes certificates or accounts, which no recording holds.
+    Credentials,
     /// It is no part of every cluster, as software of a storage or a cloud, so that no recording judges it.
     Driver,
 }
@@ -74,6 +76,8 @@ rows! {
         |context, now| boxed(PodGc::new(context, now));
     "namespace-controller" "namespace" "namespace-controller" "" Other
         |context, now| boxed(namespace::start(context, now));
+    "serviceaccount-controller" "serviceaccount" "service-account-controller" "" Credentials
+        |context, now| boxed(service_accounts::start_accounts(context, now));
     "garbage-collector-controller" "garbagecollector" "generic-garbage-collector" "" Other
         |context, now| boxed(GarbageCollector::new(context, now));
     "daemonset-controller" "daemonset" "daemon-set-controller" "daemonset-controller" Workload
@@ -86,6 +90,12 @@ rows! {
         |context, now| boxed(disruption::start(context, now));
     "statefulset-controller" "statefulset" "statefulset-controller" "statefulset-controller" Workload
         |context, now| boxed(statefulset::start(context, now));
+    "certificatesigningrequest-signing-controller" "csrsigning" "certificate-controller" "" Credentials
+        |context, now| boxed(certificates::start_signer(context, now));
+    "certificatesigningrequest-approving-controller" "csrapproving" "certificate-controller" "" Credentials
+        |context, now| boxed(certificates::start_approver(context, now));
+    "certificatesigningrequest-cleaner-controller" "csrcleaner" "certificate-controller" "" Credentials
+        |context, now| boxed(certificates::start_cleaner(context, now));
     "ttl-controller" "ttl" "ttl-controller" "" Other
         |context, now| boxed(ttl::start(context, now));
     "node-ipam-controller" "nodeipam" "node-controller" "cidrAllocator" Other
@@ -100,6 +110,8 @@ rows! {
         |context, now| boxed(storage_protection::start_claims(context, now));
     "persistentvolume-protection-controller" "pv-protection" "pv-protection-controller" "" Other
         |context, now| boxed(storage_protection::start_volumes(context, now));
+    "root-ca-certificate-publisher-controller" "root-ca-cert-publisher" "root-ca-cert-publisher" "" Credentials
+        |context, now| boxed(service_accounts::start_certificates(context, now));
     "taint-eviction-controller" "" "node-controller" "taint-eviction-controller" Other
         |context, now| boxed(TaintEviction::new(context, now)?);
     "kube-scheduler" "" "kube-scheduler" "default-scheduler" Other

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use crate::components::{Component, Deadline, Output, Record};
-use crate::network::{ClientId, Delivery, Network, Request, ToClient};
+use crate::network::{ClientId, Delivery, HttpAnswer, HttpId, Network, Request, ToClient};
 use crate::objects::Text;
 use timer_wheel::TimerWheel;
 
@@ -45,6 +45,8 @@ pub struct EventLoop<P> {
     by_name: BTreeMap<Text, ClientId>,
     timers: TimerWheel,
     deliveries: u64,
+    /// The answers of components to calls to their own servers.
+    served: Vec<(HttpId, HttpAnswer)>,
 }
 
 impl<P: Process> EventLoop<P> {
@@ -52,7 +54,7 @@ impl<P: Process> EventLoop<P> {
     #[must_use]
     pub fn new(network: Network, record: Record) -> Self {
         let timers = TimerWheel::new(record.start());
-        Self { network, record, slots: Vec::new(), by_name: BTreeMap::new(), timers, deliveries: 0 }
+        Self { network, record, slots: Vec::new(), by_name: BTreeMap::new(), timers, deliveries: 0, served: Vec::new() }
     }
 
     /// Connects a component; the name no longer finds an older one that had it.
@@ -103,6 +105,11 @@ impl<P: Process> EventLoop<P> {
     pub fn name(&self, client: ClientId) -> &Text {
         const NOBODY: &Text = &Text::of("");
         self.slots.get(client.0 as usize).map_or(NOBODY, |slot| &slot.name)
+    }
+
+    /// Returns the answers of components to calls to their own servers, once.
+    pub fn take_served(&mut self) -> Vec<(HttpId, HttpAnswer)> {
+        core::mem::take(&mut self.served)
     }
 
     /// Returns the number of deliveries so far.
@@ -203,6 +210,7 @@ impl<P: Process> EventLoop<P> {
                 Output::Exit => self.network.forget(client),
                 Output::Decision(decision) => self.record.decision(now, client, &slot.name, decision),
                 Output::Log(line) => self.record.log(now, &slot.name, line),
+                Output::Served(id, answer) => self.served.push((id, answer)),
             }
         }
         self.schedule(client);

@@ -15,6 +15,9 @@ use crate::objects::{Json, Text};
 /// Largest body in bytes. Source: k8s.io/apiserver pkg/server/config.go (v1.34), `MaxRequestBodyBytes`.
 pub const MAX_BODY: usize = 3 * 1024 * 1024;
 
+/// The header that holds path and query of a request that is to be proxied, as in HTTP/2 (RFC 9113, 8.3.1).
+pub const WHOLE_PATH: &str = ":path";
+
 impl Call {
     /// Reads a request.
     ///
@@ -60,6 +63,11 @@ impl Call {
             refusal(405, "MethodNotAllowed", message, Some(Json::object()))
         })?;
         let verb = if watches { Verb::Watch } else { verb };
+        let mut headers: Vec<(Text, Text)> = headers;
+        // What is proxied needs the whole path, which a target does not hold.
+        if matches!(&target, Target::Resource { subresource, .. } if *subresource == *"proxy") {
+            headers.push((Text::of(WHOLE_PATH), Text::from(path_and_query)));
+        }
         Ok(Self { verb, target, query, headers, body })
     }
 }

@@ -34,6 +34,16 @@ impl Identity {
         Arc::new(Self { user: Text::of(""), groups: Vec::new(), agent: Text::of(agent) })
     }
 
+    /// Who comes without credentials.
+    #[must_use]
+    pub fn anonymous(agent: &'static str) -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::of("system:anonymous"),
+            groups: Vec::from([Text::of("system:unauthenticated")]),
+            agent: Text::of(agent),
+        })
+    }
+
     /// Tells whether the credentials are known.
     #[must_use]
     pub fn is_known(&self) -> bool {

@@ -394,9 +394,12 @@ impl Answer {
         }
     }
 
-    /// Returns `message` of a Status, or nothing.
+    /// Returns `message` of a Status, the text of a plain answer, or nothing.
     #[must_use]
     pub fn message(&self) -> String {
+        if let Content::Text(text) = &self.content {
+            return String::from(text.as_str());
+        }
         self.body().get("message").as_str().map(String::from).unwrap_or_default()
     }
 }

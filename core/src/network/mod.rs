@@ -10,6 +10,7 @@
 
 mod cloud_call;
 pub mod http;
+mod http_call;
 mod identity;
 pub(crate) mod kinds;
 pub mod message;
@@ -19,6 +20,7 @@ mod rule_json;
 mod transport;
 
 pub use cloud_call::{CLOUD_RESOURCES, CloudCall, CloudNode};
+pub use http_call::{DialError, HttpAnswer, HttpCall, HttpCredentials, HttpId, HttpOutcome};
 pub use identity::Identity;
 pub use kinds::{
     UnknownResource, collections, find_kind, is_known, is_namespaced, kind_names, kind_of, known_resource,

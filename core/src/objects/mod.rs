@@ -28,6 +28,7 @@ pub(crate) mod sha256;
 mod share;
 mod text;
 pub mod time;
+pub mod x509;
 pub mod yaml;
 
 pub use json::{Fields, Json, NULL};

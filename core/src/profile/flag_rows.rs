@@ -1,10 +1,60 @@
-//! The rows of the flags of the node lifecycle and node IPAM controllers and of cloud-controller-manager, and those of
-//! what clusters did before the releases that are offered.
+//! The rows of the flags of controllers, those of cloud-controller-manager among them, and those of what clusters did
+//! before the releases that are offered.
 
 use super::Release;
 use super::release::OLDEST;
 use super::rows::Row;
 use super::value::{Value, secs};
+
+/// Of the signers of certificates, the garbage collection of Pods, and the controller that attaches volumes.
+pub(super) const OTHER_CONTROLLERS: [Row; 3] = [
+    Row {
+        name: "cluster-signing-duration",
+        says: "how long the certificates are valid that are signed for CertificateSigningRequests",
+        first: &[(OLDEST, secs(8760 * 60 * 60))],
+        source: "pkg/controller/certificates/signer/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.cluster-signing-duration",
+    },
+    Row {
+        name: "terminated-pod-gc-threshold",
+        says: "how many ended pods are kept; 0 or less keeps all",
+        first: &[(OLDEST, Value::Number(12500.0))],
+        source: "pkg/controller/podgc/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.terminated-pod-gc-threshold",
+    },
+    Row {
+        name: "attach-detach-reconcile-sync-period",
+        says: "how often it is checked whether volumes are still attached",
+        first: &[(OLDEST, secs(60))],
+        source: "pkg/controller/volume/attachdetach/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.attach-detach-reconcile-sync-period",
+    },
+];
+
+/// Of how the API server reaches kubelets.
+pub(super) const TO_KUBELETS: [Row; 3] = [
+    Row {
+        name: "kubelet-certificate-authority",
+        says: "the authority by which the API server verifies the certificates of kubelets; empty for no verification",
+        first: &[(OLDEST, Value::Text(""))],
+        source: "cmd/kube-apiserver/app/options/options.go (v1.34)",
+        flag: "kube-apiserver.kubelet-certificate-authority",
+    },
+    Row {
+        name: "kubelet-preferred-address-types",
+        says: "the types of a Node's addresses in the order in which the API server tries them; empty for the default",
+        first: &[(OLDEST, Value::Text(""))],
+        source: "cmd/kube-apiserver/app/options/options.go (v1.34)",
+        flag: "kube-apiserver.kubelet-preferred-address-types",
+    },
+    Row {
+        name: "egress-selector-config-file",
+        says: "by which way the API server reaches nodes: the content of an EgressSelectorConfiguration as JSON",
+        first: &[(OLDEST, Value::Text(""))],
+        source: "k8s.io/apiserver pkg/server/options/egress_selector.go (v1.34)",
+        flag: "kube-apiserver.egress-selector-config-file",
+    },
+];
 
 /// Of cloud-controller-manager, in the order of [`super::ROWS`].
 pub(super) const CLOUD: [Row; 5] = [

@@ -4,7 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::flag_rows::{BEFORE_OFFERED, CLOUD, NODE_IPAM, NODE_LIFECYCLE};
+use super::flag_rows::{BEFORE_OFFERED, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OTHER_CONTROLLERS, TO_KUBELETS};
 use super::release::OLDEST;
 use super::value::{Value, secs};
 use super::{Release, releases};
@@ -125,20 +125,12 @@ pub static ROWS: &[Row] = &[
     CLOUD[2],
     CLOUD[3],
     CLOUD[4],
-    Row {
-        name: "terminated-pod-gc-threshold",
-        says: "how many ended pods are kept; 0 or less keeps all",
-        first: &[(OLDEST, Value::Number(12500.0))],
-        source: "pkg/controller/podgc/config/v1alpha1/defaults.go (v1.34)",
-        flag: "kube-controller-manager.terminated-pod-gc-threshold",
-    },
-    Row {
-        name: "attach-detach-reconcile-sync-period",
-        says: "how often it is checked whether volumes are still attached",
-        first: &[(OLDEST, secs(60))],
-        source: "pkg/controller/volume/attachdetach/config/v1alpha1/defaults.go (v1.34)",
-        flag: "kube-controller-manager.attach-detach-reconcile-sync-period",
-    },
+    OTHER_CONTROLLERS[0],
+    TO_KUBELETS[0],
+    TO_KUBELETS[1],
+    TO_KUBELETS[2],
+    OTHER_CONTROLLERS[1],
+    OTHER_CONTROLLERS[2],
     Row {
         name: "disable-attach-detach-reconcile-sync",
         says: "it is never checked whether volumes are still attached",

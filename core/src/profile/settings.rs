@@ -172,6 +172,13 @@ impl Settings {
         self.gates.get(name).copied().or_else(default).unwrap_or(false)
     }
 
+    /// Tells whether the release has a feature gate.
+    #[must_use]
+    pub fn knows_gate(&self, name: &str) -> bool {
+        let release = self.profile.release();
+        gates::gate(name).is_some_and(|gate| gate.stage_at(release).default_value().is_some())
+    }
+
     /// Returns each gate, as `feature gate NAME=BOOL`, that was set to another value than its default and whose feature
     /// is not modelled.
     pub fn not_modelled(&self) -> impl Iterator<Item = String> + '_ {
@@ -284,9 +291,10 @@ impl Settings {
 
 /// Flags of the control plane that have an effect which is not modelled.
 /// Source: cmd/kube-controller-manager/app/options, cmd/kube-apiserver/app/options (v1.34).
-const FLAGS_NOT_MODELLED: [&str; 9] = [
+const FLAGS_NOT_MODELLED: [&str; 10] = [
     "admission-control-config-file",
-    "cluster-signing-duration",
+    "cluster-signing-cert-file",
+    "cluster-signing-key-file",
     "leader-elect",
     "leader-elect-lease-duration",
     "leader-elect-renew-deadline",

@@ -6,7 +6,7 @@ use crate::components::cloud::CloudAction;
 use crate::components::controller::ControllerAction;
 use crate::components::drain::DrainCommand;
 use crate::components::machine::{MachineAction, MachineSpec};
-use crate::network::{Call, Fault, Identity, RuleId};
+use crate::network::{Call, Fault, HttpCall, Identity, RuleId};
 use crate::objects::{Json, Text};
 
 /// Something done to a cluster.
@@ -19,6 +19,8 @@ pub enum Action {
         /// The request.
         call: Call,
     },
+    /// A request from outside to the server of a kubelet or of a Pod.
+    Http(HttpCall),
     /// A machine appears, powered on unless its specification says otherwise.
     AddMachine(MachineSpec),
     /// Something happens to a machine or its kubelet.

@@ -22,6 +22,10 @@ pub enum Capability {
     Connections,
     /// To lose, delay or answer single requests.
     Requests,
+    /// To have kubelets with servers, which the API server passes requests on to.
+    KubeletServers,
+    /// To call those servers from outside, and to open streams.
+    Calls,
     /// To run `kubectl drain`.
     Drains,
     /// To have a cloud and change it.
@@ -41,6 +45,8 @@ impl fmt::Display for Capability {
             Self::HandFedNodes => "hand-fed Nodes",
             Self::Connections => "stalled connections",
             Self::Requests => "faults on single requests",
+            Self::KubeletServers => "servers of kubelets",
+            Self::Calls => "calls to servers of kubelets",
             Self::Drains => "kubectl drain",
             Self::Cloud => "a cloud",
             Self::Custom => "steps of the user's own",

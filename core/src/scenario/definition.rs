@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use super::{Action, Capabilities, Capability, Expectation, Fact, Position, Taint};
 use crate::components::controller::ControllerAction;
 use crate::components::machine::MachineSpec;
-use crate::network::{Endpoint, Resource};
+use crate::network::{Call, Endpoint, Resource, Target};
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings, SettingsError};
 
@@ -324,6 +324,16 @@ impl Scenario {
 /// How long a scenario may take on a live cluster before it counts as one that needs virtual time.
 const LIVE_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 
+/// Tells whether the API server passes a request on to a kubelet, a Pod or a Service, and whether for a stream.
+fn passed_on(call: &Call) -> Option<bool> {
+    let Target::Resource { subresource, .. } = &call.target else { return None };
+    match subresource.as_str() {
+        "exec" | "attach" | "portforward" => Some(true),
+        "log" | "proxy" => Some(false),
+        _ => None,
+    }
+}
+
 /// Notes what an action needs and returns how long it lasts.
 fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration {
     match action {
@@ -332,7 +342,12 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
         ScenarioAction::Feed { .. } => drop(needs.insert(Capability::HandFedNodes)),
         ScenarioAction::Heal(_) => drop(needs.insert(Capability::Connections)),
         ScenarioAction::Action(action) => match &**action {
-            Action::Api { .. } => {}
+            Action::Api { call, .. } => match passed_on(call) {
+                Some(true) => drop(needs.insert(Capability::Calls)),
+                Some(false) => drop(needs.insert(Capability::KubeletServers)),
+                None => {}
+            },
+            Action::Http(_) => drop(needs.insert(Capability::Calls)),
             Action::AddMachine(_) | Action::Machine { .. } => drop(needs.insert(Capability::Machines)),
             Action::AddRule(fault) if fault.to == Endpoint::Name(Text::of("cloud")) => {
                 needs.insert(Capability::Cloud);

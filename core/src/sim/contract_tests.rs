@@ -32,10 +32,11 @@ use crate::components::registry::{self, processes};
 use crate::components::{Component, Output};
 use crate::json;
 use crate::network::{
-    Ask, Call, ClientId, Delivery, Effect, Fault, Identity, NAMESPACES, NODES, Network, PODS, Request, RequestId,
-    Resource, ToClient, Verb,
+    Ask, CERTIFICATE_REQUESTS, Call, ClientId, Delivery, Effect, Fault, Identity, NAMESPACES, NODES, Network, PODS,
+    Request, RequestId, Resource, ToClient, Verb,
 };
-use crate::objects::{Json, Text};
+use crate::objects::x509::{self, DistinguishedName};
+use crate::objects::{Json, Text, base64};
 use crate::profile::Settings;
 
 /// How the driver departs from waking each component exactly when it asked for that.
@@ -154,7 +155,7 @@ impl Cluster {
                 Output::Request(request) => self.network.send(client, request, self.now),
                 Output::Cancel(id) => self.network.cancel(client, id, self.now),
                 Output::Exit => self.network.forget(client),
-                Output::Decision(_) | Output::Log(_) => {}
+                Output::Decision(_) | Output::Log(_) | Output::Served(..) => {}
             }
         }
         assert!(self.component(client).and_then(Component::poll_output).is_none());
@@ -210,6 +211,7 @@ impl Cluster {
             match output {
                 ServerOutput::ToClient { client, message } => self.network.reply(client, message, self.now),
                 ServerOutput::Commit(commit) => self.commits.push(*commit),
+                ServerOutput::Dial(_) => {}
             }
         }
     }
@@ -348,6 +350,14 @@ fn started(timers: TimerWheel) -> Cluster {
         "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "Deployment"}}}});
     cluster.ask(create(Resource::of("policy", "v1", "poddisruptionbudgets"), "default", budget));
     store(&mut cluster);
+    let subject = DistinguishedName {
+        common_name: String::from("system:node:w4"),
+        organizations: Vec::from([String::from("system:nodes")]),
+    };
+    let request = base64::encode(x509::request_pem(&subject, &[], &[]).as_bytes());
+    let signing = json!({"metadata": {"name": "w4"}, "spec": {"request": request.as_str(),
+        "signerName": "kubernetes.io/kube-apiserver-client-kubelet", "usages": ["digital signature", "client auth"]}});
+    cluster.ask(create(CERTIFICATE_REQUESTS, "", signing));
     cluster.ask(create(NAMESPACES, "", json!({"metadata": {"name": "x"}})));
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "main", "image": "pause"}]}});
     cluster.ask(create(PODS, "x", pod));
@@ -379,7 +389,8 @@ fn run(timers: TimerWheel) -> Cluster {
     cluster.ask(Call::new(Verb::Delete, NODES, "", "w3"));
     cluster.pass(120);
     cluster.act("w2", "kubelet-start");
-    cluster.pass(60);
+    // Certificate signing requests are removed an hour after they were signed, in hourly rounds.
+    cluster.pass(2 * 60 * 60);
     assert!(cluster.refused.is_empty(), "{:?}", cluster.refused);
     for client in cluster.clients() {
         let name = &cluster.actors[client.0 as usize].0;

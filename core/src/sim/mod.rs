@@ -9,8 +9,10 @@ mod actor;
 #[cfg(test)]
 mod contract_tests;
 mod drains;
+mod error;
 #[cfg(test)]
 mod health_pass_tests;
+mod http_calls;
 mod idle;
 #[cfg(test)]
 mod kubelet_pod_tests;
@@ -19,6 +21,7 @@ mod kubelet_tests;
 #[cfg(test)]
 mod namespace_tests;
 mod own;
+mod queries;
 mod setup_cache;
 mod user;
 mod watches;
@@ -31,7 +34,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 pub use idle::Heartbeats;
 pub use own::{Own, OwnAction, OwnLookFunction};
@@ -45,13 +48,15 @@ use crate::chance::Chance;
 use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};
 use crate::components::cloud::{Cloud, CloudAction};
 use crate::components::controller::{Context, Controller, ControllerAction};
-use crate::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
+use crate::components::machine::{Machine, MachineAction, MachineSpec};
 use crate::components::registry::{self, processes, processes_without_cloud};
 use crate::event_loop::EventLoop;
 use crate::network::{Ask, ClientId, Delivery, Fault, Network, Request, Rule, RuleId, ToClient};
 use crate::objects::Text;
 use crate::profile::Settings;
 use actor::Actor;
+pub use error::SimError;
+use http_calls::HttpCalls;
 
 /// How many deliveries one instant may hold before it counts as a live-lock: a few for each of 100,000 nodes.
 const DELIVERIES_PER_INSTANT_MAX: u64 = 50_000_000;
@@ -89,29 +94,6 @@ impl Default for SimulationOptions {
     }
 }
 
-/// Why something cannot be done to the simulated cluster.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SimError {
-    /// There is no machine of that name.
-    #[error("there is no machine {0:?}")]
-    NoMachine(Text),
-    /// There is one already.
-    #[error("there is a machine {0:?} already")]
-    MachineExists(Text),
-    /// There is no controller of that name.
-    #[error("there is no controller {0:?}: there are {list}", list = processes().collect::<Vec<_>>().join(", "))]
-    NoController(Text),
-    /// The controller has no such loop, or does not run.
-    #[error("controller {0:?} has no loop {1:?} that could run now")]
-    NoLoop(Text, Text),
-    /// There is no rule of that number.
-    #[error("there is no rule {0}")]
-    NoRule(u32),
-    /// The machine refuses.
-    #[error(transparent)]
-    Machine(#[from] MachineError),
-}
-
 /// A simulated cluster. A clone is independent, and behaves the same to the byte under the same inputs.
 #[derive(Clone)]
 pub struct Simulation {
@@ -123,6 +105,8 @@ pub struct Simulation {
     api: ApiServer,
     event_loop: EventLoop<Actor>,
     cloud: Cloud,
+    /// The calls to kubelets and Pods.
+    calls: HttpCalls,
     /// The machines whose kubelets' loops the driver runs, perhaps with some that have them back.
     idle: Vec<ClientId>,
     /// The runs of `kubectl drain`.
@@ -142,11 +126,12 @@ impl Simulation {
         let settings = Arc::new(options.settings.clone());
         let context = Context { settings: settings.clone(), chance: chance.fork("api-server") };
         let mut simulation = Self {
-            api: ApiServer::new(context, now),
+            api: ApiServer::new(context, now).of_kubeadm(now),
             event_loop: EventLoop::new(Network::new(chance.fork("network")), Record::new(now, options.trace)),
             now,
             chance,
             cloud: Cloud::default(),
+            calls: HttpCalls::default(),
             idle: Vec::new(),
             drains: Vec::new(),
             commits: Vec::new(),
@@ -198,28 +183,6 @@ impl Simulation {
     #[must_use]
     pub const fn record(&self) -> &Record {
         &self.event_loop.record
-    }
-
-    /// Returns the number of messages handled so far: what a bench divides by.
-    #[must_use]
-    pub const fn events(&self) -> u64 {
-        self.event_loop.deliveries() + self.direct_messages
-    }
-
-    /// Returns how many of them were not sent as messages: see [`Heartbeats::Direct`].
-    #[must_use]
-    pub const fn direct_renewals(&self) -> u64 {
-        self.direct_renewals
-    }
-
-    /// Returns the next deadline: instant, client, reason.
-    #[must_use]
-    pub fn next_due(&self) -> Option<(Timestamp, Text, &'static str)> {
-        let wake = self.event_loop.next_due().map(|(at, name, reason)| (at, name.clone(), reason));
-        let network =
-            self.event_loop.network.next_deadline().map(|at| (at, Text::of("network"), "a message held back"));
-        let api = self.api.next_deadline().map(|deadline| (deadline.at, Text::of("api"), deadline.reason));
-        [network, api, wake].into_iter().flatten().min_by_key(|(at, ..)| *at)
     }
 
     /// Lets time pass until all that is due up to and at an instant is done.
@@ -465,7 +428,14 @@ impl Simulation {
 
     /// Hands over everything that has arrived, until nothing is left for this instant.
     fn settle(&mut self) {
-        while let Some(delivery) = self.event_loop.poll_upward(self.now) {
+        loop {
+            let Some(delivery) = self.event_loop.poll_upward(self.now) else {
+                if self.hand_over_served() {
+                    self.pump_api();
+                    continue;
+                }
+                break;
+            };
             match delivery {
                 Delivery::ToServer { client, request } => self.serve(client, request),
                 Delivery::Cancelled { client, id } => self.api.handle_cancel(client, id),
@@ -488,20 +458,9 @@ impl Simulation {
             match output {
                 ServerOutput::ToClient { client, message } => self.event_loop.network.reply(client, message, self.now),
                 ServerOutput::Commit(commit) => self.commits.push(*commit),
+                ServerOutput::Dial(call) => self.dial_for_api(*call),
             }
         }
-    }
-
-    /// Returns how long ago the simulation started.
-    #[must_use]
-    pub fn since_start(&self) -> SignedDuration {
-        self.now.duration_since(self.options.start)
-    }
-
-    /// Returns a client's name, as rules and the trace know it.
-    #[must_use]
-    pub fn client_name(&self, client: ClientId) -> &str {
-        self.event_loop.name(client)
     }
 }
 

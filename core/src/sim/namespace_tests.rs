@@ -73,7 +73,7 @@ fn pods_go_first_and_then_everything_else() {
     let remaining = "Some resources are remaining: pods. has 1 resource instances";
     assert_eq!(condition(&mut sim, "NamespaceContentRemaining"), ("True".into(), remaining.into()));
     assert_eq!(condition(&mut sim, "NamespaceDeletionContentFailure").0, "False");
-    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c"]);
+    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c", "kube-root-ca.crt"]);
     // The conditions are an update of the namespace, which is looked at five seconds after each; the Pod has gone.
     advance(&mut sim, 5_000);
     assert!(names(&mut sim, &PODS).is_empty() && names(&mut sim, &CONFIG_MAPS).is_empty());
@@ -89,7 +89,7 @@ fn after_half_of_the_longest_grace_it_is_looked_at_again() {
     ask(&mut sim, Call::new(Verb::Delete, PODS, "x", "p").query("gracePeriodSeconds", "0"));
     // Looked at after 5 s, after 10 s for the conditions, and then after 11 s more.
     advance(&mut sim, 9_800);
-    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c"]);
+    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c", "kube-root-ca.crt"]);
     advance(&mut sim, 300);
     assert!(names(&mut sim, &NAMESPACES).is_empty());
 }
@@ -112,7 +112,7 @@ fn a_finalizer_holds_it_up() {
     advance(&mut sim, 3_600_000);
     let text = "Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances";
     assert_eq!(condition(&mut sim, "NamespaceFinalizersRemaining"), ("True".into(), text.into()));
-    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c"]);
+    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c", "kube-root-ca.crt"]);
     let patch = Call::strategic_patch(PODS, "x", "p", json!({"metadata": {"finalizers": null}}));
     ask(&mut sim, patch);
     advance(&mut sim, 10_000);

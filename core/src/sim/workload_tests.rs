@@ -322,10 +322,10 @@ fn an_endpoint_names_the_node_of_its_pod_and_that_nodes_zone() {
     let services = Resource::of("", "v1", "services");
     assert_eq!(ask(&mut sim, Call::new(Verb::Create, services, "default", "").body(body)).code, 201);
     let slices = Resource::of("discovery.k8s.io", "v1", "endpointslices");
-    assert!(list(&mut sim, &slices)[0].get("endpoints").is_null());
+    assert!(list(&mut sim, &slices)[1].get("endpoints").is_null());
     workload(&mut sim, "Deployment", "web", 1);
     bind(&mut sim, "w1");
-    let endpoint = |sim: &mut Simulation| list(sim, &slices)[0].get("endpoints").items()[0].clone();
+    let endpoint = |sim: &mut Simulation| list(sim, &slices)[1].get("endpoints").items()[0].clone();
     let seen = endpoint(&mut sim);
     assert_eq!((seen.get("nodeName").as_str(), seen.get("zone").as_str()), (Some("w1"), Some("a")));
     assert_eq!(*seen.get("conditions"), json!({"ready": true, "serving": true, "terminating": false}));

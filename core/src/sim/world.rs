@@ -362,6 +362,7 @@ impl<'a> World<'a> {
                 return Observation::Answer(id, seen);
             }
             Action::Api { identity, call } => return self.request(id, identity, call),
+            Action::Http(call) => return Observation::Answer(id, self.cluster.simulation.ask_http(call)),
             Action::AddMachine(spec) => {
                 let name = spec.name.clone();
                 let added = self.cluster.simulation.add_machine(spec);

@@ -45,6 +45,7 @@ impl Driver {
                 Action::AddRule(fault) => self.environment.add_rule(id, fault).await,
                 Action::RemoveRule(rule) => self.environment.remove_rule(rule).await,
                 Action::Controller { name, action } => self.environment.controller_do(&name, action).await,
+                Action::Http(_) => Err("the servers of kubelets are called on the simulator only".to_owned()),
                 Action::Drain(_) => Err("kubectl drain is run by the simulator only".to_owned()),
                 Action::Cloud(_) => Err("the cloud of a real cluster cannot be changed".to_owned()),
                 Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
@@ -96,6 +97,15 @@ impl Driver {
                 written.push((resource.clone(), revision_of(&answer.body)));
             }
             writer = Some(asked);
+        }
+        // Pods that follow would be refused before a controller has made the account of their namespace.
+        if let (true, Target::Resource { resource, .. }) =
+            (call.verb == Verb::Create && is_success(&answer), &call.target)
+            && *resource == NAMESPACES
+            && let Some(name) = answer.body.at(&["metadata", "name"]).as_text()
+        {
+            // Without that controller there will be none, and what follows shows it.
+            let _ = self.await_service_account(name).await;
         }
         let removed = removed_by(call, &answer.body);
         Performed { observation: Observation::Answer(id, self.home_answer(answer)), written, removed, writer }

@@ -125,6 +125,7 @@ fn capabilities() -> Capabilities {
         Capability::Machines,
         Capability::HandFedNodes,
         Capability::Connections,
+        Capability::KubeletServers,
         Capability::Custom,
     ])
 }

@@ -10,7 +10,7 @@ use alloc::string::String;
 
 use super::admission_write::{Operation, Write, subject};
 use super::call::RequestInfo;
-use super::{ApiServer, Origin, node_restriction, priority, service_accounts, status, storage_kinds};
+use super::{ApiServer, Origin, certificates, node_restriction, priority, service_accounts, status, storage_kinds};
 use crate::components::volumes::{BETA_CLASS, CLASSES, default_class};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind};
@@ -58,6 +58,9 @@ pub(super) fn create(
             add_topology_labels(server, &node, tree);
         }
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
+        "CertificateSigningRequest" if server.plugins.runs("CertificateSubjectRestriction") => {
+            certificates::restrict_subject(&write)?;
+        }
         "PersistentVolume" | "PersistentVolumeClaim" => {
             if kind.name == "PersistentVolumeClaim" && server.plugins.runs("DefaultStorageClass") {
                 add_default_class(server, tree);
@@ -104,6 +107,7 @@ pub(super) fn update(
     match kind.name {
         "Pod" if info.subresource.is_empty() => add_default_tolerations(server, tree),
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
+        "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
         _ => {}
     }
     Ok(())

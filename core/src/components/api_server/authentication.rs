@@ -11,7 +11,10 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use jiff::Timestamp;
+
 use super::attributes::{Attributes, refusal};
+use super::tokens::Credential;
 use super::{ApiServer, status};
 use crate::network::{Answer, Call, Content, Identity};
 use crate::objects::Text;
@@ -27,11 +30,16 @@ const ACCOUNT_PREFIX: &str = "system:serviceaccount:";
 impl ApiServer {
     /// Accepts a bearer token, as `--token-auth-file` does.
     pub fn accept_token(&mut self, token: impl Into<Text>, identity: Arc<Identity>) {
-        self.tokens.insert(token.into(), identity);
+        self.tokens.insert(token.into(), Credential::lasting(identity));
     }
 
     /// Finds out who asks.
-    pub(super) fn authenticate(&self, identity: &Arc<Identity>, call: &Call) -> Result<Arc<Identity>, Answer> {
+    pub(super) fn authenticate(
+        &self,
+        identity: &Arc<Identity>,
+        call: &Call,
+        now: Timestamp,
+    ) -> Result<Arc<Identity>, Answer> {
         let Some(header) = call.header_value("authorization") else {
             check_known(identity)?;
             return self.unless_nobody(identity.clone());
@@ -44,7 +52,7 @@ impl ApiServer {
             let nobody = Identity { user: Text::of(ANONYMOUS), groups, agent: identity.agent.clone() };
             return self.unless_nobody(Arc::new(nobody));
         }
-        let known = self.tokens.get(token).ok_or_else(unauthorized)?;
+        let known = self.owner_of_token(token, now).ok_or_else(unauthorized)?;
         Ok(Arc::new(Identity { agent: identity.agent.clone(), ..Identity::clone(known) }))
     }
 

@@ -27,7 +27,6 @@ impl ApiServer {
         match (KINDS[info.kind].name, info.subresource.as_str()) {
             ("Pod", "eviction") => self.evict(info, options, origin, &json_of(body).unwrap_or_default()),
             ("ServiceAccount", "token") => self.issue_token(info, options, origin, json_of(body)),
-            ("Pod", "exec" | "attach" | "portforward") => Err(status::bad_request("Upgrade request required")),
             ("Pod", "binding") => self.bind(info, options, origin, &json_of(body).unwrap_or_default()),
             _ => Err(status::failure(
                 501,

@@ -54,7 +54,7 @@ impl ApiServer {
         wait_budget: WaitBudget,
     ) -> Result<Option<Answer>, Answer> {
         let arrived = origin.clone();
-        origin.identity = self.authenticate(&origin.identity, &call)?;
+        origin.identity = self.authenticate(&origin.identity, &call, origin.now)?;
         origin.identity = self.impersonate(origin.identity, &call)?;
         self.check_authorised(&origin.identity, &call)?;
         let (resource, namespace, name, subresource) = match &call.target {
@@ -91,6 +91,9 @@ impl ApiServer {
         }
         if info.subresource == *"proxy" {
             check_proxied(table, &info.name)?;
+        }
+        if self.relay(&info, &origin, id, &call)? {
+            return Ok(None);
         }
         let answer = match call.verb {
             Verb::Get => self.get(&info, &options),

@@ -1,49 +1,242 @@
-//! Reads from a certificate signing request what admission needs of it.
+//! What is special about CertificateSigningRequests: who asked, who may approve and sign, what may change.
 //!
-//! Mirrors pkg/apis/certificates/helpers.go (v1.34), `ParseCSR`. Inputs: `spec.request`, PEM in base64. Outputs: the
-//! common name of the subject. Left out on purpose: signatures and extensions, which no plugin here looks at.
+//! Mirrors pkg/registry/certificates/certificates/strategy.go, pkg/apis/certificates/validation/validation.go and
+//! plugin/pkg/admission/certificates (v1.34). Inputs: authorised writes. Outputs: the object with its requester and the
+//! times of its conditions, or the refusal. Left out on purpose: the check of the request's signature.
 
+use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use crate::objects::base64;
+use jiff::Timestamp;
 
-const WRONG_BLOCK: &str = "PEM block type must be CERTIFICATE REQUEST";
-/// The object identifier 2.5.4.3, commonName, as DER writes it (RFC 5280, appendix A.1).
-const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
+use super::admission_write::Write;
+use super::attributes::Attributes;
+use super::fields::put;
+use super::validation::FieldError;
+use super::{ApiServer, Origin};
+use crate::network::{Answer, Identity};
+use crate::objects::time::to_time;
+use crate::objects::{Json, x509};
 
-/// Reads the common name of a request's subject; empty if it has none.
-pub(super) fn common_name(request: &str) -> Result<String, &'static str> {
-    let pem = base64::decode(request).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or(WRONG_BLOCK)?;
-    let body = pem.split_once("-----BEGIN CERTIFICATE REQUEST-----").map(|(_, rest)| rest).ok_or(WRONG_BLOCK)?;
-    let body = body.split_once("-----END CERTIFICATE REQUEST-----").map(|(body, _)| body).ok_or(WRONG_BLOCK)?;
-    let der: Vec<u8> = base64::decode(body).ok_or(WRONG_BLOCK)?;
-    let Some(at) = der.windows(COMMON_NAME.len()).position(|bytes| bytes == COMMON_NAME) else {
-        return Ok(String::new());
-    };
-    // A string follows the identifier: a byte for its kind, one for its length, which is enough for any name.
-    let rest = &der[at + COMMON_NAME.len()..];
-    let text = rest.get(1).and_then(|length| rest.get(2..2 + usize::from(*length))).unwrap_or_default();
-    Ok(String::from_utf8_lossy(text).into_owned())
+const GROUP: &str = "certificates.k8s.io";
+/// The conditions of which an approval is made. Source: k8s.io/api certificates/v1/types.go (v1.34).
+const APPROVALS: [&str; 2] = ["Approved", "Denied"];
+
+/// Notes who asks. Source: strategy.go (v1.34), `csrStrategy.PrepareForCreate`.
+pub(super) fn note_requester(tree: &mut Json, identity: &Identity) {
+    tree.set(&["spec", "username"], &identity.user);
+    let groups = identity.groups.iter().map(Json::from).collect::<Json>();
+    put(tree, &["spec", "groups"], &groups);
+    for field in ["uid", "extra"] {
+        tree.remove(&["spec", field]);
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{COMMON_NAME, WRONG_BLOCK, common_name};
-    use crate::objects::base64::encode_for_url;
-
-    #[test]
-    fn the_common_name_is_read_and_anything_else_refused() {
-        let mut der = alloc::vec![0x30, 0x20];
-        der.extend(COMMON_NAME);
-        der.extend([0x0c, 14]);
-        der.extend(b"system:node:w1");
-        let pem = alloc::format!(
-            "-----BEGIN CERTIFICATE REQUEST-----\n{}\n-----END CERTIFICATE REQUEST-----\n",
-            encode_for_url(&der)
-        );
-        assert_eq!(common_name(&encode_for_url(pem.as_bytes())).as_deref(), Ok("system:node:w1"));
-        assert_eq!(common_name("YQ=="), Err(WRONG_BLOCK));
-        assert_eq!(common_name("*"), Err(WRONG_BLOCK));
+/// Resets what a change may not touch, and gives new conditions their times.
+///
+/// Source: strategy.go (v1.34), `PrepareForUpdate` of the three strategies, `populateConditionTimestamps`.
+pub(super) fn prepare_update(subresource: &str, tree: &mut Json, old: &Json, now: Timestamp) {
+    put(tree, &["spec"], old.get("spec"));
+    match subresource {
+        "" => put(tree, &["status"], old.get("status")),
+        "approval" => {
+            let conditions = tree.at(&["status", "conditions"]).clone();
+            put(tree, &["status"], old.get("status"));
+            put(tree, &["status", "conditions"], &conditions);
+        }
+        // A change of the status keeps the approval as it is.
+        _ => keep_approval(tree, old),
     }
+    if subresource.is_empty() || tree.at(&["status", "conditions"]).is_empty() {
+        return;
+    }
+    let before = old.at(&["status", "conditions"]);
+    for condition in tree.entry(&["status", "conditions"]).make_array() {
+        if condition.get("lastUpdateTime").is_null() {
+            condition.set(&["lastUpdateTime"], to_time(now));
+        }
+        if condition.get("lastTransitionTime").is_null() {
+            let same = |own: &&Json| own.get("type") == condition.get("type");
+            let kept = before.items().iter().find(same).filter(|own| own.get("status") == condition.get("status"));
+            let since = kept.map(|own| own.get("lastTransitionTime").clone()).filter(|since| !since.is_null());
+            condition.set(&["lastTransitionTime"], since.unwrap_or_else(|| Json::from(to_time(now))));
+        }
+    }
+}
+
+fn is_approval(condition: &Json) -> bool {
+    condition.get("type").as_str().is_some_and(|kind| APPROVALS.contains(&kind))
+}
+
+/// Source: strategy.go (v1.34), `preserveConditionInstances`.
+fn keep_approval(tree: &mut Json, old: &Json) {
+    let mut kept = old.at(&["status", "conditions"]).items().iter().filter(|own| is_approval(own));
+    if tree.at(&["status", "conditions"]).is_empty() {
+        return;
+    }
+    for condition in tree.entry(&["status", "conditions"]).make_array() {
+        if is_approval(condition)
+            && let Some(own) = kept.find(|own| own.get("type") == condition.get("type"))
+        {
+            *condition = own.clone();
+        }
+    }
+}
+
+/// Checks a new request. Source: validation.go (v1.34), `validateCertificateSigningRequest`.
+pub(super) fn validate(tree: &Json, errors: &mut alloc::vec::Vec<FieldError>) {
+    let spec = tree.get("spec");
+    if spec.get("request").is_null() {
+        let why = "PEM block type must be CERTIFICATE REQUEST";
+        errors.push(FieldError::invalid("spec.request", spec.get("request"), why).in_go("[]byte(nil)"));
+    } else if let Err(why) = x509::read_request(spec.get("request").as_str().unwrap_or("")) {
+        errors.push(FieldError::invalid("spec.request", spec.get("request"), format!("{why}")));
+    }
+    if spec.get("usages").is_empty() {
+        errors.push(FieldError::required("spec.usages", ""));
+    }
+    for (at, usage) in spec.get("usages").items().iter().enumerate() {
+        let text = usage.as_str().unwrap_or("");
+        if spec.get("usages").items()[..at].contains(usage) {
+            errors.push(FieldError::duplicate(format!("spec.usages[{at}]"), usage));
+        } else if !USAGES.contains(&text) {
+            errors.push(FieldError::not_supported(format!("spec.usages[{at}]"), text, &USAGES));
+        }
+    }
+    match spec.get("signerName").as_str().unwrap_or("") {
+        "" => errors.push(FieldError::required("spec.signerName", "")),
+        name if !name.contains('/') => {
+            let why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+            errors.push(FieldError::invalid_text("spec.signerName", name, why));
+        }
+        _ => {}
+    }
+    if spec.get("expirationSeconds").as_i64().is_some_and(|seconds| seconds < 600) {
+        let why = "may not specify a duration less than 600 seconds (10 minutes)";
+        errors.push(FieldError::invalid("spec.expirationSeconds", spec.get("expirationSeconds"), why));
+    }
+}
+
+/// Source: k8s.io/api certificates/v1/types.go (v1.34), `KeyUsage`, in the order in which they are told.
+const USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+
+/// Checks a change. Source: validation.go (v1.34), `validateCertificateSigningRequestUpdate`, `validateConditions`.
+pub(super) fn validate_update(subresource: &str, tree: &Json, old: &Json, errors: &mut alloc::vec::Vec<FieldError>) {
+    let conditions = tree.at(&["status", "conditions"]).items();
+    for (at, condition) in conditions.iter().enumerate() {
+        let kind = condition.get("type").as_str().unwrap_or("");
+        if kind.is_empty() {
+            errors.push(FieldError::required(format!("status.conditions[{at}].type"), ""));
+        }
+        let only_true = ["Approved", "Denied", "Failed"].contains(&kind);
+        let allowed: &[&str] = if only_true { &["True"] } else { &["False", "True", "Unknown"] };
+        match condition.get("status").as_str().unwrap_or("") {
+            "" => errors.push(FieldError::required(format!("status.conditions[{at}].status"), "")),
+            status if !allowed.contains(&status) => {
+                errors.push(FieldError::not_supported(format!("status.conditions[{at}].status"), status, allowed));
+            }
+            _ => {}
+        }
+        let other = APPROVALS.iter().find(|own| **own != kind).filter(|_| APPROVALS.contains(&kind));
+        let before = &conditions[..at];
+        if before.iter().any(|own| own.get("type").as_str() == other.copied() && other.is_some()) {
+            let why = "Approved and Denied conditions are mutually exclusive";
+            errors.push(FieldError::invalid_text(format!("status.conditions[{at}].type"), kind, why));
+        }
+        if before.iter().any(|own| own.get("type") == condition.get("type")) {
+            errors.push(FieldError::duplicate(format!("status.conditions[{at}].type"), condition.get("type")));
+        }
+    }
+    let count = |tree: &Json, kind: &str| {
+        let all = tree.at(&["status", "conditions"]).items();
+        all.iter().filter(|condition| condition.get("type").as_str() == Some(kind)).count()
+    };
+    for kind in ["Approved", "Denied", "Failed"] {
+        if count(tree, kind) < count(old, kind) {
+            let why = format!("updates may not remove a condition of type {kind:?}");
+            errors.push(FieldError::forbidden("status.conditions", why));
+        }
+        if subresource == "status" && APPROVALS.contains(&kind) && count(tree, kind) > count(old, kind) {
+            let why = format!("updates may not add a condition of type {kind:?}");
+            errors.push(FieldError::forbidden("status.conditions", why));
+        }
+    }
+    let (new, before) = (tree.at(&["status", "certificate"]), old.at(&["status", "certificate"]));
+    if new != before && !before.is_empty() {
+        errors.push(FieldError::forbidden("status.certificate", "updates may not modify existing certificate content"));
+    }
+}
+
+/// Refuses a request for the rights of an administrator.
+///
+/// Source: plugin/pkg/admission/certificates/subjectrestriction/admission.go (v1.34).
+pub(super) fn restrict_subject(write: &Write<'_>) -> Result<(), Answer> {
+    const SIGNER: &str = "kubernetes.io/kube-apiserver-client";
+    const MASTERS: &str = "system:masters";
+    let text = |field: &str| write.tree.at(&["spec", field]).as_str().unwrap_or("");
+    if text("signerName") != SIGNER {
+        return Ok(());
+    }
+    match x509::read_request(text("request")) {
+        Err(why) => write.refuse(&format!("unable to parse CSR: {why}")),
+        Ok(request) if request.subject.organizations.iter().any(|group| group == MASTERS) => {
+            write.refuse(&format!("use of {SIGNER} signer with {MASTERS} group is not allowed"))
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Refuses an approval or a signature of somebody who may not give it.
+///
+/// Source: plugin/pkg/admission/certificates/{approval,signing}/admission.go (v1.34).
+pub(super) fn check_signer(
+    server: &mut ApiServer,
+    write: &Write<'_>,
+    origin: &Origin,
+    old: &Json,
+) -> Result<(), Answer> {
+    let name = old.at(&["spec", "signerName"]).as_str().unwrap_or("");
+    let (verb, why) = match write.subresource {
+        "approval" if server.plugins.runs("CertificateApproval") => ("approve", "approve"),
+        "status" if server.plugins.runs("CertificateSigning") => {
+            let same = |path: &[&str]| write.tree.at(path) == old.at(path);
+            if same(&["status", "certificate"]) && same(&["status", "conditions"]) {
+                return Ok(());
+            }
+            ("sign", "sign")
+        }
+        _ => return Ok(()),
+    };
+    let domain = name.split_once('/').map_or("", |(domain, _)| domain);
+    for signer in [String::from(name), format!("{domain}/*")] {
+        let asked = Attributes { verb, group: GROUP, resource: "signers", name: &signer, ..Attributes::default() };
+        if server.authorise(&origin.identity, &asked).is_ok() {
+            return Ok(());
+        }
+    }
+    write.refuse(&format!("user not permitted to {why} requests with signerName {name:?}"))
 }

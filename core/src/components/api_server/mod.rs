@@ -17,16 +17,20 @@ mod certificates;
 pub(crate) mod content_negotiation;
 mod delayed_reads;
 mod delete;
+mod egress;
 mod events_v1;
 mod eviction;
 mod expiry;
 mod fields;
 mod health;
 mod history;
+mod kubelet_relay;
 mod node_authoriser;
 mod node_restriction;
 mod nodes;
 mod options;
+mod outputs;
+mod own_service;
 mod paging;
 mod patch;
 mod paths;
@@ -34,6 +38,7 @@ pub mod plugins;
 mod pods;
 mod priority;
 mod rbac;
+mod rbac_kubeadm;
 mod rbac_policy;
 mod read;
 mod references;
@@ -67,8 +72,8 @@ use super::controller::Context;
 use crate::chance::Chance;
 use crate::network::kinds::{self, KINDS, Kind};
 use crate::network::{
-    Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODES, PODS, Request, RequestId, Resource, ToClient, Verb,
-    WatchType,
+    Ask, ClientId, DecisionId, HttpId, Identity, LEASES, NAMESPACES, NODES, PODS, Request, RequestId, Resource,
+    ToClient, Verb, WatchType,
 };
 use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
@@ -76,67 +81,15 @@ use crate::profile::Settings;
 use call::WaitBudget;
 use content_negotiation::{Representation, TableContext};
 use delayed_reads::DelayedReads;
+pub use egress::Egress;
 use expiry::Expiry;
 use history::{Event, History};
+pub use outputs::{Commit, ServerOutput, Tap};
+pub use own_service::{ADDRESS, PORT};
 pub(crate) use renewal::WatcherRef;
 use store::Store;
 use watch::{Index, Watcher, WatcherId};
 use watch_deadlines::WatchDeadlines;
-
-/// A committed write, as an observer beside the network sees it.
-#[derive(Clone, Debug)]
-pub struct Commit {
-    /// The instant.
-    pub at: Timestamp,
-    /// The revision that it made.
-    pub resource_version: u64,
-    /// `Added`, `Modified` or `Deleted`.
-    pub event: WatchType,
-    /// The kind.
-    pub resource: Resource,
-    /// The object after the write; for `Deleted` as it was last.
-    pub object: Object,
-    /// The object before the write.
-    pub before: Option<Object>,
-    /// The client that wrote.
-    pub client: ClientId,
-    /// Who wrote; the manager is its agent.
-    pub identity: Arc<Identity>,
-    /// The verb.
-    pub verb: Verb,
-    /// Through which subresource; empty for the object itself.
-    pub subresource: Text,
-    /// The writer's decision.
-    pub because: Option<DecisionId>,
-}
-
-/// Which commits the server puts out beside its answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Tap {
-    /// None.
-    #[default]
-    Closed,
-    /// All but the renewals of Leases and status heartbeats that went the typed way.
-    Changes,
-    /// All but the renewals of Leases that went the typed way.
-    AllButRenewals,
-    /// All.
-    Everything,
-}
-
-/// What the server puts out.
-#[derive(Clone, Debug)]
-pub enum ServerOutput {
-    /// A message to a client.
-    ToClient {
-        /// Which client.
-        client: ClientId,
-        /// The message.
-        message: ToClient,
-    },
-    /// A committed write, before any client is told of it.
-    Commit(Box<Commit>),
-}
 
 /// Who writes, and how.
 #[derive(Clone, Debug)]
@@ -195,7 +148,7 @@ pub struct ApiServer {
     /// The revision of what was there from the start.
     first_revision: u64,
     started: Timestamp,
-    tokens: BTreeMap<Text, Arc<Identity>>,
+    tokens: BTreeMap<Text, tokens::Credential>,
     /// Whether all service accounts are in the store, so that a missing one is an error.
     has_all_accounts: bool,
     rbac: rbac::Rbac,
@@ -209,6 +162,8 @@ pub struct ApiServer {
     candidates: Vec<WatcherId>,
     delayed_reads: DelayedReads,
     expiry: Expiry,
+    relays: BTreeMap<HttpId, kubelet_relay::Relay>,
+    last_call: u64,
     /// Whether the Events' API version in `events.k8s.io/v1` has a store of its own.
     keeps_new_events: bool,
 }
@@ -252,6 +207,8 @@ impl ApiServer {
             candidates: Vec::new(),
             delayed_reads: DelayedReads::default(),
             expiry: Expiry::default(),
+            relays: BTreeMap::new(),
+            last_call: 0,
             keeps_new_events: false,
         };
         for (kind, object) in strategy::initial_objects() {
@@ -267,11 +224,6 @@ impl ApiServer {
     /// Chooses which commits are put out.
     pub fn tap(&mut self, tap: Tap) {
         self.tap = tap;
-    }
-
-    /// Says that all service accounts are in the store, or will be: a Pod with another one is refused.
-    pub fn require_service_accounts(&mut self) {
-        self.has_all_accounts = true;
     }
 
     /// Takes a request.

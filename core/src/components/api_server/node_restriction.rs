@@ -12,7 +12,6 @@ use alloc::vec::Vec;
 
 use super::admission_write::{Operation, Write};
 use super::attributes::Attributes;
-use super::certificates::common_name;
 use super::node_authoriser::node_of;
 use super::references;
 use super::{ApiServer, status};
@@ -21,7 +20,7 @@ use crate::components::volumes::{CLAIMS, DRIVERS, VOLUMES};
 use crate::json;
 use crate::network::{Answer, NODE_LEASES, NODES, PODS};
 use crate::objects::kubelet_labels::{is_domain_or_below, is_kubelet_label, is_reserved_label, prefix_of};
-use crate::objects::{Json, Object, ObjectKey};
+use crate::objects::{Json, Object, ObjectKey, x509};
 
 /// Source: k8s.io/api core/v1 well_known_labels.go (v1.34), `LabelNamespaceNodeRestriction`.
 const RESTRICTED: &str = "node-restriction.kubernetes.io";
@@ -370,9 +369,9 @@ fn certificate(write: &Write<'_>) -> Result<(), Answer> {
         return Ok(());
     }
     let user = write.origin.identity.user.as_str();
-    match common_name(text("request")) {
+    match x509::read_request(text("request")) {
         Err(why) => write.refuse(&format!("unable to parse csr: {why}")),
-        Ok(name) if name == user => Ok(()),
+        Ok(request) if request.subject.common_name == user => Ok(()),
         Ok(_) => write.refuse(&format!("can only create a node CSR with CN={user}")),
     }
 }

@@ -15,6 +15,7 @@ use core::ops::RangeInclusive;
 
 use super::ApiServer;
 use super::attributes::Attributes;
+use super::rbac_kubeadm::Maker;
 use super::rbac_policy::{
     self, Binding, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, Subject, cluster_rules, namespace_rules,
 };
@@ -166,6 +167,8 @@ pub(super) struct Rbac {
     roles: BTreeMap<Text, Arc<[PolicyRule]>>,
     /// Whether roles and bindings are in the store.
     stored: bool,
+    /// Whose bindings there are beside those of every cluster.
+    pub(super) maker: Maker,
     /// The rules of the Node authoriser, read on first use.
     pub(super) node_rules: Option<Arc<[PolicyRule]>>,
     /// The places of roles and bindings in the table of kinds, which follow each other there.
@@ -176,7 +179,15 @@ impl Rbac {
     pub(super) fn new() -> Self {
         let place = |resource: &Resource| kinds::find(resource).expect("a kind of the table");
         let kinds = place(&CLUSTER_ROLE_BINDINGS)..=place(&ROLES);
-        Self { known: Vec::new(), bindings: Vec::new(), roles: BTreeMap::new(), stored: false, node_rules: None, kinds }
+        Self {
+            known: Vec::new(),
+            bindings: Vec::new(),
+            roles: BTreeMap::new(),
+            stored: false,
+            maker: Maker::default(),
+            node_rules: None,
+            kinds,
+        }
     }
 
     /// Forgets what was gathered if a role or a binding has changed.
@@ -243,9 +254,9 @@ impl ApiServer {
     fn initial_access(&mut self, identity: &Identity) -> Access {
         let profile = self.settings.profile();
         let mut access = Access::default();
-        let Rbac { bindings, roles, .. } = &mut self.rbac;
+        let Rbac { bindings, roles, maker, .. } = &mut self.rbac;
         if bindings.is_empty() {
-            *bindings = rbac_policy::bindings(profile);
+            *bindings = rbac_policy::bindings(profile, *maker);
         }
         for binding in bindings.iter() {
             let Some(subject) = binding.subjects.iter().find(|subject| is_meant(subject, identity)) else { continue };
@@ -304,7 +315,7 @@ impl ApiServer {
             return;
         }
         self.rbac.stored = true;
-        for (resource, mut tree) in rbac_policy::objects(self.settings.profile()) {
+        for (resource, mut tree) in rbac_policy::objects(self.settings.profile(), self.rbac.maker) {
             let kind = kinds::find(&resource).expect("a kind of the table");
             let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             tree.set(&["metadata", "uid"], uid_of(&resource, &name));

@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::rbac::{PolicyRule, Words};
+use super::rbac_kubeadm::{self, Maker};
 use crate::json;
 use crate::network::Resource;
 use crate::objects::{Json, Text};
@@ -375,7 +376,7 @@ fn subjects(text: &'static str) -> Vec<Subject> {
 }
 
 /// Returns the bindings that every cluster has, in order of their names, those of the whole cluster first.
-pub(super) fn bindings(profile: &Profile) -> Vec<Binding> {
+pub(super) fn bindings(profile: &Profile, maker: Maker) -> Vec<Binding> {
     let mut all: Vec<Binding> = BINDINGS
         .lines()
         .filter_map(entry)
@@ -390,6 +391,7 @@ pub(super) fn bindings(profile: &Profile) -> Vec<Binding> {
         let account = Subject::ServiceAccount(Text::of("kube-system"), Text::of(name.strip_prefix(CONTROLLER)?));
         Some(Binding { namespace: "", role: Text::of(name), name: Text::of(name), subjects: Vec::from([account]) })
     }));
+    all.extend(rbac_kubeadm::bindings().into_iter().filter(|_| maker == Maker::Kubeadm));
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all.extend(NAMESPACE_BINDINGS.lines().filter_map(entry).filter_map(|(path, text)| {
         let (namespace, name) = path.split_once('/')?;
@@ -400,7 +402,7 @@ pub(super) fn bindings(profile: &Profile) -> Vec<Binding> {
 }
 
 /// Returns all roles and bindings as the objects that the server stores.
-pub(super) fn objects(profile: &Profile) -> Vec<(Resource, Json)> {
+pub(super) fn objects(profile: &Profile, maker: Maker) -> Vec<(Resource, Json)> {
     let mut all = Vec::new();
     for path in role_names(profile) {
         if let Some((namespace, name)) = path.split_once('/') {
@@ -411,7 +413,7 @@ pub(super) fn objects(profile: &Profile) -> Vec<(Resource, Json)> {
             all.push((CLUSTER_ROLES, cluster_role(path, profile)));
         }
     }
-    for binding in bindings(profile) {
+    for binding in bindings(profile, maker) {
         let (kind, role_kind, resource) = if binding.namespace.is_empty() {
             ("ClusterRoleBinding", "ClusterRole", CLUSTER_ROLE_BINDINGS)
         } else {
@@ -446,9 +448,11 @@ fn cluster_role(name: &str, profile: &Profile) -> Json {
 }
 
 fn head(kind: &str, namespace: &str, name: &str) -> Json {
-    let mut tree = json!({"kind": kind, "apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": name,
-        "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
-        "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"}}});
+    let mut tree = json!({"kind": kind, "apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": name}});
+    if !name.starts_with(rbac_kubeadm::PREFIX) {
+        tree.set(&["metadata", "labels", "kubernetes.io/bootstrapping"], "rbac-defaults");
+        tree.set(&["metadata", "annotations", "rbac.authorization.kubernetes.io/autoupdate"], "true");
+    }
     if !namespace.is_empty() {
         tree.set(&["metadata", "namespace"], namespace);
     }
@@ -474,14 +478,14 @@ fn subject_json(subject: &Subject) -> Json {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{PolicyRule, apply, bindings, cluster_rules, objects, role_names};
+    use super::{Maker, PolicyRule, apply, bindings, cluster_rules, objects, role_names};
     use crate::profile::{Profile, RELEASES};
 
     #[test]
     fn every_binding_names_a_role_that_is_there() {
         for release in RELEASES {
             let profile = Profile::of(release);
-            for binding in bindings(&profile) {
+            for binding in bindings(&profile, Maker::Kubeadm) {
                 let found = match binding.namespace {
                     "" => cluster_rules(&binding.role, &profile),
                     namespace => super::namespace_rules(namespace, &binding.role, &profile),
@@ -500,7 +504,7 @@ mod tests {
                 let name = line.split(' ').next().unwrap_or_default();
                 assert!(names.contains(&name.strip_suffix(':').unwrap_or(name)), "{line}");
             }
-            assert!(objects(&profile).len() > 120);
+            assert!(objects(&profile, Maker::Nobody).len() > 120);
         }
     }
 

@@ -210,13 +210,9 @@ impl ApiServer {
     }
 }
 
-/// Answers for a subresource that a kubelet would serve. Source: pkg/registry/core/pod/rest/{log,subresources}.go
-/// (v1.34).
+/// Answers for a subresource that is no part of the object.
 fn connect(kind: &Kind, subresource: &str, object: &Object) -> Result<Answer, Answer> {
-    let unbound = object.stable().at(&["spec", "nodeName"]).as_str().unwrap_or("").is_empty();
     match subresource {
-        "log" if unbound => Ok(Answer { code: 204, headers: Vec::new(), content: Content::Text(Text::of("")) }),
-        "exec" | "attach" | "portforward" if !unbound => Err(status::bad_request("Upgrade request required")),
         "ephemeralcontainers" | "resize" | "approval" => Ok(Answer::object(200, object.clone())),
         _ => {
             let message = format!("{}/{subresource} is not modelled yet", kind.resource.plural);

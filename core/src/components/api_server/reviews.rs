@@ -9,6 +9,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::attributes::Attributes;
+use jiff::Timestamp;
+
 use super::call::RequestInfo;
 use super::node_authoriser::node_of;
 use super::validation::FieldError;
@@ -40,7 +42,7 @@ impl ApiServer {
                 tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
                 json!({"userInfo": user_info(&origin.identity)})
             }
-            "TokenReview" => self.token_review(&tree),
+            "TokenReview" => self.token_review(&tree, origin.now),
             "SelfSubjectRulesReview" => {
                 let namespace = tree.at(&["spec", "namespace"]).as_text().cloned().unwrap_or_default();
                 tree.set(&["spec"], json!({}));
@@ -52,9 +54,9 @@ impl ApiServer {
         Ok(Answer::json(201, tree))
     }
 
-    fn token_review(&self, tree: &Json) -> Json {
+    fn token_review(&self, tree: &Json, now: Timestamp) -> Json {
         let token = tree.at(&["spec", "token"]).as_str().unwrap_or("");
-        match self.tokens.get(token) {
+        match self.owner_of_token(token, now) {
             Some(identity) => json!({"authenticated": true, "user": user_info(identity)}),
             None => json!({"user": {}, "error": "invalid bearer token"}),
         }

@@ -23,6 +23,13 @@ const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// Source: pkg/serviceaccount/util.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod`: an hour and seven seconds.
 const TOKEN_SECONDS: i64 = 60 * 60 + 7;
 
+impl ApiServer {
+    /// Says that all service accounts are in the store, or will be: a Pod with another one is refused.
+    pub fn require_service_accounts(&mut self) {
+        self.has_all_accounts = true;
+    }
+}
+
 /// Runs the plugin for a new Pod.
 pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
     let name = String::from(subject(tree));

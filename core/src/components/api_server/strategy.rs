@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::fields::put;
 use super::validation::{FieldError, event, lease, meta, node, others, pod, pod_update, storage, worded, workload};
-use super::{nodes, pods, status, storage_kinds, workloads};
+use super::{certificates, nodes, pods, status, storage_kinds, workloads};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
@@ -167,6 +167,7 @@ pub(super) fn prepare_update(
     let has_status = kind.subresource("status").is_some();
     match (kind.name, subresource) {
         ("Pod", "status") => pods::prepare_status_update(tree, old, settings),
+        ("CertificateSigningRequest", _) => certificates::prepare_update(subresource, tree, old, now),
         ("Node", "status") => put(tree, &["spec"], old.get("spec")),
         (_, "status") => put(tree, &["spec"], old.get("spec")),
         (_, "finalize") => put(tree, &["status"], old.get("status")),
@@ -236,7 +237,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("PersistentVolumeClaim", _) => storage::claim(tree, wording, &mut errors),
                 ("StorageClass", _) => storage::class(tree, wording, &mut errors),
                 ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
-                ("CertificateSigningRequest", _) => others::signing_request(tree, &mut errors),
+                ("CertificateSigningRequest", _) => certificates::validate(tree, &mut errors),
                 ("Secret", _) => others::secret(tree, &mut errors),
                 ("Service", _) => others::service(tree, wording, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", _) => {
@@ -289,6 +290,9 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
                 ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, &mut errors),
+                ("CertificateSigningRequest", _) => {
+                    certificates::validate_update(subresource, tree, old, &mut errors);
+                }
                 ("PersistentVolume", "") => storage::volume_update(tree, old, wording, &mut errors),
                 ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, &mut errors),
                 ("StorageClass", _) => storage::class_update(tree, old, &mut errors),

@@ -1,15 +1,16 @@
 //! Tokens of service accounts.
 //!
 //! Mirrors pkg/registry/core/serviceaccount/storage/token.go and pkg/apis/authentication/validation (v1.34). Inputs: a
-//! TokenRequest. Outputs: the same with a token, which the server takes as a credential from then on. Left out on
-//! purpose: signatures (a token has the form of a JWT, and the server knows it by its text) and expiry.
+//! TokenRequest. Outputs: the same with a token, which the server takes as a credential until it expires, or until the
+//! account or the object that it is bound to is gone. Left out on purpose: signatures (a token has the form of a JWT,
+//! and the server knows it by its text).
 
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
 use super::options::RequestOptions;
@@ -30,7 +31,52 @@ const SECONDS_LEAST: i64 = 10 * 60;
 /// Source: as above.
 const SECONDS_MOST: i64 = 1 << 32;
 
+/// Source: pkg/registry/core/serviceaccount/storage/token.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod` of
+/// pkg/serviceaccount/util.go: the time that Pods ask for.
+const SECONDS_OF_PODS: i64 = 60 * 60 + 7;
+/// How long such a token really lasts. Source: pkg/serviceaccount/util.go (v1.34), `ExpirationExtensionSeconds`;
+/// `--service-account-extend-token-expiration` is on by default.
+const EXTENDED: SignedDuration = SignedDuration::from_hours(24 * 365);
+/// By how much a token outlives its end and what it is bound to. Source: gopkg.in/go-jose/go-jose.v2 jwt/validation.go,
+/// `DefaultLeeway`; pkg/serviceaccount/claims.go (v1.34), `Validate`.
+const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
+
+/// An object on which a token depends, with its uid.
+type BoundObject = (Resource, ObjectKey, Text);
+
+/// A token that the server knows.
+#[derive(Clone, Debug)]
+pub(super) struct Credential {
+    identity: Arc<Identity>,
+    /// When it expires; `None` for one that lasts.
+    expires: Option<Timestamp>,
+    /// What has to be there, with its uid.
+    bound: Vec<BoundObject>,
+}
+
+impl Credential {
+    /// Makes a token that lasts.
+    pub(super) const fn lasting(identity: Arc<Identity>) -> Self {
+        Self { identity, expires: None, bound: Vec::new() }
+    }
+}
+
 impl ApiServer {
+    /// Returns whose token it is, if it is valid.
+    ///
+    /// Source: pkg/serviceaccount/claims.go (v1.34), `Validate`.
+    pub(super) fn owner_of_token(&self, token: &str, now: Timestamp) -> Option<&Arc<Identity>> {
+        let known = self.tokens.get(token)?;
+        let is_over = known.expires.is_some_and(|at| now > at + LEEWAY);
+        let is_there = |(resource, key, uid): &BoundObject| {
+            let found = self.object(resource, key).filter(|found| *found.uid() == **uid);
+            let gone_at = found.as_ref().map(|found| found.stable().at(&["metadata", "deletionTimestamp"]));
+            let gone_at = gone_at.and_then(Json::as_str).and_then(time::parse);
+            found.is_some() && gone_at.is_none_or(|at| at + LEEWAY >= now)
+        };
+        (!is_over && known.bound.iter().all(is_there)).then_some(&known.identity)
+    }
+
     /// Answers a request for a token of a service account.
     pub(super) fn issue_token(
         &mut self,
@@ -62,7 +108,8 @@ impl ApiServer {
         }
         let seconds = tree.at(&["spec", "expirationSeconds"]).as_i64().unwrap_or(SECONDS_DEFAULT);
         check_seconds(seconds)?;
-        self.check_bound_object(info, &tree)?;
+        let mut bound = Vec::from([(kind.resource.clone(), key.clone(), Text::from(account.uid()))]);
+        bound.extend(self.check_bound_object(info, &tree)?);
         tree.set(&["kind"], "TokenRequest");
         tree.set(&["apiVersion"], "authentication.k8s.io/v1");
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
@@ -77,6 +124,8 @@ impl ApiServer {
         );
         tree.set(&["status", "token"], token.as_str());
         tree.set(&["status", "expirationTimestamp"], time::to_time(ends));
+        let is_of_pod = seconds == SECONDS_OF_PODS && bound.iter().any(|(resource, ..)| *resource == PODS);
+        let expires = Some(if is_of_pod { origin.now + EXTENDED } else { ends });
         if !options.dry_run {
             let groups = [
                 String::from("system:serviceaccounts"),
@@ -85,16 +134,17 @@ impl ApiServer {
             ];
             let groups = groups.into_iter().map(Text::from).collect();
             let identity = Identity { user: Text::from(user), groups, agent: Text::of("") };
-            self.accept_token(token, Arc::new(identity));
+            let identity = Arc::new(identity);
+            self.tokens.insert(Text::from(token), Credential { identity, expires, bound });
         }
         Ok(Answer::json(201, tree))
     }
 
-    /// Refuses a token that is bound to what is not there, or not the account's.
-    fn check_bound_object(&self, info: &RequestInfo, tree: &Json) -> Result<(), Answer> {
+    /// Refuses a token that is bound to what is not there, or not the account's; returns what it is bound to.
+    fn check_bound_object(&self, info: &RequestInfo, tree: &Json) -> Result<Option<BoundObject>, Answer> {
         let bound = tree.at(&["spec", "boundObjectRef"]);
         if bound.is_null() {
-            return Ok(());
+            return Ok(None);
         }
         let text = |field: &str| bound.get(field).as_str().unwrap_or("");
         let (resource, namespace) = match (text("apiVersion"), text("kind")) {
@@ -124,7 +174,8 @@ impl ApiServer {
             );
             return Err(status::conflict(&resource, text("name"), &why));
         }
-        Ok(())
+        let uid = Text::from(found.uid());
+        Ok(Some((resource, key, uid)))
     }
 }
 

@@ -15,7 +15,7 @@ use super::content_negotiation::BODY_TYPES;
 use super::fields::put;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::{FieldError, worded};
-use super::{ApiServer, Origin, admission, status, strategy, syntax};
+use super::{ApiServer, Origin, admission, certificates, status, strategy, syntax};
 use crate::network::kinds::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
@@ -98,6 +98,9 @@ impl ApiServer {
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
         strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
+        if kind.name == "CertificateSigningRequest" {
+            certificates::note_requester(&mut tree, &origin.identity);
+        }
         if strategy::resets_status(kind) {
             put(&mut tree, &["status"], self.empty(kind).get("status"));
         }

@@ -56,7 +56,9 @@ pub(super) fn read_credentials(reader: &mut FieldReader<'_>) -> Result<Option<Ar
     token.finish()?;
     given.finish()?;
     if groups.is_empty() {
+        // As those of kubeadm's tokens. Source: cmd/kubeadm/app/constants/constants.go (v1.34).
         groups.push(Text::of("system:bootstrappers"));
+        groups.push(Text::of("system:bootstrappers:kubeadm:default-node-token"));
     }
     groups.push(Text::of("system:authenticated"));
     Ok(Some(Arc::new(Identity { user, groups, agent: Text::of("kubelet") })))

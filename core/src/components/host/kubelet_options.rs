@@ -18,6 +18,9 @@ pub const BETWEEN_USES: char = '\n';
 ///
 /// Source: cmd/kubelet/app/options/options.go (v1.34), `AddFlags` and `AddKubeletConfigFlags`.
 pub const FLAGS: &[(&str, &str)] = &[
+    ("anonymous-auth", ""),
+    ("authentication-token-webhook", ""),
+    ("authorization-mode", ""),
     ("cgroups-per-qos", "cgroupsPerQOS"),
     ("cloud-provider", ""),
     ("cpu-manager-policy", "cpuManagerPolicy"),
@@ -70,9 +73,9 @@ pub const FLAGS: &[(&str, &str)] = &[
 
 /// Further flags of a kubelet: of none of them an effect is modelled.
 /// Source: cmd/kubelet/app/options (v1.34).
-const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth \
-    application-metrics-count-limit authentication-token-webhook \
-    authentication-token-webhook-cache-ttl authorization-mode \
+const NOT_MODELLED: &str = "address allowed-unsafe-sysctls \
+    application-metrics-count-limit \
+    authentication-token-webhook-cache-ttl \
     authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl \
     boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cluster-dns \
     cluster-domain config config-dir container-hints container-log-max-files container-log-max-size \

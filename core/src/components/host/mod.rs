@@ -21,6 +21,7 @@ use jiff::Timestamp;
 
 use self::runtime::Runtime;
 use self::usage::Others;
+use crate::objects::x509::Certificate;
 use crate::objects::{Json, Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
@@ -50,10 +51,10 @@ pub struct Host {
     pub is_connected: bool,
     /// Whether the container network is configured.
     pub is_cni_installed: bool,
-    /// Whether its kubelet has got a client certificate by its bootstrap token.
-    pub has_certificate: bool,
-    /// Whether its kubelet has got a signed certificate for its server.
-    pub has_serving_certificate: bool,
+    /// The client certificate that its kubelet has got by its bootstrap token.
+    pub client_certificate: Option<Certificate>,
+    /// The signed certificate of its kubelet's server.
+    pub serving_certificate: Option<Certificate>,
     /// Whether a kubelet has served device plugins here: their folder is not empty then, and stays so.
     pub has_served_plugins: bool,
     /// The images, each with `names` and `sizeBytes`.
@@ -88,8 +89,8 @@ impl Host {
             is_runtime_frozen: false,
             is_connected: true,
             is_cni_installed: spec.cni == CniSource::Installed,
-            has_certificate: false,
-            has_serving_certificate: false,
+            client_certificate: None,
+            serving_certificate: None,
             has_served_plugins: false,
             images: spec.hardware.images.clone(),
             assignments: Vec::new(),

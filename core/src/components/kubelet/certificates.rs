@@ -3,13 +3,15 @@
 //! Mirrors pkg/kubelet/certificate/{bootstrap/bootstrap.go,kubelet.go} and k8s.io/client-go
 //! util/certificate/certificate_manager.go (v1.34): a request is posted, watched until it is signed, and posted anew
 //! after a back-off if it is refused. With `rotateCertificates` the kubelet does not wait for it, and is anonymous
-//! meanwhile. Inputs: answers, watch events, time. Outputs: CertificateSigningRequests, and the identity of the
-//! kubelet's requests. Left out on purpose: keys, expiry and rotation.
+//! meanwhile; it asks for the next one between 70 and 90 % of the lifetime. Without a valid certificate its requests
+//! are not authenticated. Inputs: answers, watch events, time. Outputs: CertificateSigningRequests, and the identity of
+//! the kubelet's requests. Left out on purpose: keys, and that a kubelet ends five minutes after its certificate did.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use jiff::SignedDuration;
 
@@ -17,8 +19,10 @@ use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::chance::Chance;
 use crate::components::Because;
 use crate::components::client::Reflector;
+use crate::components::host::Host;
 use crate::json;
 use crate::network::{Ask, CERTIFICATE_REQUESTS, Call, Identity, ToClient, Verb};
+use crate::objects::x509::{self, Certificate, DistinguishedName};
 use crate::objects::{Json, Text, base64};
 
 /// Pause before a request is posted again, doubled each time.
@@ -32,6 +36,12 @@ const BACKOFF_JITTER: f64 = 0.1;
 /// How often the manager of the server's certificate looks whether the addresses are known.
 /// Source: certificate_manager.go (v1.34), `Start`: `wait.PollUntilContextCancel(.., time.Second, ..)`.
 const TEMPLATE_PERIOD: SignedDuration = SignedDuration::from_secs(1);
+
+/// The share of a lifetime after which a certificate is renewed, and by how much of it that varies.
+/// Source: certificate_manager.go (v1.34), `jitteryDuration`.
+const RENEWED_FROM: f64 = 0.7;
+/// Source: as above.
+const RENEWAL_JITTER: f64 = 0.2;
 
 /// What a certificate is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,28 +84,80 @@ impl Certificates {
     }
 }
 
-/// Who comes without credentials.
-pub(super) fn anonymous() -> Arc<Identity> {
+/// The sender that a client certificate makes of a kubelet.
+/// Source: k8s.io/apiserver pkg/authentication/request/x509/x509.go (v1.34), `CommonNameUserConversion`.
+pub(super) fn identity_of(certificate: &Certificate) -> Arc<Identity> {
+    let groups = certificate.subject.organizations.iter().map(|group| Text::from(group.clone()));
     Arc::new(Identity {
-        user: Text::of("system:anonymous"),
-        groups: Vec::from([Text::of("system:unauthenticated")]),
+        user: Text::from(certificate.subject.common_name.clone()),
+        groups: groups.chain([Text::of("system:authenticated")]).collect(),
         agent: Text::of("kubelet"),
     })
+}
+
+/// Returns the client certificate of a machine, unless it has expired.
+pub(super) fn valid_certificate<'a>(context: &'a KubeletContext<'_>) -> Option<&'a Certificate> {
+    context.host.client_certificate.as_ref().filter(|certificate| context.now < certificate.not_after)
 }
 
 impl Kubelet {
     /// Posts the request for the client certificate.
     pub(super) fn request_client_certificate(&mut self, context: &mut KubeletContext<'_>) {
-        let Some(bootstrap) = context.host.spec.bootstrap.clone() else { return };
-        let body = self.signing_request(CertificateUse::Client);
-        self.post_request(CertificateUse::Client, bootstrap, body, context);
+        let Some(requester) = self.requester(CertificateUse::Client, context) else { return };
+        let body = self.signing_request(CertificateUse::Client, context.host);
+        self.post_request(CertificateUse::Client, requester, body, context);
+    }
+
+    /// Returns who asks for a certificate: the user of the bootstrap token for a first one, else the kubelet itself.
+    fn requester(&self, purpose: CertificateUse, context: &KubeletContext<'_>) -> Option<Arc<Identity>> {
+        match valid_certificate(context) {
+            None if purpose == CertificateUse::Client => context.host.spec.bootstrap.clone(),
+            _ => Some(self.identity.clone()),
+        }
+    }
+
+    /// Schedules the renewal of the client certificate and its end, for a machine that has one.
+    pub(super) fn keep_client_certificate(&mut self, context: &KubeletContext<'_>) {
+        let Some(certificate) = valid_certificate(context).cloned() else { return };
+        self.set(Timer::CertificateEnd, certificate.not_after);
+        if self.config.rotates_certificates {
+            let at = self.renewal_of(&certificate, context);
+            self.set(Timer::Certificate, at);
+        }
+    }
+
+    /// Source: certificate_manager.go (v1.34), `nextRotationDeadline`.
+    fn renewal_of(&mut self, certificate: &Certificate, context: &KubeletContext<'_>) -> jiff::Timestamp {
+        let lifetime = certificate.not_after.duration_since(certificate.not_before);
+        let jitter = self.certificates.chance.up_to(lifetime.mul_f64(RENEWAL_JITTER));
+        (certificate.not_before + lifetime.mul_f64(RENEWED_FROM) + jitter).max(context.now)
+    }
+
+    /// Continues without a valid client certificate: nobody knows its requests.
+    pub(super) fn client_certificate_ended(&mut self, context: &mut KubeletContext<'_>) {
+        self.log(String::from("Part of the existing bootstrap client certificate is expired"), context);
+        self.act_as(Identity::unknown("kubelet"));
+    }
+
+    fn act_as(&mut self, identity: Arc<Identity>) {
+        self.identity = identity;
+        self.nodes.act_as(&self.identity);
+        if let Some(source) = &mut self.pods.source {
+            source.act_as(&self.identity);
+        }
     }
 
     /// Schedules the request for the server's certificate.
     pub(super) fn start_serving(&mut self, context: &KubeletContext<'_>) {
-        if self.config.serves_with_signed_certificate && !context.host.has_serving_certificate {
-            self.set(Timer::Serving, context.now + TEMPLATE_PERIOD);
+        if !self.config.serves_with_signed_certificate {
+            return;
         }
+        let valid = context.host.serving_certificate.clone().filter(|own| context.now < own.not_after);
+        let at = match valid {
+            Some(certificate) => self.renewal_of(&certificate, context),
+            None => context.now + TEMPLATE_PERIOD,
+        };
+        self.set(Timer::Serving, at);
     }
 
     /// Posts the request for the server's certificate, once the Node's addresses are known.
@@ -104,21 +166,25 @@ impl Kubelet {
             self.set(Timer::Serving, context.now + TEMPLATE_PERIOD);
             return;
         }
-        let body = self.signing_request(CertificateUse::Server);
+        let body = self.signing_request(CertificateUse::Server, context.host);
         self.post_request(CertificateUse::Server, self.identity.clone(), body, context);
     }
 
-    fn signing_request(&self, purpose: CertificateUse) -> Json {
+    fn signing_request(&self, purpose: CertificateUse, host: &Host) -> Json {
         let name = &self.config.node_name;
         let (signer, usage) = match purpose {
             CertificateUse::Client => ("kubernetes.io/kube-apiserver-client-kubelet", "client auth"),
             CertificateUse::Server => ("kubernetes.io/kubelet-serving", "server auth"),
         };
-        // Nobody here reads keys; what a signer looks at is the subject.
-        let request = format!(
-            "-----BEGIN CERTIFICATE REQUEST-----\nO=system:nodes,CN=system:node:{name}\n\
-             -----END CERTIFICATE REQUEST-----\n"
-        );
+        let subject = DistinguishedName {
+            common_name: format!("system:node:{name}"),
+            organizations: Vec::from([String::from("system:nodes")]),
+        };
+        let (names, addresses) = match purpose {
+            CertificateUse::Client => Default::default(),
+            CertificateUse::Server => self.served_names(host),
+        };
+        let request = x509::request_pem(&subject, &names, &addresses);
         json!({
             "kind": "CertificateSigningRequest", "apiVersion": "certificates.k8s.io/v1",
             "metadata": {"generateName": "csr-"},
@@ -126,6 +192,27 @@ impl Kubelet {
                 "usages": ["digital signature", usage]},
             "status": {},
         })
+    }
+
+    /// Returns the names and addresses under which the kubelet's server can be reached.
+    /// Source: pkg/kubelet/certificate/kubelet.go (v1.34), `addressesToHostnamesAndIPs`.
+    fn served_names(&self, host: &Host) -> (Vec<String>, Vec<IpAddr>) {
+        let (mut names, mut ips) = (Vec::new(), Vec::new());
+        let mut node = Json::object();
+        self.set_addresses(&mut node, host);
+        for address in node.at(&["status", "addresses"]).items() {
+            let text = address.get("address").as_str().unwrap_or("");
+            match text.parse::<IpAddr>() {
+                Ok(ip) => ips.push(ip),
+                Err(_) if text.is_empty() => {}
+                Err(_) => names.push(String::from(text)),
+            }
+        }
+        names.sort();
+        names.dedup();
+        ips.sort_by_key(|ip| format!("{ip}"));
+        ips.dedup();
+        (names, ips)
     }
 
     fn post_request(
@@ -153,11 +240,7 @@ impl Kubelet {
         match (why, object) {
             (None, Some(posted)) => {
                 let selector = (Text::of("fieldSelector"), Text::from(format!("metadata.name={}", posted.name())));
-                let identity = match purpose {
-                    CertificateUse::Client => context.host.spec.bootstrap.clone(),
-                    CertificateUse::Server => Some(self.identity.clone()),
-                };
-                let identity = identity.unwrap_or_else(anonymous);
+                let identity = self.requester(purpose, context).unwrap_or_else(|| Identity::anonymous("kubelet"));
                 let chance = self.certificates.chance.fork(posted.name());
                 let selectors = Vec::from([selector]);
                 let watch = Reflector::new(identity, CERTIFICATE_REQUESTS, "", selectors, chance, context.outbox);
@@ -199,9 +282,14 @@ impl Kubelet {
                 let why = String::from("certificate signing request was refused");
                 return self.retry_signing_request(purpose, &why, context);
             }
-            if !tree.at(&["status", "certificate"]).is_empty() {
+            let signed = tree.at(&["status", "certificate"]);
+            if !signed.is_empty() {
                 self.certificates.requested.remove(at);
-                return self.certificate_signed(purpose, context);
+                let Some(certificate) = x509::read_certificate(signed.as_str().unwrap_or("")) else {
+                    let why = String::from("tls: failed to find any PEM data in certificate input");
+                    return self.retry_signing_request(purpose, &why, context);
+                };
+                return self.certificate_signed(purpose, certificate, context);
             }
         }
     }
@@ -213,23 +301,27 @@ impl Kubelet {
         }
     }
 
-    fn certificate_signed(&mut self, purpose: CertificateUse, context: &mut KubeletContext<'_>) {
+    fn certificate_signed(
+        &mut self,
+        purpose: CertificateUse,
+        certificate: Certificate,
+        context: &mut KubeletContext<'_>,
+    ) {
         let fact = Because::Fact(String::from("its CertificateSigningRequest was approved and signed"));
         let what = match purpose {
             CertificateUse::Client => "has its client certificate",
             CertificateUse::Server => "has its server certificate",
         };
         context.outbox.decide(self.about_node(), what, Vec::from([fact]));
+        self.certificates.pause = BACKOFF_FIRST;
         if purpose == CertificateUse::Server {
-            context.host.has_serving_certificate = true;
-            return;
+            context.host.serving_certificate = Some(certificate);
+            return self.start_serving(context);
         }
-        context.host.has_certificate = true;
-        self.identity = self.config.identity.clone();
-        self.nodes.act_as(&self.identity);
-        if let Some(source) = &mut self.pods.source {
-            source.act_as(&self.identity);
-        }
+        let identity = identity_of(&certificate);
+        context.host.client_certificate = Some(certificate);
+        self.act_as(identity);
+        self.keep_client_certificate(context);
         if core::mem::take(&mut self.certificates.holds_up) && self.timers[Timer::Begin as usize].is_none() {
             self.begin(context);
         }

@@ -17,6 +17,7 @@ use super::decoder::{Decoder, go_duration_error, parse_bool};
 use super::image_gc::ImageGcPolicy;
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
+use super::server_settings::{self, ServerSettings};
 use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
 use super::thresholds::EvictionConfig;
@@ -66,6 +67,8 @@ pub struct KubeletConfig {
     pub lease_duration_seconds: i64,
     /// The port of the kubelet's server. Default 10250.
     pub port: i64,
+    /// Who may use the kubelet's server.
+    pub server: ServerSettings,
     /// `enableControllerAttachDetach`. Default true.
     pub attach_detach: bool,
     /// `nodeStatusMaxImages`; -1 for all. Default 50.
@@ -108,6 +111,7 @@ impl KubeletConfig {
         validation::gates(merged.get("featureGates"), settings)?;
         let read = Decoder(&merged);
         read.check_maps()?;
+        server_settings::check(&read)?;
         for field in ["failSwapOn", "failCgroupV1", "cgroupsPerQOS"] {
             read.bool(field)?;
         }
@@ -145,6 +149,7 @@ impl KubeletConfig {
             status_report: status_report.unwrap_or(if is_update_set { status_update } else { default_report }),
             lease_duration_seconds: lease.unwrap_or(default_lease),
             port: read.int("port")?.filter(|port| *port != 0).unwrap_or(10250),
+            server: ServerSettings::read(&merged, &flag)?,
             attach_detach: read.bool("enableControllerAttachDetach")?.unwrap_or(true),
             max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
             unsafe_sysctls: read.list("allowedUnsafeSysctls")?.iter().filter_map(Json::as_text).cloned().collect(),

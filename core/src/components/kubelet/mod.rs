@@ -24,12 +24,15 @@ mod preemption;
 mod registration;
 mod reservation;
 mod runtime_state;
+mod server;
+mod server_settings;
 mod setters;
 mod shutdown;
 mod static_pods;
 mod status;
 mod swap;
 mod thresholds;
+mod timers;
 mod topology;
 mod upkeep;
 mod validation;
@@ -42,7 +45,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::certificates::{CertificateUse, Certificates, anonymous};
+use self::certificates::{CertificateUse, Certificates, identity_of, valid_certificate};
 pub use self::choices::{MeasuredPod, RecordedChoices, RecordedEvictions};
 use self::config::KubeletConfig;
 use self::csi::Csi;
@@ -58,6 +61,7 @@ use self::shutdown::ShutdownManager;
 use self::static_pods::StaticPods;
 use self::status::StatusLoop;
 pub use self::swap::swaps_volumes;
+use self::timers::{TIMERS, Timer};
 use self::upkeep::UpkeepTimers;
 use self::volumes::Volumes;
 use super::client::Reflector;
@@ -76,52 +80,6 @@ const LOOP_JITTER: f64 = 0.04;
 /// Source: pkg/kubelet/config/apiserver.go (v1.34), `WaitForAPIServerSyncPeriod`.
 const NODE_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 
-/// The timers of a kubelet; those that are due at once fire in this order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Timer {
-    LeaseSync,
-    LeaseRetry,
-    Modules,
-    Register,
-    StatusTick,
-    FastStatus,
-    RuntimePoll,
-    Csi,
-    PodSource,
-    Upkeep,
-    Begin,
-    Certificate,
-    Serving,
-    Resume,
-    ContainerGc,
-    RuntimeCall,
-    Mirrors,
-    StaticStart,
-    Volumes,
-}
-
-const TIMERS: [(Timer, &str); 19] = [
-    (Timer::LeaseSync, "lease renewal"),
-    (Timer::LeaseRetry, "lease back-off"),
-    (Timer::Modules, "start of the modules"),
-    (Timer::Register, "registration back-off"),
-    (Timer::StatusTick, "status tick"),
-    (Timer::FastStatus, "fast status tick"),
-    (Timer::RuntimePoll, "runtime poll"),
-    (Timer::Csi, "CSINode"),
-    (Timer::PodSource, "wait for the node's cache"),
-    (Timer::Upkeep, "upkeep of the node's resources"),
-    (Timer::Begin, "start-up"),
-    (Timer::Certificate, "client certificate"),
-    (Timer::Serving, "server certificate"),
-    (Timer::Resume, "pods after the runtime"),
-    (Timer::ContainerGc, "collection of containers"),
-    (Timer::RuntimeCall, "time-out of the runtime"),
-    (Timer::Mirrors, "mirror pods"),
-    (Timer::StaticStart, "static pods"),
-    (Timer::Volumes, "mount back-off"),
-];
-
 /// What an answer is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Purpose {
@@ -134,6 +92,7 @@ enum Purpose {
     Certificate(CertificateUse),
     Mirror(static_pods::MirrorPurpose, ObjectKey),
     Volume(Text, volumes::VolumePurpose),
+    Server(server::ServerPurpose),
 }
 
 /// What a kubelet may use during one call of its machine.
@@ -183,6 +142,7 @@ pub struct Kubelet {
     images: Images,
     upkeep: UpkeepTimers,
     certificates: Certificates,
+    server: server::ServerCalls,
     static_pods: StaticPods,
     volumes: Volumes,
     was_unschedulable: bool,
@@ -209,8 +169,10 @@ impl Kubelet {
         choices: Option<&RecordedChoices>,
         context: &mut KubeletContext<'_>,
     ) -> Self {
-        let is_bootstrapping = context.host.spec.bootstrap.is_some() && !context.host.has_certificate;
-        let identity = if is_bootstrapping { anonymous() } else { config.identity.clone() };
+        let own = valid_certificate(context).map(identity_of);
+        let is_bootstrapping = context.host.spec.bootstrap.is_some() && own.is_none();
+        let own = own.unwrap_or_else(|| config.identity.clone());
+        let identity = if is_bootstrapping { Identity::anonymous("kubelet") } else { own };
         let mut kubelet = Self {
             events: Events::new(chance.fork("events")),
             status: StatusLoop::default(),
@@ -224,6 +186,7 @@ impl Kubelet {
             images: Images::new(context.host),
             upkeep: UpkeepTimers::default(),
             certificates: Certificates::new(chance.fork("certificates")),
+            server: server::ServerCalls::default(),
             static_pods: StaticPods::default(),
             volumes: Volumes::default(),
             started: context.now,
@@ -256,6 +219,7 @@ impl Kubelet {
             kubelet.certificates.holds_up = !kubelet.config.rotates_certificates;
             kubelet.request_client_certificate(context);
         }
+        kubelet.keep_client_certificate(context);
         match choices.and_then(|choices| choices.next_up(context.now)) {
             Some(up) => kubelet.set(Timer::Begin, up),
             None if kubelet.certificates.holds_up => {}
@@ -374,6 +338,7 @@ impl Kubelet {
             Purpose::Event => self.handle_event_answer(&result, context),
             Purpose::Mirror(step, key) => self.handle_mirror(&step, &key, &result, context),
             Purpose::Certificate(purpose) => self.handle_signing_request(purpose, result, context),
+            Purpose::Server(purpose) => self.handle_review(purpose, &result, context),
             Purpose::Volume(uid, step) => self.handle_volume(&uid, step, result, context),
             Purpose::Pod(uid, step) => self.handle_pod_answer(&uid, step, result, context),
         }
@@ -408,6 +373,7 @@ impl Kubelet {
                 Timer::Mirrors => self.reconcile_static(context),
                 Timer::StaticStart => self.start_waiting(context),
                 Timer::Volumes => self.retry_volumes(context),
+                Timer::CertificateEnd => self.client_certificate_ended(context),
             }
         }
         self.nodes.handle_timeout(context.outbox, context.now);

@@ -117,6 +117,12 @@ impl PodManager {
         self.workers.named(key)
     }
 
+    /// Returns the UID of a pod of a name, the latest if there are several.
+    pub(super) fn uid_of(&self, key: &ObjectKey) -> Option<Text> {
+        let own = |uid: &Text| self.object(uid).is_some_and(|object| object.key() == *key);
+        self.workers.uids().into_iter().rfind(own)
+    }
+
     /// Forgets a pod of the watch before the watch says that it is gone.
     pub(super) fn forget(&mut self, key: &ObjectKey) {
         if let Some(source) = &mut self.source {

@@ -112,7 +112,7 @@ impl Kubelet {
         (super::events::EventType::Normal, reason, format!("Node {} status is now: {reason}", self.config.node_name))
     }
 
-    fn set_addresses(&self, node: &mut Json, host: &Host) {
+    pub(super) fn set_addresses(&self, node: &mut Json, host: &Host) {
         let config = &self.config;
         let is_any = |ip: &Text| matches!(ip.as_str(), "0.0.0.0" | "::");
         let specific: Vec<&Text> = config.node_ips.iter().filter(|ip| !is_any(ip)).collect();

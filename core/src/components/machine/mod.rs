@@ -10,6 +10,7 @@ mod action;
 mod describe;
 mod doing;
 mod resources;
+mod serving;
 mod shutdown;
 mod surroundings;
 
@@ -37,6 +38,7 @@ pub use super::host::{
     PodBehaviour, StopsAfter, ToldHints,
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
+pub use serving::{refused, unreachable};
 use shutdown::AnnouncedShutdown;
 
 /// Pause after which systemd restarts a kubelet that ended by itself.

@@ -86,6 +86,13 @@ impl Network {
         self.rules.values()
     }
 
+    /// Counts a message beside the connections to the API server that a rule was applied to.
+    pub(crate) fn count(&mut self, id: RuleId, verb: &str, resource: &str) {
+        if let Some(rule) = self.rules.get_mut(&id) {
+            rule.count(verb, resource);
+        }
+    }
+
     /// Returns the rules that ended by themselves, with their hits, until they are removed.
     pub fn ended_rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.ended.iter()

@@ -194,21 +194,6 @@ pub(in super::super) fn volume_attachment(
     }
 }
 
-/// Checks a CertificateSigningRequest. Source: pkg/apis/certificates/validation/validation.go (v1.34).
-pub(in super::super) fn signing_request(tree: &Json, errors: &mut Vec<FieldError>) {
-    let spec = tree.get("spec");
-    if spec.get("request").is_null() {
-        let why = "PEM block type must be CERTIFICATE REQUEST";
-        errors.push(FieldError::invalid("spec.request", spec.get("request"), why).in_go("[]byte(nil)"));
-    }
-    if spec.get("usages").is_empty() {
-        errors.push(FieldError::required("spec.usages", ""));
-    }
-    if super::is_blank(spec.get("signerName")) {
-        errors.push(FieldError::required("spec.signerName", ""));
-    }
-}
-
 /// Checks that a Secret has the keys of its type. Source: pkg/apis/core/validation/validation.go (v1.34),
 /// `ValidateSecret`.
 pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {

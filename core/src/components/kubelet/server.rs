@@ -1,0 +1,352 @@
+//! The kubelet's own API: who is let in, and what is there.
+//!
+//! Mirrors pkg/kubelet/server/{server,auth}.go and cmd/kubelet/app/auth.go (v1.34). A path that is not served is
+//! answered before anybody is asked who he is. Tokens and rights are reviewed by the API server.
+//! Inputs: calls, answers of the API server. Outputs: TokenReviews, SubjectAccessReviews, answers. Invariant: a call is
+//! answered once. Left out on purpose: the caches of reviews, contents of logs and streams, measurements.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{ApiResult, Kubelet, KubeletContext, Purpose};
+use crate::components::Output;
+use crate::components::host::Host;
+use crate::json;
+use crate::network::{Answer, Call, HttpAnswer, HttpCall, HttpCredentials, Identity, Resource, Verb};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+const TOKEN_REVIEWS: Resource = Resource::of("authentication.k8s.io", "v1", "tokenreviews");
+const ACCESS_REVIEWS: Resource = Resource::of("authorization.k8s.io", "v1", "subjectaccessreviews");
+
+/// A call that waits for the API server.
+#[derive(Clone, Debug)]
+pub(super) struct OpenCall {
+    call: HttpCall,
+    caller: Option<Arc<Identity>>,
+    /// The subresources of `nodes` that are still to be tried, the next one first.
+    untried: Vec<&'static str>,
+}
+
+/// What an answer of the API server is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ServerPurpose {
+    /// Whose token it is.
+    Token(u64),
+    /// Whether he may.
+    Access(u64),
+}
+
+/// The first parts of the paths that are served, each with the subresource of `nodes` that guards it.
+///
+/// Source: server.go (v1.34), `InstallDefaultHandlers` and the functions after it; auth.go (v1.34),
+/// `GetRequestAttributes`.
+const PATHS: [(&str, &str); 16] = [
+    ("/healthz", "healthz"),
+    ("/pods", "pods"),
+    ("/runningpods/", "pods"),
+    ("/configz", "configz"),
+    ("/metrics", "metrics"),
+    ("/stats/summary", "stats"),
+    ("/logs/", "log"),
+    ("/checkpoint/", "checkpoint"),
+    ("/containerLogs/", "proxy"),
+    ("/exec/", "proxy"),
+    ("/attach/", "proxy"),
+    ("/portForward/", "proxy"),
+    ("/run/", "proxy"),
+    ("/cri/", "proxy"),
+    ("/debug/pprof/", "proxy"),
+    ("/debug/flags/v", "proxy"),
+];
+
+/// The paths below a first part that are served alone.
+const EXACT: [(&str, &[&str]); 5] = [
+    ("/healthz", &["/healthz", "/healthz/ping", "/healthz/log", "/healthz/syncloop"]),
+    ("/pods", &["/pods"]),
+    ("/configz", &["/configz"]),
+    ("/metrics", &["/metrics", "/metrics/cadvisor", "/metrics/resource", "/metrics/probes"]),
+    ("/debug/flags/v", &["/debug/flags/v"]),
+];
+
+/// Returns what guards a path; `None` if it is not served.
+fn guard(path: &str) -> Option<&'static str> {
+    let (first, guard) = PATHS.iter().find(|(first, _)| path.starts_with(first))?;
+    let exact = EXACT.iter().find(|(own, _)| own == first);
+    exact.is_none_or(|(_, all)| all.contains(&path)).then_some(*guard)
+}
+
+/// The verb of a method. Source: auth.go (v1.34), `GetRequestAttributes`.
+fn verb(method: &str) -> &'static str {
+    match method {
+        "POST" => "create",
+        "PUT" => "update",
+        "PATCH" => "patch",
+        "DELETE" => "delete",
+        _ => "get",
+    }
+}
+
+impl Kubelet {
+    /// Takes a call to its server.
+    pub fn handle_call(&mut self, call: HttpCall, context: &mut KubeletContext<'_>) {
+        let path = call.path.split('?').next().unwrap_or_default();
+        let Some(guard) = guard(path) else {
+            return serve(&call, HttpAnswer::text(404, "404 page not found\n"), context);
+        };
+        let fine = self.settings.is_gate_on("KubeletFineGrainedAuthz");
+        let untried = match guard {
+            "healthz" | "pods" | "configz" if fine => Vec::from([guard, "proxy"]),
+            "healthz" | "pods" | "configz" => Vec::from(["proxy"]),
+            guard => Vec::from([guard]),
+        };
+        let caller = match &call.credentials {
+            HttpCredentials::Certificate(identity) => Some(identity.clone()),
+            HttpCredentials::None if self.config.server.anonymous => Some(Identity::anonymous("kubelet")),
+            HttpCredentials::Token(token) if !self.config.server.without_tokens => {
+                let body = json!({"kind": "TokenReview", "apiVersion": "authentication.k8s.io/v1", "metadata": {},
+                    "spec": {"token": token.as_str()}});
+                let request = Call::new(Verb::Create, TOKEN_REVIEWS, "", "").body(body);
+                let number = self.server.open(OpenCall { call, caller: None, untried });
+                return self.call(request, Purpose::Server(ServerPurpose::Token(number)), context);
+            }
+            _ => return serve(&call, unauthorized(), context),
+        };
+        let number = self.server.open(OpenCall { call, caller, untried });
+        self.go_on_with_call(number, context);
+    }
+
+    /// Takes the API server's answer to a review.
+    pub(super) fn handle_review(
+        &mut self,
+        purpose: ServerPurpose,
+        reply: &ApiResult,
+        context: &mut KubeletContext<'_>,
+    ) {
+        let status = reply.as_ref().ok().filter(|answer| answer.is_success()).map(Answer::body);
+        let status = status.map(|body| body.get("status").clone());
+        match purpose {
+            ServerPurpose::Token(number) => {
+                let Some(mut open) = self.server.close(number) else { return };
+                let user = status.filter(|status| status.get("authenticated").as_bool() == Some(true));
+                let Some(user) = user.map(|status| status.get("user").clone()) else {
+                    return serve(&open.call, unauthorized(), context);
+                };
+                let groups = user.get("groups").items().iter().filter_map(Json::as_text).cloned().collect();
+                let name = user.get("username").as_text().cloned().unwrap_or_default();
+                open.caller = Some(Arc::new(Identity { user: name, groups, agent: Text::of("") }));
+                let number = self.server.open(open);
+                self.go_on_with_call(number, context);
+            }
+            ServerPurpose::Access(number) => {
+                let Some(mut open) = self.server.close(number) else { return };
+                let Some(status) = status else {
+                    let answer = self.refuse_call("Authorization error", 500, &open);
+                    return serve(&open.call, answer, context);
+                };
+                if status.get("allowed").as_bool() == Some(true) {
+                    return self.serve_content(&open.call, context);
+                }
+                open.untried.remove(0);
+                let number = self.server.open(open);
+                self.go_on_with_call(number, context);
+            }
+        }
+    }
+
+    /// Asks whether the caller may use the next subresource; refuses the call if none is left.
+    fn go_on_with_call(&mut self, number: u64, context: &mut KubeletContext<'_>) {
+        let Some(open) = self.server.close(number) else { return };
+        if self.config.server.always_allow {
+            return self.serve_content(&open.call, context);
+        }
+        let (Some(caller), Some(subresource)) = (&open.caller, open.untried.first()) else {
+            let answer = self.refuse_call("Forbidden", 403, &open);
+            return serve(&open.call, answer, context);
+        };
+        let mut body = json!({"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "metadata": {},
+            "spec": {"resourceAttributes": {"version": "v1", "resource": "nodes", "verb": verb(&open.call.method),
+                "subresource": *subresource}}});
+        body.set(&["spec", "resourceAttributes", "name"], &self.config.node_name);
+        body.set(&["spec", "user"], &caller.user);
+        body.set(&["spec", "groups"], caller.groups.iter().map(Json::from).collect::<Json>());
+        let request = Call::new(Verb::Create, ACCESS_REVIEWS, "", "").body(body);
+        let number = self.server.open(open);
+        self.call(request, Purpose::Server(ServerPurpose::Access(number)), context);
+    }
+
+    /// Source: server.go (v1.34), `InstallAuthFilter`.
+    fn refuse_call(&self, what: &str, code: u16, open: &OpenCall) -> HttpAnswer {
+        let user = open.caller.as_ref().map_or("", |caller| caller.user.as_str());
+        let path = open.call.path.split('?').next().unwrap_or_default();
+        let guard = guard(path).unwrap_or("proxy");
+        let names = match guard {
+            "healthz" | "pods" | "configz" if self.settings.is_gate_on("KubeletFineGrainedAuthz") => {
+                format!("{guard} proxy")
+            }
+            "healthz" | "pods" | "configz" => String::from("proxy"),
+            guard => String::from(guard),
+        };
+        let names = if self.settings.knows_gate("KubeletFineGrainedAuthz") {
+            format!("subresource(s)=[{names}]")
+        } else {
+            format!("subresource={names}")
+        };
+        let verb = verb(&open.call.method);
+        let text = format!("{what} (user={user}, verb={verb}, resource=nodes, {names})");
+        // Go's http.Error ends a text with a line break.
+        HttpAnswer::text(code, if code == 403 { format!("{text}\n") } else { text })
+    }
+
+    fn serve_content(&self, call: &HttpCall, context: &mut KubeletContext<'_>) {
+        let answer = self.content(call, context.host);
+        serve(call, answer, context);
+    }
+
+    /// Source: server.go (v1.34), the handlers.
+    fn content(&self, call: &HttpCall, host: &Host) -> HttpAnswer {
+        let (path, query) = call.path.split_once('?').unwrap_or((call.path.as_str(), ""));
+        let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        match parts.as_slice() {
+            ["healthz", ..] => HttpAnswer::text(200, "ok"),
+            ["pods"] => HttpAnswer::json(format!("{}", pod_list(self.pods.unfinished().map(Object::json)))),
+            ["runningpods"] => {
+                let running = host.runtime.sandboxes().filter(|(_, sandbox)| sandbox.is_running());
+                let pods = running.map(|(uid, sandbox)| {
+                    let mut pod = json!({"spec": {"containers": []}, "status": {}});
+                    pod.set(&["metadata", "name"], &sandbox.key.name);
+                    pod.set(&["metadata", "namespace"], &sandbox.key.namespace);
+                    pod.set(&["metadata", "uid"], uid);
+                    let names = sandbox.containers.iter().filter(|container| container.is_running());
+                    let names = names.map(|container| json!({"name": container.name.as_str(), "resources": {}}));
+                    pod.set(&["spec", "containers"], names.collect::<Json>());
+                    pod
+                });
+                HttpAnswer::json(format!("{}", pod_list(pods)))
+            }
+            ["configz"] => HttpAnswer::json(format!("{}", self.shown_config())),
+            ["stats", ..] => {
+                let name = self.config.node_name.as_str();
+                HttpAnswer::json(format!("{}", json!({"node": {"nodeName": name}, "pods": []})))
+            }
+            ["metrics", ..] => {
+                HttpAnswer::text(200, format!("kubelet_node_name{{node=\"{}\"}} 1\n", self.config.node_name))
+            }
+            ["containerLogs", namespace, pod, container] => self.log_of(namespace, pod, container, host),
+            ["exec" | "attach" | "run", namespace, pod, container] => {
+                self.stream(call, (namespace, pod, Some(container)), query, host)
+            }
+            ["portForward", namespace, pod, ..] => self.stream(call, (namespace, pod, None), query, host),
+            ["checkpoint", ..] if call.method != *"POST" => HttpAnswer::text(405, "405: Method Not Allowed"),
+            ["debug", "flags", ..] => HttpAnswer::text(406, "unsupported http method\n"),
+            ["logs"] => HttpAnswer::text(200, ""),
+            _ => HttpAnswer::text(404, "404: Page Not Found"),
+        }
+    }
+
+    fn shown_config(&self) -> Json {
+        let config = &self.config;
+        let mut shown = json!({});
+        shown.set(&["authentication", "anonymous", "enabled"], config.server.anonymous);
+        shown.set(&["authentication", "webhook", "enabled"], !config.server.without_tokens);
+        let mode = if config.server.always_allow { "AlwaysAllow" } else { "Webhook" };
+        shown.set(&["authorization", "mode"], mode);
+        shown.set(&["port"], config.port);
+        shown.set(&["maxPods"], config.max_pods);
+        shown.set(&["nodeLeaseDurationSeconds"], config.lease_duration_seconds);
+        shown.set(&["rotateCertificates"], config.rotates_certificates);
+        shown.set(&["serverTLSBootstrap"], config.serves_with_signed_certificate);
+        let mut all = Json::object();
+        all.set(&["kubeletconfig"], shown);
+        all
+    }
+
+    fn log_of(&self, namespace: &str, pod: &str, container: &str, host: &Host) -> HttpAnswer {
+        let Some(uid) = self.pods.uid_of(&ObjectKey::namespaced(namespace, pod)) else {
+            return HttpAnswer::text(404, format!("pod {pod:?} does not exist"));
+        };
+        let spec = self.pods.object(&uid).map(|object| object.stable().get("spec").clone()).unwrap_or_default();
+        let lists = ["initContainers", "containers", "ephemeralContainers"];
+        let mut named = lists.iter().flat_map(|list| spec.get(list).items());
+        if !named.any(|own| own.get("name").as_str() == Some(container)) {
+            return HttpAnswer::text(404, format!("container {container:?} not found in pod {pod:?}"));
+        }
+        match host.runtime.sandbox(&uid).and_then(|sandbox| sandbox.container(container)) {
+            Some(_) => HttpAnswer::text(200, ""),
+            None => {
+                let why = "ContainerCreating";
+                HttpAnswer::text(400, format!("container {container:?} in pod {pod:?} is waiting to start: {why}"))
+            }
+        }
+    }
+
+    /// Answers what wants a stream. Source: server.go (v1.34), `getExec`, `getAttach`, `getPortForward`;
+    /// k8s.io/kubelet pkg/cri/streaming/remotecommand/exec.go.
+    fn stream(
+        &self,
+        call: &HttpCall,
+        (namespace, pod, container): (&str, &str, Option<&str>),
+        query: &str,
+        host: &Host,
+    ) -> HttpAnswer {
+        let has =
+            |name: &str| query.split('&').any(|pair| pair == format!("{name}=1") || pair == format!("{name}=true"));
+        let wants_streams = container.is_some() && !call.path.starts_with("/run/");
+        if wants_streams && !["input", "output", "error"].iter().any(|name| has(name)) {
+            return HttpAnswer::text(400, "you must specify at least 1 of stdin, stdout, stderr");
+        }
+        let Some(uid) = self.pods.uid_of(&ObjectKey::namespaced(namespace, pod)) else {
+            return HttpAnswer::text(404, "pod does not exist");
+        };
+        let sandbox = host.runtime.sandbox(&uid);
+        if let Some(name) = container
+            && !sandbox.and_then(|own| own.container(name)).is_some_and(|own| own.is_running())
+        {
+            return HttpAnswer::text(500, format!("container not found ({name:?})"));
+        }
+        if !call.upgrades {
+            return HttpAnswer::text(400, "Upgrade request required");
+        }
+        HttpAnswer::text(101, "")
+    }
+}
+
+fn pod_list(pods: impl Iterator<Item = Json>) -> Json {
+    let mut list = json!({"kind": "PodList", "apiVersion": "v1", "metadata": {}});
+    let without_type = |mut pod: Json| {
+        pod.remove(&["kind"]);
+        pod.remove(&["apiVersion"]);
+        pod
+    };
+    list.set(&["items"], pods.map(without_type).collect::<Json>());
+    list
+}
+
+fn unauthorized() -> HttpAnswer {
+    HttpAnswer::text(401, "Unauthorized")
+}
+
+fn serve(call: &HttpCall, answer: HttpAnswer, context: &mut KubeletContext<'_>) {
+    context.outbox.push(Output::Served(call.id, answer));
+}
+
+/// The calls that wait for the API server.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ServerCalls {
+    last: u64,
+    open: Vec<(u64, OpenCall)>,
+}
+
+impl ServerCalls {
+    fn open(&mut self, call: OpenCall) -> u64 {
+        self.last += 1;
+        self.open.push((self.last, call));
+        self.last
+    }
+
+    fn close(&mut self, number: u64) -> Option<OpenCall> {
+        let at = self.open.iter().position(|(own, _)| *own == number)?;
+        Some(self.open.swap_remove(at).1)
+    }
+}
