@@ -353,4 +353,6 @@ fn finish(report: &mut ReplayReport, ledger: &Ledger) {
 }
 
 #[cfg(test)]
+mod describe_tests;
+#[cfg(test)]
 mod tests;

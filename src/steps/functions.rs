@@ -116,6 +116,10 @@ impl Cluster<'_> {
                 if answer.is_success() { Ok(()) } else { Err(answer.message()) }
             }
             Action::Http(call) => self.simulation.call_http(call).map(drop),
+            Action::Describe(nodes) => {
+                drop(self.simulation.describe_nodes(&nodes));
+                Ok(())
+            }
             Action::AddMachine(spec) => self.simulation.add_machine(spec).map_err(text),
             Action::Machine { name, action } => self.simulation.machine_do(&name, action).map_err(text),
             Action::AddRule(fault) => {

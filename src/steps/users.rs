@@ -50,14 +50,14 @@ fn user_creates(draft: &mut Draft, step: &Step) {
     draft.actions(actions);
 }
 
-/// `kubectl cordon`, `uncordon`, `drain` and `delete`, and the eviction of a Pod; a Pod goes with its own grace period.
+/// `kubectl cordon`, `uncordon`, `drain`, `describe` and `delete`, and the eviction of a Pod; a Pod goes with its own grace period.
 /// `the user drains Nodes "a" and "b" with:` has rows of flags: `| ignore-daemonsets | true |`. A drain goes on in the
 /// following lines, which say what kubectl prints.
 #[given(
-    regex = r#"^the user (?P<what>cordons|uncordons|drains|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
+    regex = r#"^the user (?P<what>cordons|uncordons|drains|describes|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
 )]
 #[when(
-    regex = r#"^the user (?P<what>cordons|uncordons|drains|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
+    regex = r#"^the user (?P<what>cordons|uncordons|drains|describes|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
 )]
 fn user_deletes(draft: &mut Draft, what: String, kind: String, names: String, with: String, step: &Step) {
     let Some(names) = draft.take(&names, words::names(&names)) else { return };
@@ -73,6 +73,7 @@ fn user_deletes(draft: &mut Draft, what: String, kind: String, names: String, wi
         |node: Text, value: Json| Call::strategic_patch(NODES, "", node, json!({"spec": {"unschedulable": value}}));
     match what.as_str() {
         "drains" => draft.drain(nodes, !with.is_empty(), step),
+        "describes" => draft.action(Action::Describe(nodes)),
         "evicts" => draft.problem(&what, "nobody evicts a Node: a Node is drained, a Pod is evicted".to_owned()),
         "deletes" => draft.user_asks_all(nodes.into_iter().map(|node| Call::new(Verb::Delete, NODES, "", node))),
         "cordons" => draft.user_asks_all(nodes.into_iter().map(|node| patch(node, Json::Bool(true)))),
@@ -232,7 +233,7 @@ impl Draft {
     /// Tells whether a step before starts a command of kubectl, or notes that none does.
     pub(super) fn has_command(&mut self) -> bool {
         let is_one = |action: &ScenarioAction| match action {
-            ScenarioAction::Action(action) => matches!(**action, Action::Drain(_)),
+            ScenarioAction::Action(action) => matches!(**action, Action::Drain(_) | Action::Describe(_)),
             _ => false,
         };
         let has_one = self.scenario.actions().any(is_one);

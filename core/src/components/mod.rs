@@ -15,6 +15,7 @@ pub mod controller;
 mod csi_attacher;
 mod daemonset;
 mod deployment;
+pub mod describe;
 mod disruption;
 pub mod drain;
 mod endpointslice;

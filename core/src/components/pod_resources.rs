@@ -103,24 +103,30 @@ impl PodLevel {
 /// Returns the requests of a Pod.
 #[must_use]
 pub fn requests(spec: &Json, level: PodLevel) -> Amounts {
-    total(spec, level, Missing::Nothing)
+    total(spec, level, "requests", Missing::Nothing)
+}
+
+/// Returns the limits of a Pod. Source: k8s.io/component-helpers resource/helpers.go (v1.34), `PodLimits`.
+#[must_use]
+pub fn limits(spec: &Json, level: PodLevel) -> Amounts {
+    total(spec, level, "limits", Missing::Nothing)
 }
 
 /// Returns the requests that a Pod counts as when nodes are scored, with defaults for missing ones.
 #[must_use]
 pub fn requests_for_scoring(spec: &Json, level: PodLevel) -> Amounts {
-    total(spec, level, Missing::Default)
+    total(spec, level, "requests", Missing::Default)
 }
 
-fn total(spec: &Json, level: PodLevel, missing: Missing) -> Amounts {
+fn total(spec: &Json, level: PodLevel, kind: &str, missing: Missing) -> Amounts {
     let mut sum = Amounts::default();
     for container in spec.get("containers").items() {
-        sum.add(&of_container(container, missing));
+        sum.add(&of_container(container, kind, missing));
     }
     let mut sidecars = Amounts::default();
     let mut starting = Amounts::default();
     for container in spec.get("initContainers").items() {
-        let mut own = of_container(container, missing);
+        let mut own = of_container(container, kind, missing);
         if container.get("restartPolicy").as_str() == Some("Always") {
             sum.add(&own);
             sidecars.add(&own);
@@ -132,16 +138,20 @@ fn total(spec: &Json, level: PodLevel, missing: Missing) -> Amounts {
     }
     sum.raise(&starting);
     if level == PodLevel::Counts {
-        for (name, amount) in Amounts::of(spec.at(&["resources", "requests"])).0 {
+        for (name, amount) in Amounts::of(spec.at(&["resources", kind])).0 {
             sum.0.insert(name, amount);
         }
     }
-    sum.add(&Amounts::of(spec.get("overhead")));
+    let overhead = Amounts::of(spec.get("overhead"));
+    // Overhead raises limits that are there, and makes none.
+    let counts = |name: &Text| kind == "requests" || sum.get(name) != 0;
+    let overhead = Amounts(overhead.0.into_iter().filter(|(name, _)| counts(name)).collect());
+    sum.add(&overhead);
     sum
 }
 
-fn of_container(container: &Json, missing: Missing) -> Amounts {
-    let mut own = Amounts::of(container.at(&["resources", "requests"]));
+fn of_container(container: &Json, kind: &str, missing: Missing) -> Amounts {
+    let mut own = Amounts::of(container.at(&["resources", kind]));
     if missing == Missing::Default {
         own.0.entry(Text::of("cpu")).or_insert(DEFAULT_MILLI_CPU);
         own.0.entry(Text::of("memory")).or_insert(DEFAULT_MEMORY);

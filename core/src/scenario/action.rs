@@ -1,6 +1,7 @@
 //! Everything that can be done to a cluster: one enum for steps, the control interface, recordings and backends. Data.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use crate::components::cloud::CloudAction;
 use crate::components::controller::ControllerAction;
@@ -43,6 +44,8 @@ pub enum Action {
     },
     /// `kubectl drain` is started; what it prints follows.
     Drain(DrainCommand),
+    /// `kubectl describe node` of these Nodes.
+    Describe(Vec<Text>),
     /// Something happens to the cloud.
     Cloud(CloudAction),
     /// An action that a user's own steps define.

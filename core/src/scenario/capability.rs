@@ -26,8 +26,8 @@ pub enum Capability {
     KubeletServers,
     /// To call those servers from outside, and to open streams.
     Calls,
-    /// To run `kubectl drain`.
-    Drains,
+    /// To run commands of kubectl.
+    Kubectl,
     /// To have a cloud and change it.
     Cloud,
     /// Steps of a user's own.
@@ -47,7 +47,7 @@ impl fmt::Display for Capability {
             Self::Requests => "faults on single requests",
             Self::KubeletServers => "servers of kubelets",
             Self::Calls => "calls to servers of kubelets",
-            Self::Drains => "kubectl drain",
+            Self::Kubectl => "commands of kubectl",
             Self::Cloud => "a cloud",
             Self::Custom => "steps of the user's own",
         })

@@ -358,7 +358,7 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
                 needs.insert(Capability::VirtualTime);
             }
             Action::Controller { .. } => drop(needs.insert(Capability::Controllers)),
-            Action::Drain(_) => drop(needs.insert(Capability::Drains)),
+            Action::Drain(_) | Action::Describe(_) => drop(needs.insert(Capability::Kubectl)),
             Action::Cloud(_) => drop(needs.insert(Capability::Cloud)),
             Action::Custom { .. } => drop(needs.insert(Capability::Custom)),
         },

@@ -8,6 +8,7 @@
 mod actor;
 #[cfg(test)]
 mod contract_tests;
+mod describing;
 mod drains;
 mod error;
 #[cfg(test)]

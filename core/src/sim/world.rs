@@ -387,6 +387,12 @@ impl<'a> World<'a> {
                 self.cluster.simulation.drain(command);
                 Ok(())
             }
+            Action::Describe(nodes) => {
+                for news in self.cluster.simulation.describe_nodes(&nodes) {
+                    self.observe(news, self.cluster.simulation.now());
+                }
+                Ok(())
+            }
             Action::Cloud(action) => {
                 self.cluster.simulation.cloud_do(action);
                 Ok(())

@@ -46,7 +46,9 @@ impl Driver {
                 Action::RemoveRule(rule) => self.environment.remove_rule(rule).await,
                 Action::Controller { name, action } => self.environment.controller_do(&name, action).await,
                 Action::Http(_) => Err("the servers of kubelets are called on the simulator only".to_owned()),
-                Action::Drain(_) => Err("kubectl drain is run by the simulator only".to_owned()),
+                Action::Drain(_) | Action::Describe(_) => {
+                    Err("commands of kubectl are run by the simulator only".to_owned())
+                }
                 Action::Cloud(_) => Err("the cloud of a real cluster cannot be changed".to_owned()),
                 Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
             },

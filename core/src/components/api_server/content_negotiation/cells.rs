@@ -9,7 +9,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{TableContext, human_duration, pods};
+use super::{TableContext, pods};
+use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 
 const NONE: &str = "<none>";

@@ -14,10 +14,9 @@ mod pods;
 pub(crate) use lines::kubectl_lines;
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::status;
 use super::workloads::TEMPLATE_GENERATION;
@@ -333,67 +332,4 @@ fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include
     table.set(&["columnDefinitions"], definitions);
     table.set(&["rows"], rows);
     table
-}
-
-/// Prints how long something has been, for people: `5m30s`, `3h`, `12d`.
-///
-/// Source: k8s.io/apimachinery pkg/util/duration/duration.go (v1.34), `HumanDuration`.
-pub(super) fn human_duration(duration: SignedDuration) -> String {
-    let seconds = duration.as_secs();
-    if seconds < -1 {
-        return String::from("<invalid>");
-    }
-    if seconds < 0 {
-        return String::from("0s");
-    }
-    let (minutes, hours) = (seconds / 60, seconds / 3600);
-    let two = |whole: i64, unit: char, rest: i64, small: char| {
-        if rest == 0 { format!("{whole}{unit}") } else { format!("{whole}{unit}{rest}{small}") }
-    };
-    match seconds {
-        0..120 => format!("{seconds}s"),
-        120..600 => two(minutes, 'm', seconds % 60, 's'),
-        600..10_800 => format!("{minutes}m"),
-        10_800..28_800 => two(hours, 'h', minutes % 60, 'm'),
-        28_800..172_800 => format!("{hours}h"),
-        172_800..691_200 => two(hours / 24, 'd', hours % 24, 'h'),
-        691_200..63_072_000 => format!("{}d", hours / 24),
-        63_072_000..252_288_000 => two(hours / 8760, 'y', (hours / 24) % 365, 'd'),
-        _ => format!("{}y", hours / 8760),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use jiff::SignedDuration;
-
-    use super::human_duration;
-
-    #[test]
-    fn a_duration_is_printed_with_as_many_units_as_people_need() {
-        for (seconds, text) in [
-            (-5, "<invalid>"),
-            (-1, "0s"),
-            (0, "0s"),
-            (119, "119s"),
-            (120, "2m"),
-            (125, "2m5s"),
-            (599, "9m59s"),
-            (600, "10m"),
-            (10_799, "179m"),
-            (10_800, "3h"),
-            (11_460, "3h11m"),
-            (28_800, "8h"),
-            (172_799, "47h"),
-            (172_800, "2d"),
-            (176_400, "2d1h"),
-            (691_200, "8d"),
-            (323 * 86_400, "323d"),
-            (730 * 86_400, "2y"),
-            (731 * 86_400, "2y1d"),
-            (9 * 365 * 86_400, "9y"),
-        ] {
-            assert_eq!(human_duration(SignedDuration::from_secs(seconds)), text, "{seconds}");
-        }
-    }
 }

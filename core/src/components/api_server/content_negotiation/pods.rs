@@ -10,9 +10,10 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::TableContext;
 use super::cells::text_or;
-use super::{TableContext, human_duration};
 use crate::json;
+use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 
 /// The containers summed up.
