@@ -96,6 +96,9 @@ fn cover(
     }
 }
 
+/// Most writes of a history: a comparison takes as long as the square of their number.
+const WRITES_MOST: usize = 40;
+
 #[test]
 fn a_planted_difference_is_found_unless_chance_may_make_it() {
     let suite = Suite::load(&SuitePaths::of_tree(Path::new(env!("CARGO_MANIFEST_DIR"))));
@@ -106,6 +109,9 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
     for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(7) {
         let Some(outcome) = run(scenario, &options, &suite, EntryPoint::Command).outcome else { continue };
         assert_eq!(differences(&outcome, &outcome, &tolerances), [], "{}", scenario.name);
+        if outcome.histories.to_vec().iter().any(|history| history.entries.len() > WRITES_MOST) {
+            continue;
+        }
         for (at, history) in outcome.histories.to_vec().iter().enumerate() {
             for (write, entry) in history.entries.iter().enumerate() {
                 for (field, change) in entry.changed.iter().enumerate() {
@@ -113,11 +119,16 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
                     // A write that is merged with the next one counts as late as that one.
                     let late = tolerances.of(&entry.by) + tolerances.base + SignedDuration::from_secs(1);
                     for plant in PLANTS {
-                        // A changed value can be overlooked only at the ends of the run.
+                        // A changed value can be overlooked only at the ends of the run; at its beginning only if it
+                        // is made before the act, or comes again.
+                        let comes_again = || {
+                            let mut others = history.entries.iter().enumerate().filter(|(own, _)| *own != write);
+                            others.any(|(_, other)| other.changed.contains(change))
+                        };
                         let is_hidden = match plant {
                             Plant::Value => {
                                 matches!(cover, Some(Cover::End))
-                                    || cover == Some(Cover::Beginning) && entry.at < entry.zero
+                                    || cover == Some(Cover::Beginning) && (entry.at < entry.zero || comes_again())
                             }
                             _ => cover.is_some(),
                         };

@@ -355,4 +355,6 @@ fn finish(report: &mut ReplayReport, ledger: &Ledger) {
 #[cfg(test)]
 mod describe_tests;
 #[cfg(test)]
+mod kubelet_server_tests;
+#[cfg(test)]
 mod tests;

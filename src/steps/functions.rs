@@ -116,6 +116,7 @@ impl Cluster<'_> {
                 if answer.is_success() { Ok(()) } else { Err(answer.message()) }
             }
             Action::Http(call) => self.simulation.call_http(call).map(drop),
+            Action::FromPod { .. } => Err("a step of one's own sends requests itself".to_owned()),
             Action::Describe(nodes) => {
                 drop(self.simulation.describe_nodes(&nodes));
                 Ok(())

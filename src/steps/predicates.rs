@@ -10,6 +10,9 @@ use super::draft::{Draft, NodeKind};
 use super::words;
 use crate::load::near::nearest;
 
+/// The names of objects that every cluster has, or every namespace.
+const OF_EVERY_CLUSTER: [&str; 3] = ["default", "kube-root-ca.crt", "kubernetes"];
+
 impl Draft {
     /// Reads `Node "…"`, `Pod "…"`, `the Lease of Node "…"`, `the EndpointSlice of Service "…"`, or any other kind with
     /// a name.
@@ -45,7 +48,7 @@ impl Draft {
             return None;
         };
         let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
-        if !self.says(own) {
+        if !self.says(own) && !OF_EVERY_CLUSTER.contains(&own) {
             if !self.doubtful.contains(name) {
                 let what = kind.rsplit(' ').next().unwrap_or(kind);
                 self.problem(name, format!("no {what} {name:?} is declared"));

@@ -9,7 +9,7 @@ use nodeproof_core::json;
 use nodeproof_core::network::{
     Body, Call, HttpCall, HttpCredentials, Identity, MERGE_PATCH, NODES, PODS, Target, Verb,
 };
-use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
 
 use super::draft::{Draft, NodeKind};
@@ -50,9 +50,9 @@ fn user_creates(draft: &mut Draft, step: &Step) {
     draft.actions(actions);
 }
 
-/// `kubectl cordon`, `uncordon`, `drain`, `describe` and `delete`, and the eviction of a Pod; a Pod goes with its own grace period.
-/// `the user drains Nodes "a" and "b" with:` has rows of flags: `| ignore-daemonsets | true |`. A drain goes on in the
-/// following lines, which say what kubectl prints.
+/// `kubectl cordon`, `uncordon`, `drain`, `describe` and `delete`, and the eviction of a Pod; a Pod goes with its own
+/// grace period. `the user drains Nodes "a" and "b" with:` has rows of flags: `| ignore-daemonsets | true |`. A drain
+/// goes on in the following lines, which say what kubectl prints.
 #[given(
     regex = r#"^the user (?P<what>cordons|uncordons|drains|describes|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
 )]
@@ -112,13 +112,14 @@ fn user_unmarks(draft: &mut Draft, what: String, value: String, node: String) {
 
 /// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`. Who sends it is `the user`, who may do
 /// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is the
-/// credentials in the file that its `--kubeconfig` names. `CONNECT` opens a stream, as `kubectl exec` does. With a URL,
+/// credentials in the file that its `--kubeconfig` names, or `Pod "web"`, with the token of its service account.
+/// `CONNECT` opens a stream, as `kubectl exec` does. With a URL,
 /// `https://worker-1:10250/pods`, the request goes to the server of a kubelet.
 #[given(
-    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on|Pod) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
 )]
 #[when(
-    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on|Pod) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
 )]
 fn user_sends(draft: &mut Draft, who: String, method: String, path: String) {
     if path.contains("://") {
@@ -158,10 +159,10 @@ fn user_watches(draft: &mut Draft, who: String, path: String) {
 /// A request with a body, as YAML or JSON in a doc string. A PATCH is a merge patch unless the body is a list, which is
 /// a JSON patch, or `strategic` stands before PATCH.
 #[given(
-    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$"#
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on|Pod) "[^"]*") sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$"#
 )]
 #[when(
-    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$"#
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on|Pod) "[^"]*") sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$"#
 )]
 fn user_sends_body(draft: &mut Draft, who: String, strategic: String, method: String, path: String, step: &Step) {
     let Some(mut call) = draft.take(&path, manifest::request(&method, &path)) else { return };
@@ -246,6 +247,12 @@ impl Draft {
 
     /// Adds a request of somebody as an action.
     fn asks(&mut self, who: &str, call: Call) {
+        if let Some(pod) = who.strip_prefix("Pod ") {
+            if let Some(pod) = self.pod(pod.trim_matches('"')) {
+                self.action(Action::FromPod { pod: ObjectKey::namespaced(pod.namespace, pod.name), call });
+            }
+            return;
+        }
         if let Some(identity) = self.identity(who) {
             self.action(Action::Api { identity, call });
         }
@@ -253,6 +260,9 @@ impl Draft {
 
     /// Adds a call to the server of a kubelet as an action.
     fn calls(&mut self, who: &str, call: HttpCall) {
+        if who.starts_with("Pod ") {
+            return self.problem(who, "a Pod sends requests to the API server only".to_owned());
+        }
         let Some(identity) = self.identity(who) else { return };
         let credentials =
             if identity.is_anonymous() { HttpCredentials::None } else { HttpCredentials::Certificate(identity) };

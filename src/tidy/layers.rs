@@ -34,9 +34,9 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["controller"],
         &["api_server", "kubelet", "workload"],
         &["attach_detach", "certificates", "cloud_node", "cloud_node_lifecycle", "csi_attacher", "daemonset",
-            "deployment", "disruption", "drain", "endpointslice", "garbage_collector", "machine", "namespace",
-            "node_ipam", "node_lifecycle", "node_route", "pod_gc", "replicaset", "scheduler", "service_accounts",
-            "statefulset", "storage_protection", "taint_eviction", "ttl", "volume_binder"],
+            "deployment", "describe", "disruption", "drain", "endpointslice", "garbage_collector", "machine",
+            "namespace", "node_ipam", "node_lifecycle", "node_route", "pod_gc", "replicaset", "scheduler",
+            "service_accounts", "statefulset", "storage_protection", "taint_eviction", "ttl", "volume_binder"],
         &["registry"],
     ])),
     (&["core", "scenario"], Rows(&[

@@ -8,7 +8,7 @@ use crate::components::controller::ControllerAction;
 use crate::components::drain::DrainCommand;
 use crate::components::machine::{MachineAction, MachineSpec};
 use crate::network::{Call, Fault, HttpCall, Identity, RuleId};
-use crate::objects::{Json, Text};
+use crate::objects::{Json, ObjectKey, Text};
 
 /// Something done to a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,13 @@ pub enum Action {
     Api {
         /// The sender.
         identity: Arc<Identity>,
+        /// The request.
+        call: Call,
+    },
+    /// A request of a container of a Pod to the API server, with the Pod's token.
+    FromPod {
+        /// The Pod.
+        pod: ObjectKey,
         /// The request.
         call: Call,
     },

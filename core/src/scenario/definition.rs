@@ -347,7 +347,7 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
                 Some(false) => drop(needs.insert(Capability::KubeletServers)),
                 None => {}
             },
-            Action::Http(_) => drop(needs.insert(Capability::Calls)),
+            Action::Http(_) | Action::FromPod { .. } => drop(needs.insert(Capability::Calls)),
             Action::AddMachine(_) | Action::Machine { .. } => drop(needs.insert(Capability::Machines)),
             Action::AddRule(fault) if fault.to == Endpoint::Name(Text::of("cloud")) => {
                 needs.insert(Capability::Cloud);

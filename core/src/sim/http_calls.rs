@@ -149,7 +149,7 @@ impl Simulation {
         }
         let cut = self.cut(from, &ends).filter(|_| from != own);
         if let Some(rule) = cut.or_else(|| self.refusal(from, &ends).filter(|_| from != own)) {
-            self.event_loop.network.count(rule, &call.method, "calls");
+            self.count_rule(rule, &call.method);
             let why = if cut.is_some() { unreachable(&call) } else { refused(&call) };
             return self.end_call(id, Err(why));
         }
@@ -191,9 +191,14 @@ impl Simulation {
     }
 
     /// Returns the rule that keeps everything from passing between two ends, if there is one.
-    fn cut(&self, from: &str, to: &[String]) -> Option<RuleId> {
+    pub(super) fn cut(&self, from: &str, to: &[String]) -> Option<RuleId> {
         let mut rules = self.rules();
         rules.find(|rule| rule.stalls() && lies_between(rule, from, to)).map(|rule| rule.id)
+    }
+
+    /// Counts a message beside the connections to the API server that a rule has lost.
+    pub(super) fn count_rule(&mut self, rule: RuleId, method: &str) {
+        self.event_loop.network.count(rule, method, "calls");
     }
 
     /// Returns the rule by which nobody listens at one end for the other, if there is one.

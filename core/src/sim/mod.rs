@@ -22,6 +22,7 @@ mod kubelet_tests;
 #[cfg(test)]
 mod namespace_tests;
 mod own;
+mod pod_requests;
 mod queries;
 mod setup_cache;
 mod user;
@@ -58,6 +59,7 @@ use crate::profile::Settings;
 use actor::Actor;
 pub use error::SimError;
 use http_calls::HttpCalls;
+use pod_requests::PodTokens;
 
 /// How many deliveries one instant may hold before it counts as a live-lock: a few for each of 100,000 nodes.
 const DELIVERIES_PER_INSTANT_MAX: u64 = 50_000_000;
@@ -108,6 +110,7 @@ pub struct Simulation {
     cloud: Cloud,
     /// The calls to kubelets and Pods.
     calls: HttpCalls,
+    pod_tokens: PodTokens,
     /// The machines whose kubelets' loops the driver runs, perhaps with some that have them back.
     idle: Vec<ClientId>,
     /// The runs of `kubectl drain`.
@@ -133,6 +136,7 @@ impl Simulation {
             chance,
             cloud: Cloud::default(),
             calls: HttpCalls::default(),
+            pod_tokens: PodTokens::default(),
             idle: Vec::new(),
             drains: Vec::new(),
             commits: Vec::new(),

@@ -362,6 +362,7 @@ impl<'a> World<'a> {
                 return Observation::Answer(id, seen);
             }
             Action::Api { identity, call } => return self.request(id, identity, call),
+            Action::FromPod { pod, call } => return self.cluster.simulation.ask_from_pod(id, &pod, call),
             Action::Http(call) => return Observation::Answer(id, self.cluster.simulation.ask_http(call)),
             Action::AddMachine(spec) => {
                 let name = spec.name.clone();
@@ -388,9 +389,8 @@ impl<'a> World<'a> {
                 Ok(())
             }
             Action::Describe(nodes) => {
-                for news in self.cluster.simulation.describe_nodes(&nodes) {
-                    self.observe(news, self.cluster.simulation.now());
-                }
+                let (news, now) = (self.cluster.simulation.describe_nodes(&nodes), self.cluster.simulation.now());
+                news.into_iter().for_each(|news| self.observe(news, now));
                 Ok(())
             }
             Action::Cloud(action) => {

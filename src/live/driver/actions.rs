@@ -45,6 +45,7 @@ impl Driver {
                 Action::AddRule(fault) => self.environment.add_rule(id, fault).await,
                 Action::RemoveRule(rule) => self.environment.remove_rule(rule).await,
                 Action::Controller { name, action } => self.environment.controller_do(&name, action).await,
+                Action::FromPod { .. } => Err("Pods send requests on the simulator only".to_owned()),
                 Action::Http(_) => Err("the servers of kubelets are called on the simulator only".to_owned()),
                 Action::Drain(_) | Action::Describe(_) => {
                     Err("commands of kubectl are run by the simulator only".to_owned())
