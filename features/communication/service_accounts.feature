@@ -60,6 +60,7 @@ Feature: Pods connect to the API server with their service account
       Then ServiceAccount "shop/default" exists within 1s
       And ConfigMap "shop/kube-root-ca.crt" exists within 1s
 
+    @sim-only:names
     Scenario: The Service kubernetes
       When nothing is done
       Then Service "kubernetes" field spec.clusterIP is "10.96.0.1" at once

@@ -26,7 +26,7 @@ const VALUED: [(&str, &str); 7] = [
     ("live-only", "why the scenario needs a real cluster"),
 ];
 /// Why a scenario can run only on the simulator.
-const SIM_ONLY: [&str; 6] = ["hours", "instants", "faults", "releases", "scale", "hand-fed"];
+const SIM_ONLY: [&str; 7] = ["hours", "instants", "faults", "releases", "scale", "hand-fed", "names"];
 /// Why a scenario can run only on a real cluster.
 const LIVE_ONLY: [&str; 4] = ["kernel", "runtime", "timing", "scheduler"];
 

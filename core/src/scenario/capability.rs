@@ -16,6 +16,8 @@ pub enum Capability {
     Controllers,
     /// To make machines and do things to them: power, freeze, reboot.
     Machines,
+    /// To make machines whose kubelets join with a bootstrap token.
+    Bootstrap,
     /// To keep a Node alive without a kubelet.
     HandFedNodes,
     /// To stall the connection of a machine.
@@ -42,6 +44,7 @@ impl fmt::Display for Capability {
             Self::KubeletFlags => "flags of kubelets",
             Self::Controllers => "stopping controllers",
             Self::Machines => "machines",
+            Self::Bootstrap => "kubelets that join with a bootstrap token",
             Self::HandFedNodes => "hand-fed Nodes",
             Self::Connections => "stalled connections",
             Self::Requests => "faults on single requests",

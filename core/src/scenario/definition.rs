@@ -348,7 +348,13 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
                 None => {}
             },
             Action::Http(_) | Action::FromPod { .. } => drop(needs.insert(Capability::Calls)),
-            Action::AddMachine(_) | Action::Machine { .. } => drop(needs.insert(Capability::Machines)),
+            Action::AddMachine(spec) => {
+                needs.insert(Capability::Machines);
+                if spec.bootstrap.is_some() {
+                    needs.insert(Capability::Bootstrap);
+                }
+            }
+            Action::Machine { .. } => drop(needs.insert(Capability::Machines)),
             Action::AddRule(fault) if fault.to == Endpoint::Name(Text::of("cloud")) => {
                 needs.insert(Capability::Cloud);
             }
