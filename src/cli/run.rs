@@ -3,6 +3,8 @@
 //! Inputs: feature files, a backend, release and seeds. Outputs: verdicts on standard output, and report files or
 //! snapshots if they are asked for.
 
+mod releases;
+
 use std::io::IsTerminal as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -11,6 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use nodeproof_core::profile::Release;
 use nodeproof_core::scenario::StepVerdict;
 
 use super::count::{Count, Ended};
@@ -43,6 +46,7 @@ Examples:
   nodeproof run --set node-monitor-grace-period=20s   what still holds with a flag of mine
   nodeproof run ../mine --accept                  a suite of your own; what it gives becomes its snapshots
   nodeproof run --seeds 1..1000                   each scenario under each seed, on all cores
+  nodeproof run --k8s 1.33,1.34                   what changes with an upgrade; --k8s all for each release
   nodeproof run --read-only --context prod        what holds of the Nodes of a cluster as it is; nothing is written
   nodeproof run --k8s 1.31 --json | jq -r 'select(.result == \"failed\") | .name'
 
@@ -103,14 +107,18 @@ pub struct RunArgs {
 /// Runs scenarios and judges them.
 #[must_use]
 pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
-    match run_or_refuse(args, own) {
+    let done = match args.selection_args.releases() {
+        several @ [_, _, ..] => releases::run(args, own, several),
+        _ => run_or_refuse(args, own),
+    };
+    match done {
         Ok(code) => code,
         Err(message) => misuse(message),
     }
 }
 
 fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
-    let options = options(args)?;
+    let options = options(args, args.selection_args.releases().first().copied())?;
     SuiteOptions::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
     let (paths, places) = split_places(&args.paths);
     let mut suite_paths = args.suite_args.suite_paths(&paths, own);
@@ -275,8 +283,8 @@ fn read_only(args: &RunArgs, options: &SuiteOptions, suite: &Suite, outputs: Out
 }
 
 /// Returns the options of the suite: command line first, then environment variables, then defaults.
-fn options(args: &RunArgs) -> Result<SuiteOptions, String> {
-    let mut options = args.selection_args.options()?;
+fn options(args: &RunArgs, release: Option<Release>) -> Result<SuiteOptions, String> {
+    let mut options = args.selection_args.options_at(release)?;
     options.trace = args.report.is_some() && !args.no_trace;
     options.runner = match args.backend {
         Some(backend) => Runner::set(backend, &args.live.options())?,

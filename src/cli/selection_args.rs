@@ -4,18 +4,30 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use nodeproof_core::objects::Json;
-use nodeproof_core::profile::{DEFAULT_RELEASE, Release, list_releases};
+use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release, list_releases};
 use nodeproof_core::sim::DEFAULT_START;
 
 use super::control::setting;
 use crate::control::Setup;
 use crate::harness::{Planned, RunSettings, Selection, Suite, SuiteOptions, parse_release, parse_seed};
 
+/// The releases of a run, as they were given.
+#[derive(Debug, Clone)]
+pub(super) struct Releases(Vec<Release>);
+
+/// Reads a release, several with commas between them, or `all`.
+fn parse_releases(text: &str) -> Result<Releases, String> {
+    if text == "all" {
+        return Ok(Releases(RELEASES.to_vec()));
+    }
+    text.split(',').map(parse_release).collect::<Result<_, _>>().map(Releases)
+}
+
 /// Which scenarios, on what.
 #[derive(Debug, clap::Args)]
 pub(super) struct SelectionArgs {
-    #[arg(long, value_name = "RELEASE", value_parser = parse_release, help = which_release())]
-    k8s: Option<Release>,
+    #[arg(long, value_name = "RELEASE", value_parser = parse_releases, help = which_release())]
+    k8s: Option<Releases>,
     /// A setting of the whole run, as kube-controller-manager.node-monitor-grace-period=20s or, of each kubelet,
     /// kubelet.nodeStatusUpdateFrequency=5s; a scenario's own settings overrule it; can be repeated
     #[arg(long, value_name = "[COMPONENT.]FLAG=VALUE", value_parser = setting)]
@@ -43,8 +55,25 @@ impl SelectionArgs {
     /// # Errors
     /// A variable has a value that it cannot have.
     pub(super) fn options(&self) -> Result<SuiteOptions, String> {
+        match self.releases() {
+            [] => self.options_at(None),
+            [one] => self.options_at(Some(*one)),
+            _ => Err("several releases are for `nodeproof run`: give one".to_owned()),
+        }
+    }
+
+    /// Returns the releases that were given: none for the default.
+    pub(super) fn releases(&self) -> &[Release] {
+        self.k8s.as_ref().map_or(&[], |given| &given.0)
+    }
+
+    /// Returns the options of the suite on a release.
+    ///
+    /// # Errors
+    /// As [`Self::options`].
+    pub(super) fn options_at(&self, release: Option<Release>) -> Result<SuiteOptions, String> {
         let mut options = SuiteOptions::from_environment()?;
-        options.release = self.k8s.unwrap_or(options.release);
+        options.release = release.unwrap_or(options.release);
         options.seed = self.seed.unwrap_or(options.seed);
         options.selection = self.tags.clone().unwrap_or(options.selection);
         options.settings = self.run_settings(options.release)?;
@@ -178,5 +207,7 @@ pub(super) fn named<'a>(of: Vec<&'a Planned>, name: &str) -> Result<Vec<&'a Plan
 
 fn which_release() -> String {
     let (known, default) = (list_releases(Release::minor_name, "or"), DEFAULT_RELEASE.minor_name());
-    format!("The release of Kubernetes: {known}; default: NODEPROOF_K8S, or else {default}")
+    format!(
+        "The release of Kubernetes: {known}; default: NODEPROOF_K8S, or else {default}; `run` takes several, or all"
+    )
 }

@@ -16,6 +16,7 @@ mod observe;
 mod outputs;
 mod own;
 mod pictures;
+mod releases;
 #[cfg(feature = "live")]
 mod serve;
 mod snapshots;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         outputs::TRIALS,
         own::TRIALS,
         pictures::TRIALS,
+        releases::TRIALS,
         #[cfg(feature = "live")]
         serve::TRIALS,
         snapshots::TRIALS,

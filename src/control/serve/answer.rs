@@ -110,6 +110,8 @@ impl Caller {
             Ok((outcome, control.resets))
         });
         match outcome {
+            // A stream that is let through would have contents, which are not modelled.
+            Ok((Outcome::Answer(answer), _)) if answer.code == 101 => response(&status(501, "NotImplemented", STREAMS)),
             Ok((Outcome::Answer(answer), _)) => response(&answer),
             Ok((Outcome::Watch(client, id), resets)) => {
                 watch_response(ServedWatch { shared: shared.clone(), resets }, client, id)
@@ -133,6 +135,8 @@ impl Caller {
         }
     }
 }
+
+const STREAMS: &str = "the kubelet lets this stream through; what it would carry is not modelled yet";
 
 fn status(code: u16, reason: &str, message: &str) -> Answer {
     let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",

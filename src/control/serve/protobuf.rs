@@ -1,4 +1,5 @@
-//! The bodies that kubectl sends as protobuf since 1.32: options of deletions, reviews, Namespaces.
+//! The bodies that kubectl sends as protobuf since 1.32: options of deletions, reviews, Namespaces,
+//! requests for tokens.
 //!
 //! Inputs: a body. Output: the same object as JSON, or `None` for another kind, which a client has to send as JSON.
 //! Source: the generated.proto files of k8s.io/apimachinery pkg/{runtime,apis/meta/v1} and of k8s.io/api
@@ -50,6 +51,34 @@ struct Preconditions {
     uid: Option<String>,
     #[prost(string, optional, tag = "2")]
     resource_version: Option<String>,
+}
+
+#[derive(Message)]
+struct TokenRequest {
+    #[prost(message, optional, tag = "2")]
+    spec: Option<TokenRequestSpec>,
+}
+
+#[derive(Message)]
+struct TokenRequestSpec {
+    #[prost(string, repeated, tag = "1")]
+    audiences: Vec<String>,
+    #[prost(message, optional, tag = "3")]
+    bound_object: Option<BoundObjectReference>,
+    #[prost(int64, optional, tag = "4")]
+    expiration_seconds: Option<i64>,
+}
+
+#[derive(Message)]
+struct BoundObjectReference {
+    #[prost(string, tag = "1")]
+    kind: String,
+    #[prost(string, tag = "2")]
+    api_version: String,
+    #[prost(string, tag = "3")]
+    name: String,
+    #[prost(string, tag = "4")]
+    uid: String,
 }
 
 /// `SelfSubjectAccessReview`.
@@ -119,12 +148,31 @@ pub(super) fn as_json(body: &[u8]) -> Option<Json> {
         "DeleteOptions" => delete_options(DeleteOptions::decode(&*frame.raw).ok()?),
         "SelfSubjectAccessReview" => review(Review::decode(&*frame.raw).ok()?),
         "SelfSubjectReview" => Json::object(),
+        "TokenRequest" => token_request(TokenRequest::decode(&*frame.raw).ok()?),
         "Namespace" => namespace(Namespace::decode(&*frame.raw).ok()?),
         _ => return None,
     };
     object.set(&["apiVersion"], of.api_version);
     object.set(&["kind"], of.kind);
     Some(object)
+}
+
+fn token_request(request: TokenRequest) -> Json {
+    let mut object = Json::object();
+    let spec = request.spec.unwrap_or_default();
+    if !spec.audiences.is_empty() {
+        object.set(&["spec", "audiences"], spec.audiences.iter().map(|own| Json::from(own.as_str())).collect::<Json>());
+    }
+    if let Some(seconds) = spec.expiration_seconds {
+        object.set(&["spec", "expirationSeconds"], seconds);
+    }
+    if let Some(bound) = spec.bound_object {
+        set_text(&mut object, &["spec", "boundObjectRef", "kind"], bound.kind);
+        set_text(&mut object, &["spec", "boundObjectRef", "apiVersion"], bound.api_version);
+        set_text(&mut object, &["spec", "boundObjectRef", "name"], bound.name);
+        set_text(&mut object, &["spec", "boundObjectRef", "uid"], bound.uid);
+    }
+    object
 }
 
 fn delete_options(options: DeleteOptions) -> Json {
