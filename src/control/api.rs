@@ -166,7 +166,7 @@ pub(super) fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Resu
         add("system:serviceaccounts");
         add(&format!("system:serviceaccounts:{namespace}"));
     }
-    add(if *user == *"system:anonymous" { "system:unauthenticated" } else { "system:authenticated" });
+    add(if *user == *Identity::ANONYMOUS { Identity::UNAUTHENTICATED } else { "system:authenticated" });
     Ok(Arc::new(Identity { user, groups, agent }))
 }
 

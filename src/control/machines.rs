@@ -2,8 +2,8 @@
 
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, PodBehaviour, ToldHints};
 use nodeproof_core::json;
-use nodeproof_core::network::{HttpCall, HttpCredentials, HttpId, PODS, Rule};
-use nodeproof_core::objects::{FieldError, FieldReader, Json, ObjectKey, Text};
+use nodeproof_core::network::{HttpCall, HttpCredentials, PODS, Rule};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, ObjectKey};
 
 use super::api::identity;
 use super::calls::{missing, refused};
@@ -92,18 +92,8 @@ impl Control {
             (None, None) => HttpCredentials::None,
         };
         let host = self.sim.machine(name).map(|machine| machine.host().default_ip(false)).unwrap_or_default();
-        let outcome = self.sim.call_http(HttpCall {
-            id: HttpId(0),
-            is_tls: scheme == "https",
-            verifies: false,
-            host,
-            resolved: None,
-            port: Some(port),
-            method: Text::from(method),
-            path,
-            upgrades,
-            credentials,
-        });
+        let call = HttpCall::new((scheme, host, Some(port)), method, path);
+        let outcome = self.sim.call_http(HttpCall { upgrades, credentials, ..call });
         Ok(Reply::ok(match outcome {
             Ok(answer) => {
                 let mut shown = json!({"code": i64::from(answer.code), "contentType": answer.media_type.as_str()});

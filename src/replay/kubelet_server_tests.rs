@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::json;
 use nodeproof_core::network::{
-    Call, HttpAnswer, HttpCall, HttpCredentials, HttpId, HttpOutcome, Identity, PODS, Resource, Verb,
+    Call, HttpAnswer, HttpCall, HttpCredentials, HttpOutcome, Identity, PODS, Resource, Verb,
 };
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
@@ -45,18 +45,7 @@ fn ask(sim: &mut Simulation, call: Call) -> Json {
 }
 
 fn call(sim: &mut Simulation, method: &str, path: &str, credentials: HttpCredentials) -> HttpOutcome {
-    sim.call_http(HttpCall {
-        id: HttpId(0),
-        is_tls: true,
-        verifies: false,
-        host: Text::of("srv-1"),
-        resolved: None,
-        port: Some(10250),
-        method: Text::from(method),
-        path: Text::from(path),
-        upgrades: false,
-        credentials,
-    })
+    sim.call_http(HttpCall { credentials, ..HttpCall::new(("https", "srv-1", Some(10250)), method, path) })
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::path::{Component, Path};
 
 use nodeproof_core::network::http::WHOLE_PATH;
-use nodeproof_core::network::{Call, HttpCall, HttpCredentials, HttpId, Resource, Target, Verb};
+use nodeproof_core::network::{Call, HttpCall, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use serde::Deserialize as _;
 
@@ -142,11 +142,9 @@ fn plural(kind: &str) -> String {
 pub(crate) fn call(method: &str, url: &str) -> Result<HttpCall, String> {
     let wrong = || format!("{url:?} is no URL, as https://worker-1:10250/pods");
     let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
-    let is_tls = match scheme {
-        "https" => true,
-        "http" => false,
-        _ => return Err(wrong()),
-    };
+    if !["https", "http"].contains(&scheme) {
+        return Err(wrong());
+    }
     let (address, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let (host, port) = match address.rsplit_once(':') {
         Some((host, port)) => (host, Some(port.parse::<u16>().map_err(|_| wrong())?)),
@@ -156,18 +154,9 @@ pub(crate) fn call(method: &str, url: &str) -> Result<HttpCall, String> {
     if host.is_empty() {
         return Err(wrong());
     }
-    Ok(HttpCall {
-        id: HttpId(0),
-        is_tls,
-        verifies: false,
-        host: Text::from(host),
-        resolved: None,
-        port,
-        method: Text::from(if method == "CONNECT" { "GET" } else { method }),
-        path: Text::from(if path.is_empty() { "/" } else { path }),
-        upgrades: method == "CONNECT",
-        credentials: HttpCredentials::None,
-    })
+    let (upgrades, method) = if method == "CONNECT" { (true, "GET") } else { (false, method) };
+    let path = if path.is_empty() { "/" } else { path };
+    Ok(HttpCall { upgrades, ..HttpCall::new((scheme, host, port), method, path) })
 }
 
 /// Reads a request, as in `PATCH /api/v1/nodes/worker-1/status`.

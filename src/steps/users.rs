@@ -279,10 +279,7 @@ impl Draft {
                 let machine = self.node(name)?;
                 self.kubelet_identity(&machine)
             }
-            "user" if name == "system:anonymous" => {
-                let groups = vec![Text::of("system:unauthenticated")];
-                Some(Arc::new(Identity { user: Text::from(name), groups, agent }))
-            }
+            "user" if name == Identity::ANONYMOUS => Some(Identity::anonymous(agent)),
             "user" => Some(Arc::new(Identity { user: Text::from(name), groups: vec![authenticated], agent })),
             "service account" => {
                 let Some((namespace, account)) = name.split_once('/') else {

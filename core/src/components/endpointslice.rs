@@ -23,15 +23,11 @@ use super::controller::{
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Selections, labels, reference_to};
 use crate::json;
-use crate::network::{Call, ENDPOINT_SLICES as SLICES, NODES, PODS, Resource, Verb};
+use crate::network::{Call, ENDPOINT_SLICES as SLICES, NODES, PODS, SERVICE_NAME, SERVICES, Verb};
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
-/// `services`.
-const SERVICES: Resource = Resource::of("", "v1", "services");
-/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelServiceName`.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
-/// Source: as [`SERVICE_NAME`], `LabelManagedBy`.
+/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 /// Source: endpointslice_controller.go (v1.34), `ControllerName`.
 const MANAGER: &str = "endpointslice-controller.k8s.io";

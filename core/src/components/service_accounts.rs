@@ -19,10 +19,9 @@ use super::controller::{
     Retries, Watched, code, failure,
 };
 use crate::json;
-use crate::network::{Call, NAMESPACES, Resource, Verb};
+use crate::network::{Call, NAMESPACES, Resource, SERVICE_ACCOUNTS, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
-const SERVICE_ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
 const CONFIG_MAPS: Resource = Resource::of("", "v1", "configmaps");
 
 /// Source: serviceaccounts_controller.go (v1.34), `DefaultServiceAccountsControllerOptions`.

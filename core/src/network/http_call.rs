@@ -50,6 +50,24 @@ pub struct HttpCall {
 }
 
 impl HttpCall {
+    /// Makes a call without credentials that verifies nothing and asks for no stream. `to` is scheme, host and port.
+    #[must_use]
+    pub fn new(to: (&str, impl Into<Text>, Option<u16>), method: impl Into<Text>, path: impl Into<Text>) -> Self {
+        let (scheme, host, port) = to;
+        Self {
+            id: HttpId(0),
+            is_tls: scheme == "https",
+            verifies: false,
+            host: host.into(),
+            resolved: None,
+            port,
+            method: method.into(),
+            path: path.into(),
+            upgrades: false,
+            credentials: HttpCredentials::None,
+        }
+    }
+
     /// Returns the port that is dialled.
     #[must_use]
     pub fn dialled(&self) -> u16 {
@@ -59,20 +77,24 @@ impl HttpCall {
     /// Returns address and port.
     #[must_use]
     pub fn address(&self) -> String {
-        let host = self.resolved.as_ref().unwrap_or(&self.host);
-        if host.contains(':') { format!("[{host}]:{}", self.dialled()) } else { format!("{host}:{}", self.dialled()) }
+        format!("{}:{}", in_brackets(self.resolved.as_ref().unwrap_or(&self.host)), self.dialled())
     }
 
     /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { String::from(self.host.as_str()) };
+        let host = in_brackets(&self.host);
         match self.port {
             Some(port) => format!("{scheme}://{host}:{port}{}", self.path),
             None => format!("{scheme}://{host}{}", self.path),
         }
     }
+}
+
+/// Writes a host as it stands before a port: an IPv6 address in brackets.
+fn in_brackets(host: &str) -> String {
+    if host.contains(':') { format!("[{host}]") } else { String::from(host) }
 }
 
 /// What a server answered.

@@ -18,6 +18,12 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// The user that a request without credentials is of.
+    /// Source: k8s.io/apiserver pkg/authentication/user/user.go (v1.34), `Anonymous`.
+    pub const ANONYMOUS: &str = "system:anonymous";
+    /// The group of that user. Source: as above, `AllUnauthenticated`.
+    pub const UNAUTHENTICATED: &str = "system:unauthenticated";
+
     /// A person who may do everything, as kubectl with the administrator's kubeconfig.
     #[must_use]
     pub fn admin() -> Arc<Self> {
@@ -36,12 +42,9 @@ impl Identity {
 
     /// Who comes without credentials.
     #[must_use]
-    pub fn anonymous(agent: &'static str) -> Arc<Self> {
-        Arc::new(Self {
-            user: Text::of("system:anonymous"),
-            groups: Vec::from([Text::of("system:unauthenticated")]),
-            agent: Text::of(agent),
-        })
+    pub fn anonymous(agent: impl Into<Text>) -> Arc<Self> {
+        let groups = Vec::from([Text::of(Self::UNAUTHENTICATED)]);
+        Arc::new(Self { user: Text::of(Self::ANONYMOUS), groups, agent: agent.into() })
     }
 
     /// Tells whether the credentials are known.
@@ -53,7 +56,7 @@ impl Identity {
     /// Tells whether it is who comes without credentials.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
-        self.user == *"system:anonymous"
+        self.user == *Self::ANONYMOUS
     }
 
     /// The kubelet of a node.

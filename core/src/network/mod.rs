@@ -28,7 +28,7 @@ pub use kinds::{
 pub use message::*;
 pub use resource::{
     CERTIFICATE_REQUESTS, CSI_NODES, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS,
-    Resource, Verb,
+    Resource, SERVICE_ACCOUNTS, SERVICE_NAME, SERVICES, Verb,
 };
 pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
 pub use rule_json::CODES;

@@ -123,8 +123,15 @@ pub const NEW_EVENTS: Resource = Resource::of("events.k8s.io", "v1", "events");
 pub const NAMESPACES: Resource = Resource::of("", "v1", "namespaces");
 /// `leases`.
 pub const LEASES: Resource = Resource::of("coordination.k8s.io", "v1", "leases");
+/// `services`.
+pub const SERVICES: Resource = Resource::of("", "v1", "services");
+/// `serviceaccounts`.
+pub const SERVICE_ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
 /// `endpointslices`.
 pub const ENDPOINT_SLICES: Resource = Resource::of("discovery.k8s.io", "v1", "endpointslices");
+/// The label of an EndpointSlice that names its Service.
+/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelServiceName`.
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
 /// `csinodes`.
 pub const CSI_NODES: Resource = Resource::of("storage.k8s.io", "v1", "csinodes");
 /// `certificatesigningrequests`.

@@ -219,7 +219,7 @@ impl Simulation {
 
     fn end_call(&mut self, id: HttpId, outcome: HttpOutcome) {
         match self.calls.open.remove(&id) {
-            Some(CallOrigin::Api(call)) => self.api.handle_http_outcome(&call, outcome, self.now),
+            Some(CallOrigin::Api(call)) => self.api.handle_http_outcome(&call, outcome),
             Some(CallOrigin::Outside) => {
                 self.calls.done.insert(id, outcome);
             }

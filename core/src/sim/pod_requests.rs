@@ -10,11 +10,9 @@ use alloc::string::{String, ToString};
 
 use super::Simulation;
 use crate::json;
-use crate::network::{Call, Identity, PODS, Resource, Verb};
+use crate::network::{Call, Identity, PODS, SERVICE_ACCOUNTS, Verb};
 use crate::objects::{Json, ObjectKey, Text};
 use crate::scenario::{ActionId, AnswerSeen, Observation};
-
-const SERVICE_ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
 
 /// The tokens of Pods, by uid.
 pub(super) type PodTokens = BTreeMap<Text, Text>;

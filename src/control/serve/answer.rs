@@ -30,9 +30,7 @@ const MOST: usize = 64 << 20;
 /// The refusal of a body in a form that is not modelled for its kind.
 const JSON_NEEDED: &str = "the simulated API server reads bodies of this kind as application/json or \
                            application/yaml alone: set the content type of the client to application/json";
-/// Source: k8s.io/apiserver pkg/authentication/user/user.go (v1.34), as the three below.
-const ANONYMOUS: &str = "system:anonymous";
-const UNAUTHENTICATED: &str = "system:unauthenticated";
+/// Source: k8s.io/apiserver pkg/authentication/user/user.go (v1.34), as the one below.
 const AUTHENTICATED: &str = "system:authenticated";
 const MASTERS: &str = "system:masters";
 
@@ -94,7 +92,7 @@ impl Caller {
             return response(&status(401, "Unauthorized", "Unauthorized"));
         }
         let agent = header(http::header::USER_AGENT).split('/').next().unwrap_or_default();
-        let identity = Arc::new(self.identity(agent));
+        let identity = self.identity(agent);
         let media = header(http::header::CONTENT_TYPE);
         let text = if media.contains("protobuf") || media.contains("cbor") {
             match protobuf::as_json(body) {
@@ -121,7 +119,7 @@ impl Caller {
         }
     }
 
-    fn identity(&self, agent: &str) -> Identity {
+    fn identity(&self, agent: &str) -> Arc<Identity> {
         let agent = Text::from(agent);
         match &self.user {
             Some((user, groups)) => {
@@ -129,9 +127,9 @@ impl Caller {
                 if !groups.iter().any(|group| **group == *AUTHENTICATED) {
                     groups.push(Text::of(AUTHENTICATED));
                 }
-                Identity { user: user.clone(), groups, agent }
+                Arc::new(Identity { user: user.clone(), groups, agent })
             }
-            None => Identity { user: Text::of(ANONYMOUS), groups: vec![Text::of(UNAUTHENTICATED)], agent },
+            None => Identity::anonymous(agent),
         }
     }
 }

@@ -20,9 +20,6 @@ use crate::network::{Answer, Call, Content, Identity};
 use crate::objects::Text;
 use crate::profile::Value;
 
-/// Source: k8s.io/apiserver pkg/authentication/user/user.go (v1.34), `Anonymous`.
-pub(super) const ANONYMOUS: &str = "system:anonymous";
-const UNAUTHENTICATED: &str = "system:unauthenticated";
 const AUTHENTICATED: &str = "system:authenticated";
 const ACCOUNTS: &str = "system:serviceaccounts";
 const ACCOUNT_PREFIX: &str = "system:serviceaccount:";
@@ -48,9 +45,7 @@ impl ApiServer {
         let is_bearer = words.next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
         let token = words.next().unwrap_or("");
         if !is_bearer || token.is_empty() {
-            let groups = Vec::from([Text::of(UNAUTHENTICATED)]);
-            let nobody = Identity { user: Text::of(ANONYMOUS), groups, agent: identity.agent.clone() };
-            return self.unless_nobody(Arc::new(nobody));
+            return self.unless_nobody(Identity::anonymous(identity.agent.clone()));
         }
         let known = self.owner_of_token(token, now).ok_or_else(unauthorized)?;
         Ok(Arc::new(Identity { agent: identity.agent.clone(), ..Identity::clone(known) }))
@@ -58,9 +53,8 @@ impl ApiServer {
 
     /// Refuses who has no credentials, if nobody in particular is not let in.
     fn unless_nobody(&self, identity: Arc<Identity>) -> Result<Arc<Identity>, Answer> {
-        let is_nobody = identity.user.as_str() == ANONYMOUS;
         let lets_in = self.settings.value("anonymous-auth") != Value::Bool(false);
-        if is_nobody && !lets_in { Err(unauthorized()) } else { Ok(identity) }
+        if identity.is_anonymous() && !lets_in { Err(unauthorized()) } else { Ok(identity) }
     }
 
     /// Returns the identity that the headers `Impersonate-*` name, or the sender's own if there are none.
@@ -91,7 +85,7 @@ impl ApiServer {
         {
             groups.extend([Text::of(ACCOUNTS), Text::from(format!("{ACCOUNTS}:{namespace}"))]);
         }
-        let more = if *user == *ANONYMOUS { UNAUTHENTICATED } else { AUTHENTICATED };
+        let more = if *user == *Identity::ANONYMOUS { Identity::UNAUTHENTICATED } else { AUTHENTICATED };
         if !groups.iter().any(|group| group.as_str() == more) {
             groups.push(Text::of(more));
         }

@@ -220,14 +220,14 @@ pub(super) fn check_signer(
     old: &Json,
 ) -> Result<(), Answer> {
     let name = old.at(&["spec", "signerName"]).as_str().unwrap_or("");
-    let (verb, why) = match write.subresource {
-        "approval" if server.plugins.runs("CertificateApproval") => ("approve", "approve"),
+    let verb = match write.subresource {
+        "approval" if server.plugins.runs("CertificateApproval") => "approve",
         "status" if server.plugins.runs("CertificateSigning") => {
             let same = |path: &[&str]| write.tree.at(path) == old.at(path);
             if same(&["status", "certificate"]) && same(&["status", "conditions"]) {
                 return Ok(());
             }
-            ("sign", "sign")
+            "sign"
         }
         _ => return Ok(()),
     };
@@ -238,5 +238,5 @@ pub(super) fn check_signer(
             return Ok(());
         }
     }
-    write.refuse(&format!("user not permitted to {why} requests with signerName {name:?}"))
+    write.refuse(&format!("user not permitted to {verb} requests with signerName {name:?}"))
 }

@@ -12,8 +12,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
-
 use super::call::RequestInfo;
 use super::{ApiServer, Origin, ServerOutput, status};
 use crate::json;
@@ -21,7 +19,7 @@ use crate::network::http::WHOLE_PATH;
 use crate::network::kinds::KINDS;
 use crate::network::{
     Answer, Call, ClientId, Content, ENDPOINT_SLICES, HttpCall, HttpCredentials, HttpId, HttpOutcome, Identity, NODES,
-    RequestId, ToClient,
+    RequestId, SERVICE_NAME, ToClient,
 };
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -128,12 +126,12 @@ impl ApiServer {
     }
 
     /// Takes what came of a call, and answers the request that waits for it.
-    pub fn handle_http_outcome(&mut self, call: &HttpCall, outcome: HttpOutcome, _now: Timestamp) {
+    pub fn handle_http_outcome(&mut self, call: &HttpCall, outcome: HttpOutcome) {
         let Some(relay) = self.relays.remove(&call.id) else { return };
         let answer = match relay.kind {
             RelayKind::Log => log_answer(call, &relay.about, outcome),
             RelayKind::Stream => stream_answer(outcome),
-            RelayKind::Proxy => proxy_answer(call, outcome),
+            RelayKind::Proxy => proxy_answer(outcome),
         };
         let message = ToClient::Response { id: relay.request, result: Ok(answer) };
         self.outputs.push_back(ServerOutput::ToClient { client: relay.client, message });
@@ -254,7 +252,7 @@ impl ApiServer {
         };
         let slices = self.objects(&ENDPOINT_SLICES).into_iter().filter(|slice| {
             let labels = slice.stable().at(&["metadata", "labels"]);
-            slice.key().namespace == info.namespace && labels.get("kubernetes.io/service-name").as_str() == Some(name)
+            slice.key().namespace == info.namespace && labels.get(SERVICE_NAME).as_str() == Some(name)
         });
         let slices: Vec<Json> = slices.map(|slice| slice.json()).collect();
         if slices.iter().all(|slice| slice.get("endpoints").is_empty()) {
@@ -369,7 +367,7 @@ fn stream_answer(outcome: HttpOutcome) -> Answer {
 }
 
 /// Source: k8s.io/apimachinery pkg/util/proxy/transport.go (v1.34), `RoundTrip`.
-fn proxy_answer(_call: &HttpCall, outcome: HttpOutcome) -> Answer {
+fn proxy_answer(outcome: HttpOutcome) -> Answer {
     match outcome {
         Err(why) => {
             let text = format!("error trying to reach service: {why}");

@@ -13,10 +13,9 @@ use super::history::History;
 use super::rbac_kubeadm::Maker;
 use crate::json;
 use crate::network::kinds;
-use crate::network::{ENDPOINT_SLICES, Resource};
+use crate::network::{ENDPOINT_SLICES, Resource, SERVICE_NAME, SERVICES};
 use crate::objects::Json;
 
-const SERVICES: Resource = Resource::of("", "v1", "services");
 const ENDPOINTS: Resource = Resource::of("", "v1", "endpoints");
 /// The first address of `--service-cluster-ip-range` as kubeadm sets it. Source:
 /// cmd/kubeadm/app/apis/kubeadm/v1beta4/defaults.go (v1.34), `DefaultServicesSubnet`.
@@ -41,7 +40,7 @@ fn objects() -> [(Resource, Json); 3] {
             "ports": [{"name": "https", "port": PORT, "protocol": "TCP"}]}]});
     let slice = json!({"kind": "EndpointSlice", "apiVersion": "discovery.k8s.io/v1",
         "metadata": {"name": "kubernetes", "namespace": "default", "generation": 1,
-            "labels": {"kubernetes.io/service-name": "kubernetes"}},
+            "labels": {SERVICE_NAME: "kubernetes"}},
         "addressType": "IPv4",
         "endpoints": [{"addresses": [ADDRESS], "conditions": {"ready": true}}],
         "ports": [{"name": "https", "port": PORT, "protocol": "TCP"}]});

@@ -14,10 +14,9 @@ use super::{ApiServer, status};
 use crate::components::MIRROR;
 use crate::json;
 use crate::network::kinds::{self, Kind};
-use crate::network::{Answer, Resource};
+use crate::network::{Answer, SERVICE_ACCOUNTS};
 use crate::objects::Json;
 
-const SERVICE_ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
 /// Source: admission.go, `DefaultAPITokenMountPath`.
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// Source: pkg/serviceaccount/util.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod`: an hour and seven seconds.

@@ -9,12 +9,11 @@ use super::cache::PodInfo;
 use super::volumes::{Promised, Storage};
 use crate::components::controller::{ControllerRuntime, Watched};
 use crate::components::volumes::{CLAIMS, CLASSES, VOLUMES};
-use crate::network::{NAMESPACES, NODES, PODS, Resource};
+use crate::network::{NAMESPACES, NODES, PODS, Resource, SERVICES};
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
-const SERVICES: Resource = Resource::of("", "v1", "services");
 const REPLICATION_CONTROLLERS: Resource = Resource::of("", "v1", "replicationcontrollers");
 const REPLICA_SETS: Resource = Resource::of("apps", "v1", "replicasets");
 const STATEFUL_SETS: Resource = Resource::of("apps", "v1", "statefulsets");

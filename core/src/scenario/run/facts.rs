@@ -5,15 +5,12 @@ use alloc::format;
 use alloc::string::String;
 
 use super::view::is_event_about;
-use crate::network::{ENDPOINT_SLICES, EVENTS, LEASES, NODES, PODS, Resource};
+use crate::network::{ENDPOINT_SLICES, EVENTS, LEASES, NODES, PODS, Resource, SERVICE_NAME};
 use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
 use crate::objects::{Json, ObjectKey, Path};
 use crate::scenario::words::change_text;
 use crate::scenario::{Fact, ObjectChange, ObjectRef, Predicate, Scenario, Subject};
-
-/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelServiceName`.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// Names an EndpointSlice after its Service; `None` for any other object. Of several slices of a Service, which it has
 /// beyond 100 endpoints or with addresses of two families, the one that changed last counts.
