@@ -146,11 +146,16 @@ pub(crate) fn call(method: &str, url: &str) -> Result<HttpCall, String> {
         return Err(wrong());
     }
     let (address, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let (host, port) = match address.rsplit_once(':') {
-        Some((host, port)) => (host, Some(port.parse::<u16>().map_err(|_| wrong())?)),
-        None => (address, None),
+    // The colons of an IPv6 address stand in brackets.
+    let (host, port) = match address.strip_prefix('[').map(|rest| rest.split_once(']').ok_or_else(wrong)) {
+        Some(parts) => parts?,
+        None => address.split_at(address.find(':').unwrap_or(address.len())),
     };
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let port = match port.strip_prefix(':') {
+        Some(port) => Some(port.parse::<u16>().map_err(|_| wrong())?),
+        None if port.is_empty() => None,
+        None => return Err(wrong()),
+    };
     if host.is_empty() {
         return Err(wrong());
     }
@@ -276,6 +281,27 @@ mod tests {
             found[1].resource.path(&found[1].namespace),
             "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
         );
+    }
+
+    #[test]
+    fn a_url_is_parted_into_host_port_and_path() {
+        for (url, host, port, path) in [
+            ("https://worker-1:10250/pods", "worker-1", Some(10250), "/pods"),
+            ("https://worker-1", "worker-1", None, "/"),
+            ("https://[::1]/x", "::1", None, "/x"),
+            ("http://[fd00::1:2]:8080/a:b", "fd00::1:2", Some(8080), "/a:b"),
+        ] {
+            let (scheme, _) = url.split_once(':').unwrap();
+            let expected = HttpCall::new((scheme, host, port), "GET", path);
+            assert_eq!(call("GET", url), Ok(expected), "{url}");
+        }
+        for url in
+            ["worker-1", "ftp://a/b", "https://", "https://:1/", "https://a:b/", "https://[::1/x", "https://[]/x"]
+                .into_iter()
+                .chain(["https://[::1]1/x", "https://a:1:2/"])
+        {
+            assert!(call("GET", url).is_err(), "{url}");
+        }
     }
 
     #[test]
