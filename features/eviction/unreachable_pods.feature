@@ -11,41 +11,27 @@ Feature: The pods of a node that stays unreachable are evicted
       And a Pod "web" on Node "worker-1"
       And a Pod "other" on Node "bystander"
       When the kubelet on "worker-1" is killed
-      Then Pod "web" stays for 339s
-      And Pod "web" is deleted between 339s and 357s
+      Then Pod "web" stays for the grace period and 289s
+      And Pod "web" is deleted between the grace period and 289s and the grace period and 307s
       And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
-      And Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 357s
-      And Pod "web" has condition DisruptionTarget=True, reason "DeletionByTaintManager", message "Taint manager: deleting due to NoExecute taint", within 357s
-      And Pod "web" field metadata.deletionGracePeriodSeconds is 30 within 357s
+      And Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within the grace period and 307s
+      And Pod "web" has condition DisruptionTarget=True, reason "DeletionByTaintManager", message "Taint manager: deleting due to NoExecute taint", within the grace period and 307s
+      And Pod "web" field metadata.deletionGracePeriodSeconds is 30 within the grace period and 307s
       But Pod "other" stays for 10m
       And no Event TaintManagerEviction about Pod "other" for 10m
       And the history of Pod "web" matches its snapshot
 
-    @until:1.31
-    Scenario: The kubelet is killed and stays away, up to 1.31
+    @until:1.33
+    Scenario: The kubelet is killed and stays away, up to 1.33
       Given a ready Node "worker-1"
       And a Pod "web" on Node "worker-1"
       And a Pod "other" on Node "bystander"
       When the kubelet on "worker-1" is killed
-      Then Pod "web" stays for 334s
-      And Pod "web" is deleted between 334s and 352s
+      Then Pod "web" stays for the grace period and 294s
+      And Pod "web" is deleted between the grace period and 294s and the grace period and 312s
       And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
-      And Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 352s
-      And Pod "web" has condition DisruptionTarget=True, reason "DeletionByTaintManager", message "Taint manager: deleting due to NoExecute taint", within 352s
-      But Pod "other" stays for 10m
-      And no Event TaintManagerEviction about Pod "other" for 10m
-
-    @since:1.32 @until:1.33
-    Scenario: The kubelet is killed and stays away, on 1.32 and 1.33
-      Given a ready Node "worker-1"
-      And a Pod "web" on Node "worker-1"
-      And a Pod "other" on Node "bystander"
-      When the kubelet on "worker-1" is killed
-      Then Pod "web" stays for 344s
-      And Pod "web" is deleted between 344s and 362s
-      And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
-      And Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 362s
-      And Pod "web" has condition DisruptionTarget=True, reason "DeletionByTaintManager", message "Taint manager: deleting due to NoExecute taint", within 362s
+      And Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within the grace period and 312s
+      And Pod "web" has condition DisruptionTarget=True, reason "DeletionByTaintManager", message "Taint manager: deleting due to NoExecute taint", within the grace period and 312s
       But Pod "other" stays for 10m
       And no Event TaintManagerEviction about Pod "other" for 10m
 

@@ -10,75 +10,39 @@ Feature: A node that stops reporting becomes unreachable
     Scenario: The kubelet is killed
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" is killed
-      Then Node "worker-1" keeps condition Ready=True for 39s
-      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between 39s and 56s
-      And Node "worker-1" has condition MemoryPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
-      And Node "worker-1" has condition DiskPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
-      And Node "worker-1" has condition PIDPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
-      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 39s and 57s
-      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 39s and 57s
+      Then Node "worker-1" keeps condition Ready=True for the grace period less 11s
+      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has condition MemoryPressure=Unknown, reason "NodeStatusUnknown", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has condition DiskPressure=Unknown, reason "NodeStatusUnknown", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has condition PIDPressure=Unknown, reason "NodeStatusUnknown", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between the grace period less 11s and the grace period and 7s
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between the grace period less 11s and the grace period and 7s
       And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
       But Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
       And nothing else about Node "worker-1" changes
       And the history of Node "worker-1" matches its snapshot
 
-    @until:1.31
-    Scenario: The kubelet is killed, up to 1.31
+    @until:1.33
+    Scenario: The kubelet is killed, up to 1.33
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" is killed
-      Then Node "worker-1" keeps condition Ready=True for 29s
-      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between 29s and 46s
-      And Node "worker-1" has condition MemoryPressure=Unknown, reason "NodeStatusUnknown", between 29s and 46s
-      And Node "worker-1" has condition DiskPressure=Unknown, reason "NodeStatusUnknown", between 29s and 46s
-      And Node "worker-1" has condition PIDPressure=Unknown, reason "NodeStatusUnknown", between 29s and 46s
-      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 29s and 47s
-      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 34s and 52s
+      Then Node "worker-1" keeps condition Ready=True for the grace period less 11s
+      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has condition MemoryPressure=Unknown, reason "NodeStatusUnknown", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has condition DiskPressure=Unknown, reason "NodeStatusUnknown", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has condition PIDPressure=Unknown, reason "NodeStatusUnknown", between the grace period less 11s and the grace period and 6s
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between the grace period less 11s and the grace period and 7s
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between the grace period less 6s and the grace period and 12s
       And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
       But Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
       And nothing else about Node "worker-1" changes
       And the history of Node "worker-1" matches its snapshot
 
-    @since:1.32 @until:1.33
-    Scenario: The kubelet is killed, on 1.32 and 1.33
-      Given a ready Node "worker-1"
-      When the kubelet on "worker-1" is killed
-      Then Node "worker-1" keeps condition Ready=True for 39s
-      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between 39s and 56s
-      And Node "worker-1" has condition MemoryPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
-      And Node "worker-1" has condition DiskPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
-      And Node "worker-1" has condition PIDPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
-      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 39s and 57s
-      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 44s and 62s
-      And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
-      But Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
-      And nothing else about Node "worker-1" changes
-      And the history of Node "worker-1" matches its snapshot
-
-    @since:1.32
     Scenario Outline: Silence of any kind counts: <silence>
       Given a ready Node "worker-1"
       When <silence>
-      Then Node "worker-1" keeps condition Ready=True for 39s
-      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 39s and 56s
-      But Node "bystander" keeps condition Ready=True for 120s
-      And no Event NodeNotReady about Node "bystander" for 120s
-
-      Examples:
-        | silence                                                   |
-        | the kubelet on "worker-1" stops                           |
-        | the kubelet on "worker-1" freezes                         |
-        | machine "worker-1" loses power                            |
-        | machine "worker-1" shuts down                             |
-        | machine "worker-1" freezes                                |
-        | machine "worker-1" loses its connection to the API server |
-        | machine "worker-1" loses its network                      |
-
-    @until:1.31
-    Scenario Outline: Silence of any kind counts, up to 1.31: <silence>
-      Given a ready Node "worker-1"
-      When <silence>
-      Then Node "worker-1" keeps condition Ready=True for 29s
-      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 29s and 46s
+      Then Node "worker-1" keeps condition Ready=True for the grace period less 11s
+      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between the grace period less 11s and the grace period and 6s
       But Node "bystander" keeps condition Ready=True for 120s
       And no Event NodeNotReady about Node "bystander" for 120s
 

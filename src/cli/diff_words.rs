@@ -61,7 +61,7 @@ fn content(text: &str) -> &str {
 }
 
 fn is_history(text: &str) -> bool {
-    text.starts_with("- at: ")
+    text.starts_with("- at: ") || text.starts_with("- act: ")
 }
 
 /// Tells what changed in a text that is no history, as a table: its lines.
@@ -78,19 +78,24 @@ fn lines(before: &str, after: &str) -> Vec<String> {
 }
 
 fn writes(history: &str) -> Vec<HistoryWrite> {
-    let mut found: Vec<(SignedDuration, Vec<String>)> = Vec::new();
+    let mut found: Vec<(usize, SignedDuration, Vec<String>)> = Vec::new();
+    let mut act = 0;
     for line in history.lines() {
         if let Some(at) = line.strip_prefix("- at: ") {
-            found.push((instant(at.trim_matches('"')).unwrap_or_default(), Vec::new()));
-        } else if let Some((_, lines)) = found.last_mut()
+            found.push((act, instant(at.trim_matches('"')).unwrap_or_default(), Vec::new()));
+        } else if line.starts_with("- act: ") {
+            act += 1;
+        } else if let Some((own, _, lines)) = found.last_mut()
+            && *own == act
             && line.trim() != "changed:"
         {
             lines.push(line.trim().to_owned());
         }
     }
-    let write = |(at, lines): (SignedDuration, Vec<String>)| HistoryWrite {
+    // Equal writes of two acts are two things; a history without marks is one of the first act.
+    let write = |(act, at, lines): (usize, SignedDuration, Vec<String>)| HistoryWrite {
         at,
-        key: lines.iter().map(|line| masked(line)).collect::<Vec<_>>().join("\n"),
+        key: format!("{}\n{}", act.max(1), lines.iter().map(|line| masked(line)).collect::<Vec<_>>().join("\n")),
         words: words(&lines),
     };
     found.into_iter().map(write).collect()

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use nodeproof_core::scenario::Act;
 use serde_json::json;
 
 use super::MISUSE;
@@ -24,7 +25,8 @@ Examples:
 
 Prints each problem as file:line:column with the line, and what to do about it. Of a file that is no Gherkin the \
 first problem alone is known. Stored snapshots that no scenario uses are problems too. Nothing is run. A \
-scenario that uses what is not modelled is named: no problem, and `run` can say nothing about it.
+scenario that uses what is not modelled is named: no problem, and `run` can say nothing about it. A note says where \
+zero lies in an act in which time passes between its When lines.
 
 Exit code: 0 nothing is wrong, 2 something is.")]
 pub struct LintArgs {
@@ -37,6 +39,35 @@ pub struct LintArgs {
     suite_args: SuiteArgs,
 }
 
+/// How many notes are printed; a suite that uses long acts on purpose should not drown its problems.
+const NOTES_MOST: usize = 10;
+
+/// Something to know about a scenario that is right.
+#[derive(Debug, serde::Serialize)]
+struct Note {
+    file: String,
+    line: u32,
+    message: String,
+}
+
+/// Says where zero lies in each act in which time passes between its When lines.
+fn notes(suite: &Suite) -> Vec<Note> {
+    let acts = suite.planned.iter().flat_map(|planned| &planned.compiled.scenario.acts);
+    let note = |act: &Act| {
+        let (early, last) = (act.before_zero()?, act.when.last()?);
+        let message = format!(
+            "zero is when this line has taken effect, later than line {}; a Then line that is timed from there wants \
+            an act of its own: When, Then, When, Then",
+            early.position.line
+        );
+        Some(Note { file: last.position.file.to_string(), line: last.position.line, message })
+    };
+    let mut notes: Vec<Note> = acts.filter_map(note).collect();
+    // The rows of an outline share their lines.
+    notes.dedup_by(|one, other| (&one.file, one.line) == (&other.file, other.line));
+    notes
+}
+
 /// Checks feature files without running them: exit code 2 if anything is wrong.
 #[must_use]
 pub fn run(args: &LintArgs, own: &Own) -> ExitCode {
@@ -47,12 +78,19 @@ pub fn run(args: &LintArgs, own: &Own) -> ExitCode {
     let planned = suite.planned.iter();
     let unsupported: Vec<_> = planned.filter_map(|planned| Some((planned, planned.not_modelled()?))).collect();
     let is_empty = problems.is_empty() && scenarios == 0;
+    let notes = notes(&suite);
     if args.json {
         let unsupported: Vec<_> =
             unsupported.iter().map(|(planned, what)| json!({"name": planned.name, "reason": what})).collect();
-        line(json!({"scenarios": scenarios, "problems": problems, "unsupported": unsupported}));
+        line(json!({"scenarios": scenarios, "problems": problems, "unsupported": unsupported, "notes": notes}));
     } else {
         problems.iter().for_each(|problem| line(format_args!("{problem}\n")));
+        for note in notes.iter().take(NOTES_MOST) {
+            line(format_args!("{}:{}: note: {}", note.file, note.line, note.message));
+        }
+        if let Some(more @ 1..) = notes.len().checked_sub(NOTES_MOST) {
+            line(format_args!("and {more} more notes; --json has them all"));
+        }
         for (planned, what) in &unsupported {
             line(format_args!("unsupported: {}: {what}", planned.name));
         }

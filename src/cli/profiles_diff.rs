@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::releases::{ColumnChange, ReleaseData, after, all};
-use nodeproof_core::profile::{GateStage, ROWS, Release, Value, gates};
+use nodeproof_core::profile::{GateStage, ROWS, Release, Settings, Value, gates};
 
 use crate::control::setup::shown;
 use crate::harness::Suite;
@@ -72,7 +72,8 @@ impl Differences {
         for (release, change) in &self.api {
             let _ = writeln!(text, "  {release}: {change}");
         }
-        let _ = writeln!(text, "\nScenarios that hold only on one side: {}", self.scenarios.len());
+        let _ =
+            writeln!(text, "\nScenarios that hold only on one side, or with other limits: {}", self.scenarios.len());
         for (name, tag) in &self.scenarios {
             let _ = writeln!(text, "  {name} ({tag})");
         }
@@ -184,14 +185,20 @@ fn api(data: &'static ReleaseData) -> Vec<(String, String)> {
     changes.into_iter().map(|change| (release.clone(), change)).collect()
 }
 
-/// Finds the scenarios that apply to one of the releases and not to the other.
+/// Finds the scenarios that apply to one of the releases and not to the other, and those whose limits move with the
+/// grace period where it differs.
 fn scenarios(suite: &Suite, from: Release, to: Release) -> Vec<(String, String)> {
+    let grace_period = |release| Settings::of(release).duration("node-monitor-grace-period");
+    let moves = grace_period(from) != grace_period(to);
     let one_side = suite.planned.iter().filter_map(|planned| {
         let tags = planned.tags();
         match (tags.other_release(from), tags.other_release(to)) {
             (Some(why), None) | (None, Some(why)) => {
                 let why = why.split(", and this is").next().unwrap_or_default().to_owned();
                 Some((planned.name.clone(), why))
+            }
+            (None, None) if moves && planned.compiled.scenario.expectations().any(|line| line.in_grace.to) => {
+                Some((planned.name.clone(), "its limits move with the grace period".to_owned()))
             }
             _ => None,
         }
@@ -227,6 +234,8 @@ mod tests {
         let suite = Suite::load(&SuitePaths::default());
         let text = Differences::of(Release::new(31, 0), Release::new(32, 0), &suite).unwrap().text();
         assert!(text.contains("  node-monitor-grace-period: 40s -> 50s (since 1.32.0)\n      how long"), "{text}");
-        assert!(text.contains("the_kubelet_is_killed_and_stays_away_up_to_1_31 (until 1.31)\n"), "{text}");
+        let moves = "the_kubelet_is_killed_and_stays_away_up_to_1_33 (its limits move with the grace period)\n";
+        assert!(text.contains(moves), "{text}");
+        assert!(text.contains("up_to_1_31_the_end_is_written_into_the_metric_of_the_start (until 1.31)\n"), "{text}");
     }
 }

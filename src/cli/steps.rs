@@ -45,10 +45,14 @@ A scenario stands in features/<area>/<topic>.feature and is run by the next `car
         Then Node \"worker-1\" keeps condition Ready=True for 39s
         And Node \"worker-1\" has condition Ready=Unknown, reason \"NodeStatusUnknown\", between 39s and 56s
 
-The Then lines are one timeline; zero is the instant of the When; their order means nothing. Give a `has … within` a
-`keeps … for` beside it, or it proves nothing about when. Say what must not change as well.
+An act is one or more When lines and the Then lines up to the next When. Its Then lines are one timeline; their order
+means nothing. Zero is when the last of its When lines has taken effect: with `And 2m pass` the lines above lie two
+minutes before zero. What is timed from a line wants that line to be the last of its act: When, Then, When, Then.
+Give a `has … within` a `keeps … for` beside it, or it proves nothing about when. Say what must not change as well.
   {bound}     within 60s · between 40s and 55s · at 60s · at 60s after Node \"x\" has taint \"…\" · after … · at once
   {for}       for 25s
+              a limit may be told by --node-monitor-grace-period, so that it fits each release and each flag:
+              between the grace period less 11s and the grace period and 6s
   {duration}  40s, 5m, 1m30s, 200ms          {condition}  Ready=Unknown          {taint}  key=value:NoExecute
   {object}    Node \"worker-1\", Pod \"web\" or Pod \"ns/web\", the Lease of Node \"worker-1\"; in sentences about
               conditions, fields, Events and snapshots any kind, as PersistentVolumeClaim \"data\", and

@@ -17,7 +17,7 @@ const NEAR: SignedDuration = SignedDuration::from_secs(5);
 /// A write of a history.
 #[derive(Debug)]
 struct SnapshotEntry {
-    /// How many times offsets started anew before it.
+    /// The number of its act; one in between for the line that marks the act.
     act: usize,
     offset: SignedDuration,
     /// The writer; empty if it is not known.
@@ -34,7 +34,7 @@ impl SnapshotEntry {
 
 /// Tells whether a text is a history.
 pub(super) fn is_history(text: &str) -> bool {
-    text.starts_with("- at: ")
+    text.starts_with("- at: ") || text.starts_with("- act: ")
 }
 
 /// Tells whether a real history matches a stored one.
@@ -61,12 +61,15 @@ pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -
 
 fn entries(history: &str, mask: &impl Fn(&str) -> String) -> Vec<SnapshotEntry> {
     let mut entries: Vec<SnapshotEntry> = Vec::new();
+    let mut act = 0;
     for line in history.lines() {
         if let Some(at) = line.strip_prefix("- at: ") {
             let offset = offset(at.trim_matches('"'));
-            let last = entries.last().map_or((0, offset), |last| (last.act, last.offset));
-            let act = if offset < last.1 { last.0 + 1 } else { last.0 };
             entries.push(SnapshotEntry { act, offset, by: String::new(), text: String::new() });
+        } else if let Some(what) = line.strip_prefix("- act: ") {
+            let text = format!("{what}\n");
+            entries.push(SnapshotEntry { act: act + 1, offset: SignedDuration::ZERO, by: String::new(), text });
+            act += 2;
         } else if let Some(entry) = entries.last_mut() {
             match line.trim_start().strip_prefix("by: ") {
                 Some(writer) => writer.trim_matches(['"', '\'']).clone_into(&mut entry.by),
@@ -113,9 +116,17 @@ mod tests {
 
     #[test]
     fn acts_come_one_after_the_other() {
-        let stored = [("+50s", "a", "x"), ("+0.1s", "b", "y")];
-        assert!(same(&stored, &[("+49s", "a", "x"), ("+0s", "b", "y")]));
-        assert!(!same(&stored, &[("+49s", "b", "y"), ("+50s", "a", "x")]));
+        let told = |acts: [(&str, &[_]); 2]| -> String {
+            acts.iter().map(|(done, entries)| format!("- act: {done}\n{}", history(entries))).collect()
+        };
+        let same = |live: [_; 2]| {
+            let stored = told([("it is killed", &[("+50s", "a", "x")]), ("it starts", &[("+0.1s", "b", "y")])]);
+            is_same(&stored, &told(live), str::to_owned)
+        };
+        assert!(same([("it is killed", &[("+49s", "a", "x")]), ("it starts", &[("+0s", "b", "y")])]));
+        assert!(!same([("it is killed", &[("+49s", "b", "y")]), ("it starts", &[("+50s", "a", "x")])]));
+        assert!(!same([("it is killed", &[("+49s", "a", "x"), ("+50s", "b", "y")]), ("it starts", &[])]));
+        assert!(!same([("it is killed", &[("+49s", "a", "x")]), ("it thaws", &[("+0s", "b", "y")])]));
     }
 
     #[test]

@@ -46,10 +46,9 @@ impl Planned {
         self.compiled.scenario.not_modelled.as_deref()
     }
 
-    /// Tells whether the scenario applies to the default release, for which snapshots are stored first.
-    pub(super) fn is_for_default_release(&self) -> bool {
-        let own = self.compiled.scenario.cluster.release.unwrap_or(DEFAULT_RELEASE);
-        own == DEFAULT_RELEASE && self.tags().other_release(DEFAULT_RELEASE).is_none()
+    /// Returns the release whose snapshots have no release in their names: the scenario's own, or else the fitting one.
+    pub(super) fn first_release(&self) -> Release {
+        self.compiled.scenario.cluster.release.unwrap_or_else(|| self.fitting_release())
     }
 
     /// Returns the default release if the scenario is for it, or else the newest for which it is.

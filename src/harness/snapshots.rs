@@ -1,8 +1,9 @@
 //! Stored snapshots: where they are, whether a scenario still produces the same, and which ones are not used.
 //!
-//! A file is `snapshots/<area>/<topic>/<scenario>.<what>.snap`; if a release differs, `…@1.33.snap` stands beside it,
-//! and applies to the releases beyond it as well, up to the next that has one. Inputs: the snapshots of an outcome.
-//! Outputs: equal, or the difference as text; offsets count on the simulator at the default seed, on every release.
+//! A file is `snapshots/<area>/<topic>/<scenario>.<what>.snap`, for the default release, or for the newest for which
+//! the scenario is; if another differs, `…@1.33.snap` stands beside it, and applies to the releases beyond it as well,
+//! up to the next that has one. Inputs: the snapshots of an outcome. Outputs: equal, or the difference as text; offsets
+//! count on the simulator at the default seed, on every release.
 //! Under `cargo test` insta writes new snapshots; `nodeproof run` writes them with `--accept` alone.
 
 use std::any::Any;
@@ -72,8 +73,8 @@ impl Store {
         base: &str,
         text: &str,
     ) -> Result<(), String> {
-        let release = if planned.is_for_default_release() { planned.release(options) } else { DEFAULT_RELEASE };
-        let names = names(base, release);
+        let release = planned.release(options);
+        let names = names(base, release, planned.first_release());
         let own = &names[0];
         let stored = names.iter().find_map(|name| self.read(name).transpose()).transpose()?;
         let is_default_seed = options.seed == SuiteOptions::default().seed;
@@ -126,7 +127,8 @@ impl Store {
     #[must_use]
     pub fn unused(&self, planned: &[Planned], broken_areas: &BTreeSet<String>) -> Vec<(PathBuf, Problem)> {
         let Self::Tree(root) = self else { return Vec::new() };
-        let used: BTreeSet<String> = planned.iter().flat_map(expected).collect();
+        let stems = |own| expected(own).into_iter().map(|stem| (stem, Planned::first_release(own)));
+        let used: BTreeMap<String, Release> = planned.iter().flat_map(stems).collect();
         let mut found = BTreeMap::new();
         walk(root, root, &mut found);
         let mut unused = Vec::new();
@@ -140,18 +142,17 @@ impl Store {
             }
             let text = |path: &Path| fs::read_to_string(path).ok().and_then(|raw| contents(name, &raw).ok());
             let is_like = |other: &PathBuf| text(other) == text(path);
-            let why = if !used.contains(base) {
-                "is used by no scenario"
-            } else {
-                let next =
-                    |release| names(base, release).iter().skip(1).find_map(|name| found.get(&format!("{name}.snap")));
-                match release {
-                    Some(Err(_)) => "is for no release that is modelled",
-                    Some(Ok(release)) if next(release).is_some_and(is_like) => {
-                        "says the same as the one that applies without it"
-                    }
-                    _ => continue,
+            let next = |release, first| {
+                let others = names(base, release, first).into_iter().skip(1);
+                others.filter_map(|name| found.get(&format!("{name}.snap"))).next()
+            };
+            let why = match (used.get(base), release) {
+                (None, _) => "is used by no scenario",
+                (_, Some(Err(_))) => "is for no release that is modelled",
+                (Some(first), Some(Ok(release))) if next(release, *first).is_some_and(is_like) => {
+                    "says the same as the one that applies without it"
                 }
+                _ => continue,
             };
             let problem = Problem::of_file(&format!("snapshots/{name}"), why);
             unused.push((path.clone(), problem.help("delete it, or let `nodeproof run --accept` do that")));
@@ -161,11 +162,11 @@ impl Store {
 }
 
 /// Returns the names of the snapshots that apply to a release: its own, or else that of the nearest release on the way
-/// to the default one, and at last that one's.
-fn names(base: &str, release: Release) -> Vec<String> {
+/// to the scenario's first one, and at last that one's.
+fn names(base: &str, release: Release, first: Release) -> Vec<String> {
     let named = |release| format!("{base}@{}", release_name(release));
-    let own = (release != DEFAULT_RELEASE).then_some(release);
-    let between = releases_between(release, DEFAULT_RELEASE);
+    let own = (release != first).then_some(release);
+    let between = releases_between(release, first);
     own.into_iter().chain(between).map(named).chain([base.to_owned()]).collect()
 }
 
@@ -196,7 +197,7 @@ fn name_of(subject: &Subject) -> String {
         Subject::Object(of) => format!("{}-{}", of.kind.to_lowercase(), of.key.name),
         Subject::Table(of) => of.plural.to_string(),
         Subject::Machine(name) => name.to_string(),
-        Subject::PodsOf { owner, .. } => owner.to_string(),
+        Subject::PodsOf { .. } => "pods".to_owned(),
         Subject::Several { called, .. } => called.to_string(),
         Subject::Own(look) => look.name.to_string(),
         Subject::Answer => "answer".to_owned(),

@@ -270,6 +270,8 @@ fn opposite(line: &Expectation) -> Option<Expectation> {
         Predicate::RenewedOnTime | Predicate::NothingElseChanges | Predicate::MatchesSnapshot(_) => return None,
         _ => {}
     }
+    // The first limit that it gets is told by the last one that it had.
+    other.in_grace.from = other.in_grace.to;
     match &mut other.bound {
         Bound::Between(_, to) => other.bound = Bound::Between(*to + BEYOND, *to + BEYOND * 2),
         Bound::At { offset, .. } => *offset += BEYOND,

@@ -36,13 +36,15 @@ fn node(name: &str, zone: &str) -> Node {
     Node { name: Text::from(name), zone, region: None, hardware, labels: Vec::new(), taints: Vec::new() }
 }
 
-/// Returns the bound of the first line after a heading that holds some words: `between 339s and 357s`.
-fn bound(text: &str, heading: &str, words: &str) -> (SignedDuration, SignedDuration) {
+/// Returns the limits of the first line after a heading that holds some words:
+/// `between the grace period and 289s and the grace period and 307s`.
+fn limits(text: &str, heading: &str, words: &str, grace: SignedDuration) -> (SignedDuration, SignedDuration) {
+    const GRACE: &str = "the grace period and ";
     let scenario = &text[text.find(heading).expect(heading)..];
     let line = scenario.lines().find(|line| line.contains(words)).expect(words);
-    let parts: Vec<&str> = line[line.find("between").expect(line)..].split_whitespace().collect();
-    let read = |text: &str| time::parse_duration(text.trim_end_matches(',')).expect(text);
-    (read(parts[1]), read(parts[3]))
+    let after = |text: &str| time::parse_duration(text.split_whitespace().next().unwrap()).expect(line);
+    let found: Vec<SignedDuration> = line.split(GRACE).skip(1).map(after).collect();
+    (grace + found[0], grace + found[1])
 }
 
 /// Returns the rows of an outline's table.
@@ -58,14 +60,15 @@ fn rows(text: &str, heading: &str) -> Vec<(usize, usize)> {
 fn pods_leave_when_the_scenarios_of_eviction_say() {
     for (release, heading) in [
         ("1.34", "Scenario: The kubelet is killed and stays away\n"),
-        ("1.31", "Scenario: The kubelet is killed and stays away, up to 1.31\n"),
-        ("1.33", "Scenario: The kubelet is killed and stays away, on 1.32 and 1.33\n"),
+        ("1.31", "Scenario: The kubelet is killed and stays away, up to 1.33\n"),
+        ("1.33", "Scenario: The kubelet is killed and stays away, up to 1.33\n"),
     ] {
-        let (from, to) = bound(EVICTION, heading, "is deleted between");
         let mut question = question(release, spread(4, 2), vec![Down::Node(Text::of("a-1"))]);
         question.how = How::KubeletKilled;
         let answer = answer(&question).unwrap();
         let (first, last) = answer.deleted.span.unwrap();
+        let grace = question.settings.duration("node-monitor-grace-period");
+        let (from, to) = limits(EVICTION, heading, "is deleted between", grace);
         assert!(from <= first && last <= to, "{release}: {first:?} to {last:?}");
     }
 }

@@ -1,17 +1,22 @@
 //! Reads bounds, the last words of `Then` lines: `within 60s`, `between 40s and 55s`, `for 25s`, `at 60s after …`,
 //! `between 10s and 11s after …`.
 
-use nodeproof_core::scenario::{Bound, Predicate, Subject};
+use jiff::SignedDuration;
+use nodeproof_core::scenario::{Bound, DEFAULT_GRACE_PERIOD, GraceLimits, Predicate, Subject};
 
 use super::draft::Draft;
 use super::words;
 
 const FORMS: &str = "within 60s, between 40s and 55s, at 60s after …, or after …";
 
+/// How a limit is told by `--node-monitor-grace-period`, alone or with `and 6s` or `less 1s` behind it.
+const GRACE_PERIOD: &str = "the grace period";
+
 impl Draft {
     /// Reads the bound of something that becomes true; none is needed in a `Given`.
     pub(super) fn becomes(&mut self, words: &str) -> Option<Bound> {
         let words = words.trim();
+        self.in_grace = GraceLimits::default();
         if self.is_given() || self.is_when() {
             if !words.is_empty() {
                 let keyword = if self.is_given() { "Given" } else { "When" };
@@ -28,7 +33,7 @@ impl Draft {
         }
         let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
         match first {
-            "within" => self.duration(rest).map(Bound::Within),
+            "within" => self.limit(rest).map(Bound::Within),
             "between" => self.between(words, rest),
             "at" => self.at(rest),
             "after" => self.after(words, rest),
@@ -48,12 +53,13 @@ impl Draft {
     /// Reads the bound of something that stays true: `for 25s`.
     pub(super) fn lasts(&mut self, words: &str) -> Option<Bound> {
         let words = words.trim();
+        self.in_grace = GraceLimits::default();
         if self.is_given() {
             self.problem(words, "a Given says what is there, not how long".to_owned());
             return None;
         }
         match words.strip_prefix("for ") {
-            Some(duration) => self.duration(duration).map(Bound::For),
+            Some(duration) => self.limit(duration).map(Bound::For),
             None => {
                 let message = if words.is_empty() {
                     "the bound is missing".to_owned()
@@ -70,17 +76,25 @@ impl Draft {
         }
     }
 
-    pub(super) fn duration(&mut self, words: &str) -> Option<jiff::SignedDuration> {
+    pub(super) fn duration(&mut self, words: &str) -> Option<SignedDuration> {
         self.take(words, words::duration(words))
     }
 
+    /// Reads the last limit of a bound, or its only one.
+    fn limit(&mut self, words: &str) -> Option<SignedDuration> {
+        let (limit, in_grace) = self.take(words, limit(words))?;
+        self.in_grace.to = in_grace;
+        Some(limit)
+    }
+
     fn between(&mut self, all: &str, words: &str) -> Option<Bound> {
-        let Some((from, to)) = words.split_once(" and ") else {
+        let (limits, anchor) = words.split_once(" after ").map_or((words, None), |(to, anchor)| (to, Some(anchor)));
+        let Some((from, to)) = two_limits(limits) else {
             self.problem(all, "`between` has two limits, as in between 40s and 55s".to_owned());
             return None;
         };
-        let (to, anchor) = to.split_once(" after ").map_or((to, None), |(to, anchor)| (to, Some(anchor)));
-        let (low, high) = (self.duration(from)?, self.duration(to)?);
+        let ((low, low_in_grace), high) = (self.take(from, limit(from))?, self.limit(to)?);
+        self.in_grace.from = low_in_grace;
         if low > high {
             self.problem(all, format!("{from} is later than {to}"));
             return None;
@@ -92,7 +106,7 @@ impl Draft {
 
     fn at(&mut self, words: &str) -> Option<Bound> {
         let (offset, rest) = words.split_once(" after ").unwrap_or((words, ""));
-        let offset = self.duration(offset)?;
+        let offset = self.limit(offset)?;
         if rest.is_empty() {
             return Some(Bound::At { offset, after: None });
         }
@@ -102,7 +116,7 @@ impl Draft {
 
     fn after(&mut self, all: &str, words: &str) -> Option<Bound> {
         let (words, limit) = match words.rsplit_once(" within ") {
-            Some((words, limit)) => (words.trim_end_matches(','), Some(self.duration(limit)?)),
+            Some((words, limit)) => (words.trim_end_matches(','), Some(self.limit(limit)?)),
             None => (words, None),
         };
         if words.is_empty() {
@@ -135,7 +149,7 @@ impl Draft {
     /// too.
     pub(super) fn expect_lasts(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
         let Some(bound) = self.lasts(bound.trim_start_matches(',')) else { return };
-        if bound == Bound::For(jiff::SignedDuration::ZERO) {
+        if bound == Bound::For(SignedDuration::ZERO) {
             self.problem("", "for 0s proves nothing".to_owned());
             return;
         }
@@ -143,4 +157,26 @@ impl Draft {
             self.expect(subject, predicate, Some(bound));
         }
     }
+}
+
+/// Reads a limit, and whether it is told by the grace period: `40s`, `the grace period`, `the grace period and 6s`,
+/// `the grace period less 1s`.
+fn limit(words: &str) -> Result<(SignedDuration, bool), words::Wrong> {
+    let Some(rest) = words.trim().strip_prefix(GRACE_PERIOD) else {
+        return words::duration(words).map(|limit| (limit, false));
+    };
+    let limit = match (rest, rest.strip_prefix(" and "), rest.strip_prefix(" less ")) {
+        ("", ..) => DEFAULT_GRACE_PERIOD,
+        (_, Some(more), _) => DEFAULT_GRACE_PERIOD + words::duration(more)?,
+        (.., Some(less)) => DEFAULT_GRACE_PERIOD - words::duration(less)?,
+        _ => return Err(format!("{words:?} is no limit: as in {GRACE_PERIOD} and 6s, or {GRACE_PERIOD} less 1s")),
+    };
+    Ok((limit.max(SignedDuration::ZERO), true))
+}
+
+/// Parts two limits at the `and` between them; that of `the grace period and 6s` is none.
+fn two_limits(words: &str) -> Option<(&str, &str)> {
+    let halves = || words.match_indices(" and ").map(|(at, and)| (&words[..at], &words[at + and.len()..]));
+    let are_limits = |(from, to): &(&str, &str)| limit(from).is_ok() && limit(to).is_ok();
+    halves().find(are_limits).or_else(|| halves().next())
 }

@@ -11,8 +11,8 @@ use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::network::Resource;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
-    Act, Bound, Bystanders, Expectation, Fact, Given, Position, Predicate, Scenario, ScenarioAction, Setup, Subject,
-    When,
+    Act, Bound, Bystanders, Expectation, Fact, Given, GraceLimits, Position, Predicate, Scenario, ScenarioAction,
+    Setup, Subject, When,
 };
 
 use super::functions::CompileContext;
@@ -85,6 +85,8 @@ pub struct Draft {
     pub(super) of_every_node: bool,
     /// Names in steps that no sentence fits. Such a step may have declared them, so no problem is reported for them.
     pub(super) doubtful: BTreeSet<String>,
+    /// Which limits of the bound that was read last are told by the grace period.
+    pub(super) in_grace: GraceLimits,
     place: DraftPosition,
 }
 
@@ -308,7 +310,8 @@ impl Draft {
         }
         let Some(bound) = bound else { return };
         let position = self.position();
-        let expectation = Expectation { fact, bound, position };
+        let in_grace = std::mem::take(&mut self.in_grace);
+        let expectation = Expectation { fact, bound, in_grace, position };
         match self.scenario.acts.last_mut() {
             Some(act) => act.expectations.push(expectation),
             None if self.place.scratch => {

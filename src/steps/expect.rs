@@ -336,7 +336,8 @@ fn matches_snapshot(draft: &mut Draft, object: String) {
     draft.snapshot(&object, SnapshotKind::Object);
 }
 
-/// What changed of the object since the first act, when, and who wrote it, equals what is stored.
+/// What changed of the object since the first act, when, and who wrote it, equals what is stored; where there are
+/// several acts, with a line before what changed in each.
 #[then(
     regex = r#"^the history of (?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") matches its snapshot$"#
 )]

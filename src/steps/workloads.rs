@@ -4,8 +4,10 @@
 use cucumber::{given, then};
 use nodeproof_core::json;
 use nodeproof_core::network::Resource;
+use nodeproof_core::objects::names::Wording;
+use nodeproof_core::objects::selector::Selector;
 use nodeproof_core::objects::{Json, Text};
-use nodeproof_core::scenario::{Fact, Predicate, Setup, Subject};
+use nodeproof_core::scenario::{Fact, PodPlace, PodsBy, Predicate, Setup, Subject};
 
 use super::draft::Draft;
 use super::words;
@@ -34,7 +36,7 @@ fn workload(draft: &mut Draft, kind: String, name: String, count: String) {
     }
     let (resource, body) = manifest(&kind, &name, count);
     draft.given(Setup::Objects(vec![(resource, body)]));
-    draft.given(Setup::Until(Fact { subject: pods_of(&name, None), predicate: running(count) }));
+    draft.given(Setup::Until(Fact { subject: pods_of(PodsBy::Owner(name), None), predicate: running(count) }));
 }
 
 /// A budget that lets evictions take the Pods with a label, `app=web`, as long as so many of them are healthy; a number
@@ -57,33 +59,55 @@ fn budget(draft: &mut Draft, name: String, count: String, selector: String) {
     draft.given(Setup::Objects(vec![(Resource::of("policy", "v1", "poddisruptionbudgets"), body)]));
 }
 
-/// So many Pods of an owner run, on any Node or on this one: exactly so many, whichever. `0 Pods` is none.
+/// So many Pods run: exactly so many, whichever, of an owner, with a label, or any of namespace `default`; anywhere, on
+/// a Node, or on the Nodes of a zone. `0 Pods` is none.
 #[given(
-    regex = r#"^(?P<count>\d+) Pods? of "(?P<owner>[^"]*)" (?:is|are) running(?: on Node "(?P<node>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<count>\d+) Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")? (?:is|are) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<count>\d+) Pods? of "(?P<owner>[^"]*)" (?:is|are) running(?: on Node "(?P<node>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<count>\d+) Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")? (?:is|are) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
-fn pods_run(draft: &mut Draft, count: String, owner: String, node: String, bound: String) {
-    let what = draft.running_pods(&count, &owner, &node);
+fn pods_run(
+    draft: &mut Draft,
+    count: String,
+    owner: String,
+    label: String,
+    place: String,
+    name: String,
+    bound: String,
+) {
+    let what = draft.running_pods(&count, [&owner, &label], [&place, &name]);
     draft.expect_becomes(what, &bound);
 }
 
-/// So many Pods of an owner run all the time, neither more nor fewer.
+/// So many Pods run all the time, neither more nor fewer.
 #[then(
-    regex = r#"^(?P<count>\d+) Pods? of "(?P<owner>[^"]*)" (?:keeps|keep) running(?: on Node "(?P<node>[^"]*)")?(?P<for>,? .*)?$"#
+    regex = r#"^(?P<count>\d+) Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")? (?:keeps|keep) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<for>,? .*)?$"#
 )]
-fn pods_keep_running(draft: &mut Draft, count: String, owner: String, node: String, bound: String) {
-    let what = draft.running_pods(&count, &owner, &node);
+fn pods_keep_running(
+    draft: &mut Draft,
+    count: String,
+    owner: String,
+    label: String,
+    place: String,
+    name: String,
+    bound: String,
+) {
+    let what = draft.running_pods(&count, [&owner, &label], [&place, &name]);
     draft.expect_lasts(what, &bound);
 }
 
-/// Any of the sentences about one Pod, for the Pods of an owner on a Node or on any: it holds if it holds for one of
-/// them; they are deleted or gone if all are that were there when the act began.
-#[given(regex = r#"^the Pods? of "(?P<owner>[^"]*)"(?: on Node "(?P<node>[^"]*)")? (?P<rest>.+)$"#)]
-#[then(regex = r#"^the Pods? of "(?P<owner>[^"]*)"(?: on Node "(?P<node>[^"]*)")? (?P<rest>.+)$"#)]
-fn pods_of_owner(draft: &mut Draft, owner: String, node: String, rest: String) {
-    let Some(subject) = draft.owned_pods(&owner, &node) else { return };
+/// Any of the sentences about one Pod, for Pods by their owner, by a label, or all of namespace `default`; anywhere, on
+/// a Node, or on the Nodes of a zone: it holds if it holds for one of them; they are deleted or gone if all are that
+/// were there when the act began.
+#[given(
+    regex = r#"^the Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")?(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")? (?P<rest>.+)$"#
+)]
+#[then(
+    regex = r#"^the Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")?(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")? (?P<rest>.+)$"#
+)]
+fn pods_chosen(draft: &mut Draft, owner: String, label: String, place: String, name: String, rest: String) {
+    let Some(subject) = draft.chosen_pods([&owner, &label], [&place, &name]) else { return };
     if !draft.pods.iter().any(|pod| *pod.name == *STAND_IN) {
         let _ = draft.declare_pod(STAND_IN, None);
     }
@@ -107,8 +131,8 @@ fn singular(rest: &str) -> String {
     found.unwrap_or_else(|| rest.to_owned())
 }
 
-fn pods_of(owner: &Text, node: Option<Text>) -> Subject {
-    Subject::PodsOf { namespace: Text::of("default"), owner: owner.clone(), node }
+fn pods_of(by: PodsBy, place: Option<PodPlace>) -> Subject {
+    Subject::PodsOf { namespace: Text::of("default"), by, place }
 }
 
 fn running(count: usize) -> Predicate {
@@ -117,21 +141,53 @@ fn running(count: usize) -> Predicate {
 }
 
 impl Draft {
-    fn owned_pods(&mut self, owner: &str, node: &str) -> Option<Subject> {
-        let known = self.owners.iter().find(|own| ***own == *owner).cloned();
-        let Some(owner) = known else {
-            if !self.doubtful.contains(owner) {
-                let help = vec![format!("declare it: Given a Deployment {owner:?} of 3 Pods")];
-                self.problem_with(owner, format!("no workload {owner:?} is declared"), help);
-            }
-            return None;
+    /// Reads which Pods are meant: an owner or a label, if either, and a Node or a zone, if either.
+    fn chosen_pods(&mut self, [owner, label]: [&str; 2], [place, name]: [&str; 2]) -> Option<Subject> {
+        let by = match (owner, label) {
+            ("", "") => PodsBy::Namespace,
+            ("", label) => self.pods_with_label(label)?,
+            (owner, _) => PodsBy::Owner(self.owner(owner)?),
         };
-        let node = if node.is_empty() { None } else { Some(self.node(node)?) };
-        Some(pods_of(&owner, node))
+        let nodes = match place {
+            "" => return Some(pods_of(by, None)),
+            "Node" => vec![self.node(name)?],
+            _ => self.zone(name).into_iter().map(|node| node.name).collect(),
+        };
+        (!nodes.is_empty())
+            .then(|| pods_of(by, Some(PodPlace { called: Text::from(format!("{place} {name:?}")), nodes })))
     }
 
-    fn running_pods(&mut self, count: &str, owner: &str, node: &str) -> Option<(Subject, Predicate)> {
-        let subject = self.owned_pods(owner, node)?;
+    fn owner(&mut self, owner: &str) -> Option<Text> {
+        let known = self.owners.iter().find(|own| ***own == *owner).cloned();
+        if known.is_none() && !self.doubtful.contains(owner) {
+            let help = vec![format!("declare it: Given a Deployment {owner:?} of 3 Pods")];
+            self.problem_with(owner, format!("no workload {owner:?} is declared"), help);
+        }
+        known
+    }
+
+    /// Reads a selector of labels that something in the scenario has: one that nothing has would select nothing, and a
+    /// line that nothing runs would pass.
+    fn pods_with_label(&mut self, label: &str) -> Option<PodsBy> {
+        let (key, value) = self.take(label, words::label(label))?;
+        let is_of_workload = key.as_str() == "app" && value.as_ref().is_some_and(|value| self.owners.contains(value));
+        let is_said = |word: &str| word.split('/').all(|part| self.says(part));
+        if !is_of_workload && ![Some(&key), value.as_ref()].into_iter().flatten().all(|word| is_said(word)) {
+            let help = vec!["a Pod gets it from its object, or `app=NAME` from a workload of that name".to_owned()];
+            self.problem_with(label, format!("nothing in the scenario has label {label:?}"), help);
+            return None;
+        }
+        match Selector::parse(label, Wording::Characters) {
+            Ok(selector) => Some(PodsBy::Labels(Text::from(label), selector)),
+            Err(message) => {
+                self.problem(label, message);
+                None
+            }
+        }
+    }
+
+    fn running_pods(&mut self, count: &str, by: [&str; 2], place: [&str; 2]) -> Option<(Subject, Predicate)> {
+        let subject = self.chosen_pods(by, place)?;
         let Ok(count) = count.parse::<usize>() else {
             self.problem(count, format!("{count} is too much"));
             return None;

@@ -40,7 +40,7 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["registry"],
     ])),
     (&["core", "scenario"], Rows(&[
-        &["action", "capability", "position", "words"],
+        &["action", "capability", "grace", "pods", "position", "words"],
         &["expectation"],
         &["definition"],
         &["shared_requests", "heartbeat_writer", "observation"],

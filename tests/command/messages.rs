@@ -10,6 +10,9 @@ pub(crate) const TRIALS: &[Named] = &[
     ("messages::show_durations_as_written", durations),
     ("messages::of_explain_have_no_empty_fields", explain),
     ("messages::of_control_help", control),
+    ("messages::about_pods_that_are_not_named", pods),
+    ("messages::about_the_grace_period", grace_period),
+    ("messages::of_lint_say_where_zero_is", zero),
 ];
 
 /// Returns what lint says of a Then line.
@@ -55,6 +58,42 @@ fn snippet() -> Result<(), String> {
 fn answers() -> Result<(), String> {
     says("the request is answered with 400", &["400 is a refusal", "= help: write `the request is refused with 400`"])?;
     says("the request is refused with 200", &["200 is no refusal", "= help: write `the request is answered with 200`"])
+}
+
+fn pods() -> Result<(), String> {
+    says(
+        "0 Pods with label \"app=wbe\" keep running for 5s",
+        &["b.feature:5:28: nothing in the scenario has label \"app=wbe\"\n", "= help: a Pod gets it from its object"],
+    )?;
+    says("0 Pods keep running on Nodes of zone \"z\" for 5s", &["no Node is in zone \"z\"", "3 ready Nodes in zone"])?;
+    says("the Pods on Node \"v\" are gone within 5s", &["no Node \"v\" is declared", "did you mean \"w\"?"])?;
+    says("the Pods with label \"a==b\" are gone within 5s", &["\"a==b\" is no label"])?;
+    says("0 Pods of \"web\" keep running for 5s", &["no workload \"web\" is declared"])
+}
+
+fn grace_period() -> Result<(), String> {
+    let ready = "Node \"w\" has condition Ready=Unknown";
+    says(&format!("{ready} within the grace period or so"), &["is no limit: as in the grace period and 6s"])?;
+    says(&format!("{ready} within the grace period and soon"), &["\"soon\" is no duration"])?;
+    says(&format!("{ready} between the grace period and"), &["`between` has two limits"])?;
+    says(&format!("{ready} between the grace period and 6s and 40s"), &["is later than 40s"])
+}
+
+fn zero() -> Result<(), String> {
+    let world = World::new();
+    let feature = |second: &str| {
+        format!(
+            "Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    When the kubelet on \"w\" is killed\n    \
+             And {second}\n    Then Node \"w\" stays for 5s\n"
+        )
+    };
+    world.write("features/a/b.feature", feature("2m pass"));
+    let out = world.call(&["lint"]).ends(0)?.out;
+    let note = "features/a/b.feature:5: note: zero is when this line has taken effect, later than line 4";
+    require(out.contains(note), || format!("{note:?} is missing in\n{out}"))?;
+    world.write("features/a/b.feature", feature("the user cordons Node \"w\""));
+    let out = world.call(&["lint"]).ends(0)?.out;
+    require(!out.contains("note"), || format!("a note too many in\n{out}"))
 }
 
 fn suggestions() -> Result<(), String> {

@@ -11,7 +11,7 @@ use super::names::{self, Wording};
 use super::{Json, Text};
 
 /// How a term compares.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Operator {
     In,
     NotIn,
@@ -21,7 +21,7 @@ enum Operator {
     LessThan,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Requirement {
     key: Text,
     operator: Operator,
@@ -29,7 +29,7 @@ struct Requirement {
 }
 
 /// A selector over labels: all its terms have to hold.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Selector(Vec<Requirement>);
 
 impl Selector {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Action, Capabilities, Capability, Expectation, Fact, Position, Taint};
+use super::{Action, Capabilities, Capability, DEFAULT_GRACE_PERIOD, Expectation, Fact, Position, Taint};
 use crate::components::controller::ControllerAction;
 use crate::components::machine::MachineSpec;
 use crate::network::{Call, Endpoint, Resource, Target};
@@ -372,6 +372,16 @@ fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration
     SignedDuration::ZERO
 }
 
+impl Scenario {
+    /// Gives the limits that are told by the grace period the one of the cluster; called once, before the run.
+    pub fn set_grace_period(&mut self, grace_period: SignedDuration) {
+        let by = grace_period - DEFAULT_GRACE_PERIOD;
+        for line in self.acts.iter_mut().flat_map(|act| &mut act.expectations) {
+            line.bound.shift(line.in_grace, by);
+        }
+    }
+}
+
 impl Expectation {
     /// Returns the facts of the line: its own, and what its bound depends on.
     pub fn facts(&self) -> impl Iterator<Item = &Fact> {
@@ -384,5 +394,14 @@ impl Act {
     #[must_use]
     pub fn length(&self) -> SignedDuration {
         self.expectations.iter().map(|expectation| expectation.bound.end()).max().unwrap_or_default()
+    }
+
+    /// Returns the first of its `When` lines after which time passes before zero, if that is not before anything is
+    /// done: what follows from that line at once lies before zero.
+    #[must_use]
+    pub fn before_zero(&self) -> Option<&When> {
+        let waits = |action: &ScenarioAction| matches!(action, ScenarioAction::Pass(_) | ScenarioAction::Until(_));
+        let last_wait = self.when.iter().rposition(|step| step.actions.iter().any(waits))?;
+        self.when[..last_wait].iter().find(|step| !step.actions.iter().all(waits))
     }
 }

@@ -9,6 +9,8 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::Position;
+use super::grace::GraceLimits;
+use super::pods::{PodPlace, PodsBy};
 use crate::network::{ENDPOINT_SLICES, EVENTS, LEASES, NODE_LEASES, NODES, PODS, Resource};
 use crate::objects::{Json, ObjectKey, Path, Text};
 
@@ -19,6 +21,8 @@ pub struct Expectation {
     pub fact: Fact,
     /// When.
     pub bound: Bound,
+    /// Which limits of the bound are told by the grace period.
+    pub in_grace: GraceLimits,
     /// Where it stands.
     pub position: Position,
 }
@@ -37,14 +41,14 @@ pub struct Fact {
 pub enum Subject {
     /// An object by kind and name.
     Object(ObjectRef),
-    /// The Pods of an owner, which have random names.
+    /// Pods that are not named, since their names are random or do not matter.
     PodsOf {
         /// The namespace.
         namespace: Text,
-        /// The name of the owner: a Deployment's Pods are found through its ReplicaSets.
-        owner: Text,
-        /// The Node on which they are; `None` for any.
-        node: Option<Text>,
+        /// Which.
+        by: PodsBy,
+        /// Where; `None` for anywhere, without a Node too.
+        place: Option<PodPlace>,
     },
     /// Several objects of one kind, of which some are counted.
     Several {
@@ -456,6 +460,19 @@ impl Bound {
                 Some(fact)
             }
             _ => None,
+        }
+    }
+
+    /// Moves the limits that are told by the grace period; none becomes negative.
+    pub(super) fn shift(&mut self, limits: GraceLimits, by: SignedDuration) {
+        let (from, to) = match self {
+            Self::Between(from, to) | Self::Apart { from, to, .. } => (Some(from), Some(to)),
+            Self::Within(to) | Self::For(to) | Self::At { offset: to, .. } => (None, Some(to)),
+            Self::After { within, .. } => (None, within.as_mut()),
+            Self::AtOnce | Self::Soon(_) | Self::Act => (None, None),
+        };
+        for limit in from.filter(|_| limits.from).into_iter().chain(to.filter(|_| limits.to)) {
+            *limit = (*limit + by).max(SignedDuration::ZERO);
         }
     }
 

@@ -11,11 +11,13 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::words::change_text;
-use super::{ObjectChange, ObjectRef};
+use super::{Act, ObjectChange, ObjectRef};
+use crate::json;
 use crate::network::{LEASES, NODES};
 use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
-use crate::objects::{Json, Object};
+use crate::objects::time::offset;
+use crate::objects::{Json, Object, Text};
 
 /// A write that changed an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +45,45 @@ pub struct History {
     pub entries: Vec<HistoryEntry>,
     /// The writes before the first act, with times relative to its zero. They are never printed.
     pub earlier: Vec<HistoryEntry>,
+}
+
+impl History {
+    /// Returns the history as it is printed in a report.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        self.entries.iter().map(entry_json).collect()
+    }
+}
+
+/// Returns a history as it is printed in a snapshot: the writes of each act, with its zero and what was done. Where
+/// there are several acts, a line stands before the writes of each: what was done, and how long after the zero of the
+/// act before.
+pub(super) fn story(acts: &[Act], told: &[(Timestamp, Vec<HistoryEntry>)]) -> Json {
+    let mut lines = Vec::new();
+    for (at, (act, (zero, entries))) in acts.iter().zip(told).enumerate() {
+        if told.len() > 1 {
+            let done: Vec<&str> = act.when.iter().map(|step| without_keyword(&step.position.text)).collect();
+            let mut line = json!({"act": done.join(", then ")});
+            if let Some((before, _)) = at.checked_sub(1).map(|before| &told[before]) {
+                line.set(&["after"], Json::from(offset(*zero, *before)));
+            }
+            lines.push(line);
+        }
+        lines.extend(entries.iter().map(entry_json));
+    }
+    lines.into_iter().collect()
+}
+
+fn entry_json(entry: &HistoryEntry) -> Json {
+    let changed: Json =
+        entry.changed.iter().map(|(path, text)| (Text::from(path), Json::from(text.as_str()))).collect();
+    let mut line = json!({"at": offset(entry.at, entry.zero), "by": entry.by});
+    line.set(&["changed"], changed);
+    line
+}
+
+fn without_keyword(step: &str) -> &str {
+    step.split_once(' ').map_or(step, |(_, rest)| rest)
 }
 
 /// The histories of the observed objects, in order of the objects. They are built on demand, which most runs never
@@ -96,9 +137,10 @@ impl PartialEq for Histories {
 pub(super) struct Log {
     observed: BTreeSet<ObjectRef>,
     entries: Vec<Entry>,
-    /// The zeros of the latest act and of the first.
+    /// The zero of the latest act.
     zero: Option<Timestamp>,
-    first: Option<Timestamp>,
+    /// The acts so far, each with its first entry and its zero.
+    acts: Vec<(usize, Timestamp)>,
     /// The first entry of the latest act.
     act: usize,
 }
@@ -114,7 +156,7 @@ struct Entry {
 impl Log {
     /// Starts a log for some objects.
     pub(super) fn new(observed: BTreeSet<ObjectRef>) -> Self {
-        Self { observed, entries: Vec::new(), zero: None, first: None, act: 0 }
+        Self { observed, entries: Vec::new(), zero: None, acts: Vec::new(), act: 0 }
     }
 
     /// Notes a change of an observed object or of the Lease of an observed Node.
@@ -136,7 +178,7 @@ impl Log {
     /// Gives the act its zero.
     pub(super) fn begin_act(&mut self, zero: Timestamp) {
         self.zero = Some(zero);
-        self.first.get_or_insert(zero);
+        self.acts.push((self.act, zero));
         for entry in &mut self.entries[self.act..] {
             entry.zero = Some(zero);
         }
@@ -156,14 +198,16 @@ impl Log {
 
     /// Returns what was written to an object before the first act, with times relative to that act's zero.
     fn earlier(&self, of: &ObjectRef) -> Vec<HistoryEntry> {
-        let Some(zero) = self.first else { return Vec::new() };
+        let Some((_, zero)) = self.acts.first().copied() else { return Vec::new() };
         let earlier = self.entries.iter().take_while(|entry| entry.zero.is_none());
         earlier.filter(|entry| entry.is_of(of)).filter_map(|entry| entry.told(zero)).collect()
     }
 
-    /// Returns what was written to an object in the latest act.
-    pub(super) fn history(&self, of: &ObjectRef) -> Vec<HistoryEntry> {
-        entries_of(&self.entries[self.act..], of).collect()
+    /// Returns the zero of each act so far, with what was written to an object in it.
+    pub(super) fn acts(&self, of: &ObjectRef) -> Vec<(Timestamp, Vec<HistoryEntry>)> {
+        let ends = self.acts.iter().skip(1).map(|(first, _)| *first).chain([self.entries.len()]);
+        let acts = self.acts.iter().zip(ends);
+        acts.map(|((first, zero), end)| (*zero, entries_of(&self.entries[*first..end], of).collect())).collect()
     }
 
     /// Returns when the Lease of a Node was renewed last, up to an instant.

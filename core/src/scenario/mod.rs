@@ -6,10 +6,12 @@ mod action;
 mod capability;
 mod definition;
 mod expectation;
+mod grace;
 mod heartbeat_writer;
 mod history;
 mod observation;
 mod outcome;
+mod pods;
 mod position;
 mod run;
 mod sentence;
@@ -23,12 +25,14 @@ pub use expectation::{
     Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject,
     Taint,
 };
+pub use grace::{DEFAULT_GRACE_PERIOD, GraceLimits};
 pub use heartbeat_writer::HeartbeatWriter;
 pub use history::{Histories, History, HistoryEntry};
 pub use observation::{
     ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, WatchedEvent, Writer,
 };
 pub use outcome::{Mismatch, Missed, Outcome, Snapshot, StepVerdict, Verdict};
+pub use pods::{PodPlace, PodsBy};
 pub use position::Position;
 pub use run::{Run, RunOptions};
 pub use shared_requests::{bystanders, taints_patch};

@@ -8,19 +8,21 @@ use core::fmt;
 use jiff::SignedDuration;
 
 use super::{
-    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, History, Mismatch, Missed, Predicate, SnapshotKind,
+    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, Mismatch, Missed, PodsBy, Predicate, SnapshotKind,
     Subject, Taint,
 };
-use crate::json;
-use crate::objects::time::{offset, parse_duration, seconds};
-use crate::objects::{Json, Text};
+use crate::objects::Text;
+use crate::objects::time::{parse_duration, seconds};
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Object(of) => write!(f, "{} {:?}", of.kind, of.key.to_string()),
-            Self::PodsOf { owner, node: Some(node), .. } => write!(f, "the Pod of {owner} on Node {:?}", node.as_str()),
-            Self::PodsOf { owner, node: None, .. } => write!(f, "the Pods of {owner}"),
+            Self::PodsOf { by: PodsBy::Owner(owner), place: Some(place), .. } => {
+                write!(f, "the Pod of {owner} on {}", place.called)
+            }
+            Self::PodsOf { by, place: Some(place), .. } => write!(f, "the Pods{by} on {}", place.called),
+            Self::PodsOf { by, place: None, .. } => write!(f, "the Pods{by}"),
             Self::Several { called, .. } => f.write_str(called),
             Self::Every(Every::Node) => f.write_str("each Node of the cluster"),
             Self::Every(Every::Lease) => f.write_str("the Lease of each Node of the cluster"),
@@ -246,22 +248,5 @@ impl fmt::Display for Mismatch {
             write!(f, "\n  {word}{}:{}: {}: {observed}", step.file, step.line, step.text)?;
         }
         if self.replay.is_empty() { Ok(()) } else { write!(f, "\n  replay    {}", self.replay) }
-    }
-}
-
-impl History {
-    /// Returns the history as it is printed in a snapshot.
-    #[must_use]
-    pub fn json(&self) -> Json {
-        self.entries
-            .iter()
-            .map(|entry| {
-                let changed: Json =
-                    entry.changed.iter().map(|(path, text)| (Text::from(path), Json::from(text.as_str()))).collect();
-                let mut line = json!({"at": offset(entry.at, entry.zero), "by": entry.by});
-                line.set(&["changed"], changed);
-                line
-            })
-            .collect()
     }
 }

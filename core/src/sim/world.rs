@@ -125,8 +125,7 @@ impl<'a> World<'a> {
             scenario.given.insert(0, bystanders);
         }
         let health_period = options.settings.duration("node-monitor-period");
-        let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
-        let machines = machines.filter_map(|line| match &line.fact.subject {
+        let machines = scenario.expectations().filter_map(|line| match &line.fact.subject {
             Subject::Machine(name) => Some((name, is_of_containers(&line.fact.predicate))),
             _ => None,
         });
@@ -137,6 +136,7 @@ impl<'a> World<'a> {
         let looks = Looks::of(&scenario, own);
         let lead = health_period.mul_f64(phase(options.seed));
         let grace_period = options.settings.duration("node-monitor-grace-period");
+        scenario.set_grace_period(grace_period);
         let server = options.settings.profile().release();
         let run_options = RunOptions { health_period, lead, grace_period, server, ..RunOptions::default() };
         let scenario = Arc::new(scenario);

@@ -13,7 +13,7 @@ use nodeproof_core::network::{
 };
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
-use nodeproof_core::scenario::{Action, Bystanders, Fact, Predicate, Scenario, ScenarioAction, Setup, Subject};
+use nodeproof_core::scenario::{Action, Bystanders, Fact, PodsBy, Predicate, Scenario, ScenarioAction, Setup, Subject};
 
 use super::LiveBackend;
 use crate::live::aliases::Aliases;
@@ -101,7 +101,9 @@ impl ScenarioPlan {
             Some(_) if live_backend.is_otherwise_empty() => mapped.without_others(),
             _ => mapped,
         };
-        Ok(Self { scenario: Arc::new(scenario.clone()), settings, seed, alone, aliases })
+        let mut scenario = scenario.clone();
+        scenario.set_grace_period(settings.duration("node-monitor-grace-period"));
+        Ok(Self { scenario: Arc::new(scenario), settings, seed, alone, aliases })
     }
 
     /// Returns why the scenario cannot be run on a backend; known when scenarios are listed.
@@ -141,7 +143,12 @@ fn alone(scenario: &Scenario) -> Option<IsolationReason> {
 
 /// Tells whether a line is about a whole list or a watch of one.
 const fn looks_at_lists(fact: &Fact) -> bool {
-    matches!(fact.subject, Subject::Table(_) | Subject::Watch) || matches!(fact.predicate, Predicate::Lists(_))
+    let is_list = match &fact.subject {
+        Subject::Table(_) | Subject::Watch => true,
+        Subject::PodsOf { by, .. } => !matches!(by, PodsBy::Owner(_)),
+        _ => false,
+    };
+    is_list || matches!(fact.predicate, Predicate::Lists(_))
 }
 
 /// Returns why an action cannot be done to programs that the run did not start.

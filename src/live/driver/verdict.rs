@@ -117,7 +117,7 @@ fn depends_on_time(outcome: &Outcome, scenario: &Scenario) -> bool {
 #[cfg(test)]
 mod tests {
     use nodeproof_core::profile::Settings;
-    use nodeproof_core::scenario::{Act, Bound, Expectation, Fact, ObjectRef, Position, Predicate};
+    use nodeproof_core::scenario::{Act, Bound, Expectation, Fact, GraceLimits, ObjectRef, Position, Predicate};
 
     use super::*;
 
@@ -130,6 +130,7 @@ mod tests {
         let line = |subject, step: &str| Expectation {
             fact: Fact { subject, predicate: Predicate::Gone },
             bound: Bound::AtOnce,
+            in_grace: GraceLimits::default(),
             position: position(step),
         };
         let expectations =

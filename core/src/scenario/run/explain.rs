@@ -5,11 +5,13 @@
 use alloc::string::ToString;
 
 use super::judge::Finding;
+use super::truth::ChosenPods;
 use super::*;
 use crate::components::api_server::content_negotiation::kubectl_lines;
 use crate::objects::canonical::{canonical, names_by_uid};
 use crate::profile::Profile;
-use crate::scenario::{Expectation, History, SnapshotKind};
+use crate::scenario::history::story;
+use crate::scenario::{Expectation, PodsBy, SnapshotKind};
 
 /// How many decisions and events a failure names at most.
 const SHOWN_MAX: usize = 4;
@@ -48,8 +50,16 @@ impl Run {
         let of = object_of(&line.fact.subject);
         let abouts = match (&of, &line.fact.subject) {
             (Some(of), _) => self.abouts(of),
-            (None, Subject::PodsOf { namespace, owner, node }) => {
-                self.abouts_of_workload(namespace, owner, node.as_ref())
+            (None, Subject::PodsOf { namespace, by, place }) => {
+                let nodes = place.iter().flat_map(|place| &place.nodes).map(|node| format!("node/{node}"));
+                let pods = match by {
+                    PodsBy::Owner(owner) => self.abouts_of_workload(namespace, owner),
+                    PodsBy::Labels(..) | PodsBy::Namespace => {
+                        let pods = ChosenPods { namespace, by, place: place.as_ref() }.list(&self.view);
+                        pods.iter().map(|pod| format!("pod/{}", pod.key())).collect()
+                    }
+                };
+                pods.into_iter().chain(nodes).collect()
             }
             _ => Vec::new(),
         };
@@ -114,8 +124,8 @@ impl Run {
     }
 
     /// Returns the names in decisions of an owner's Pods, of the owner and of the objects between them, latest decision
-    /// first, followed by the Node that the Pods are to be on.
-    fn abouts_of_workload(&self, namespace: &str, owner: &str, node: Option<&Text>) -> Vec<String> {
+    /// first.
+    fn abouts_of_workload(&self, namespace: &str, owner: &str) -> Vec<String> {
         let others: BTreeSet<String> = self.pods_of_others(namespace, owner);
         let is_of_owner = |about: &str| {
             let Some((kind, name)) = about.split_once('/') else { return false };
@@ -129,10 +139,7 @@ impl Run {
         };
         let about = self.decisions.values().rev().map(|decision| decision.decision.about.as_str());
         let mut seen = BTreeSet::new();
-        let mut abouts: Vec<String> =
-            about.filter(|about| is_of_owner(about) && seen.insert(*about)).map(String::from).collect();
-        abouts.extend(node.map(|node| format!("node/{node}")));
-        abouts
+        about.filter(|about| is_of_owner(about) && seen.insert(*about)).map(String::from).collect()
     }
 
     /// Returns the names in decisions of the Pods that are there and belong to other owners.
@@ -207,10 +214,9 @@ impl Run {
                     let tree = self.view.object(of).map_or(Json::Null, Object::json);
                     (of.key.name.clone(), canonical(&tree, self.zero, &names))
                 }
-                (Subject::Object(of), SnapshotKind::History) => (
-                    of.key.name.clone(),
-                    History { object: of.clone(), entries: self.log.history(of), earlier: Vec::new() }.json(),
-                ),
+                (Subject::Object(of), SnapshotKind::History) => {
+                    (of.key.name.clone(), story(&scenario.acts, &self.log.acts(of)))
+                }
                 (Subject::Table(resource), _) => {
                     // In this form the versions of releases are the same word.
                     let objects = self.view.objects_of(resource).map(|it| canonical(&it.json(), self.zero, &names));
@@ -232,9 +238,8 @@ impl Run {
                 (Subject::Machine(name), _) => (name.clone(), self.view.machine(name).cloned().unwrap_or_default()),
                 (Subject::Own(look), _) => (look.name.clone(), Json::Null),
                 (Subject::Every(_), _) => (Text::of("every"), Json::Null),
-                (Subject::PodsOf { owner: name, .. } | Subject::Several { called: name, .. }, _) => {
-                    (name.clone(), Json::Null)
-                }
+                (Subject::PodsOf { .. }, _) => (Text::of("pods"), Json::Null),
+                (Subject::Several { called, .. }, _) => (called.clone(), Json::Null),
             };
             self.snapshots.push(Snapshot { step: line.position.clone(), kind, name, value });
         }

@@ -13,7 +13,7 @@ use crate::components::machine::MachineAction;
 use crate::components::{Because, Decision, DecisionId};
 use crate::network::{Fault, NODES};
 use crate::objects::ObjectKey;
-use crate::scenario::{Bound, FieldTest, SnapshotKind, Taint, Writer};
+use crate::scenario::{Bound, FieldTest, GraceLimits, PodsBy, SnapshotKind, Taint, Writer};
 
 const START: &str = "2026-01-01T00:00:00Z";
 
@@ -47,7 +47,7 @@ fn field(path: &str, test: FieldTest) -> Predicate {
 
 fn line(subject: Subject, predicate: Predicate, bound: Bound) -> Expectation {
     let position = Position { file: Text::of("a.feature"), line: 9, column: 5, text: Text::of("Then it is so") };
-    Expectation { fact: Fact { subject, predicate }, bound, position }
+    Expectation { fact: Fact { subject, predicate }, bound, in_grace: GraceLimits::default(), position }
 }
 
 fn on_node(predicate: Predicate, bound: Bound) -> Expectation {
@@ -504,7 +504,7 @@ fn events_count_from_zero_on() {
 
 #[test]
 fn so_many_pods_are_neither_fewer_nor_more() {
-    let of = Subject::PodsOf { namespace: Text::of("default"), owner: Text::of("db"), node: None };
+    let of = Subject::PodsOf { namespace: Text::of("default"), by: PodsBy::Owner(Text::of("db")), place: None };
     let line = line(of, Predicate::Count { count: 2, of: Box::new(Predicate::Exists) }, Bound::Within(sec(9)));
     for (names, holds, seen) in [
         ("a", false, "1 Pod (a without a Node) up to +129s"),
@@ -603,6 +603,45 @@ fn an_act_ends_at_its_largest_bound() {
          {\"at\":\"+30s\",\"by\":\"kcm/status\",\"changed\":{\"status.conditions[Ready].status\":\"False -> \
          Unknown\"}}]"
     );
+}
+
+#[test]
+fn a_history_tells_all_acts() {
+    let history = || on_node(Predicate::MatchesSnapshot(SnapshotKind::History), Bound::Act);
+    let acts = Vec::from([
+        Vec::from([history(), on_node(ready("Unknown"), Bound::Within(sec(20)))]),
+        Vec::from([history(), on_node(ready("True"), Bound::Within(sec(10)))]),
+    ]);
+    let mut driver = Driver::with_node(acts, with("True", &[]));
+    driver.node(4_000, "Unknown", &[]).go(20_000).settle();
+    driver.node(1_000, "True", &[]);
+    let outcome = driver.finish();
+    assert_eq!(outcome.verdict, Verdict::Passed, "{:?}", outcome.mismatch);
+    let first = "{\"at\":\"+4s\",\"by\":\"kcm/status\",\"changed\":{\"status.conditions[Ready].status\":\"True -> \
+                 Unknown\"}}";
+    let printed: Vec<String> = outcome.snapshots.iter().map(|snapshot| format!("{}", snapshot.value)).collect();
+    assert_eq!(printed[0], format!("[{first}]"));
+    assert!(printed[1].starts_with("[{\"act\":\"") && printed[1].contains(&format!("}},{first},{{\"act\":\"")));
+    assert!(printed[1].contains("\"after\":\"+20s\"},{\"at\":\"+1s\""), "{}", printed[1]);
+}
+
+#[test]
+fn limits_that_are_told_by_the_grace_period_move_with_it() {
+    let limits = |from, to| GraceLimits { from, to };
+    let shifted = |bound, in_grace, grace| {
+        let line = Expectation { in_grace, ..on_node(ready("True"), bound) };
+        let act = Act { when: Vec::new(), expectations: Vec::from([line]) };
+        let mut scenario = Scenario { acts: Vec::from([act]), ..Scenario::default() };
+        scenario.set_grace_period(grace);
+        scenario.acts.remove(0).expectations.remove(0).bound
+    };
+    assert_eq!(shifted(Bound::Within(sec(56)), limits(false, true), sec(40)), Bound::Within(sec(46)));
+    assert_eq!(shifted(Bound::Within(sec(56)), limits(false, false), sec(40)), Bound::Within(sec(56)));
+    assert_eq!(shifted(Bound::For(sec(39)), limits(false, true), sec(3)), Bound::For(SignedDuration::ZERO));
+    let between = Bound::Between(sec(39), sec(56));
+    assert_eq!(shifted(between.clone(), limits(true, true), sec(60)), Bound::Between(sec(49), sec(66)));
+    assert_eq!(shifted(between.clone(), limits(true, false), sec(45)), Bound::Between(sec(34), sec(56)));
+    assert_eq!(shifted(between.clone(), limits(true, true), sec(50)), between);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::network::{NODES, PODS};
 use crate::objects::canonical::PASSING;
 use crate::objects::{Json, Object, Path, Text};
 use crate::scenario::words::{plain, taint_text};
-use crate::scenario::{Every, Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint};
+use crate::scenario::{Every, Fact, FieldTest, ObjectRef, OwnLook, PodPlace, PodsBy, Predicate, Subject, Taint};
 
 /// Whether a fact holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,8 @@ impl Truth {
 pub(super) fn judge(fact: &Fact, now: &ClusterView, baseline: &ClusterView) -> Truth {
     match &fact.subject {
         Subject::Object(of) => object_truth(of, &fact.predicate, now, baseline),
-        Subject::PodsOf { namespace, owner, node } => {
-            let of = OwnedPods { namespace, owner, node: node.as_deref() };
-            of.truth(&fact.predicate, now, baseline)
+        Subject::PodsOf { namespace, by, place } => {
+            ChosenPods { namespace, by, place: place.as_ref() }.truth(&fact.predicate, now, baseline)
         }
         Subject::Several { of, .. } => several_truth(of, &fact.predicate, now, baseline),
         Subject::Every(every) => every_truth(*every, &fact.predicate, now, baseline),
@@ -377,21 +376,28 @@ fn event_truth(events: &[EventSeen], reason: &Text, message: Option<&Text>, time
 }
 
 /// The Pods of an owner, on one Node or on any.
-struct OwnedPods<'a> {
-    namespace: &'a Text,
-    owner: &'a Text,
-    node: Option<&'a str>,
+/// The Pods of [`Subject::PodsOf`].
+pub(super) struct ChosenPods<'a> {
+    pub(super) namespace: &'a Text,
+    pub(super) by: &'a PodsBy,
+    pub(super) place: Option<&'a PodPlace>,
 }
 
-impl OwnedPods<'_> {
-    fn list(&self, view: &ClusterView) -> Vec<Object> {
+impl ChosenPods<'_> {
+    pub(super) fn list(&self, view: &ClusterView) -> Vec<Object> {
         view.objects_of(&PODS).filter(|pod| self.has(pod)).cloned().collect()
     }
 
     fn has(&self, pod: &Object) -> bool {
         let tree = pod.stable();
-        let on_node = self.node.is_none_or(|node| tree.at(&["spec", "nodeName"]).as_str() == Some(node));
-        on_node && pod.key().namespace == *self.namespace && is_owned_by(pod, self.owner)
+        let node = tree.at(&["spec", "nodeName"]).as_str();
+        let on_node = self.place.is_none_or(|place| place.nodes.iter().any(|own| node == Some(own.as_str())));
+        let is_chosen = || match self.by {
+            PodsBy::Owner(owner) => is_owned_by(pod, owner),
+            PodsBy::Labels(_, selector) => selector.matches(tree.at(&["metadata", "labels"])),
+            PodsBy::Namespace => true,
+        };
+        on_node && pod.key().namespace == *self.namespace && is_chosen()
     }
 
     fn truth(&self, predicate: &Predicate, now: &ClusterView, baseline: &ClusterView) -> Truth {
@@ -426,7 +432,7 @@ impl OwnedPods<'_> {
                 Truth::new(holds, format!("{done} of {} Pods", first.len()))
             }
             other => match refs(&pods).as_slice() {
-                [] => Truth::new(Holds::Absent, format!("no Pod of {}", self.owner)),
+                [] => Truth::new(Holds::Absent, format!("no Pod{}", self.by)),
                 some => {
                     let truths: Vec<Truth> = some.iter().map(|of| object_truth(of, other, now, baseline)).collect();
                     let best = truths.iter().find(|truth| truth.holds == Holds::Yes).or(truths.first());

@@ -11,9 +11,9 @@ use crate::network::{Call, Identity, NODES, Verb};
 use crate::objects::Text;
 use crate::profile::{Release, Settings};
 use crate::scenario::{
-    Act, Action, Bound, Bystanders, Expectation, Fact, Feed, FieldTest, Given, HandFedNode, ObjectRef, Outcome,
-    OwnLook, OwnSeen, Position, Predicate, Scenario, ScenarioAction, Setup, SnapshotKind, Subject, Taint, Verdict,
-    When,
+    Act, Action, Bound, Bystanders, Expectation, Fact, Feed, FieldTest, Given, GraceLimits, HandFedNode, ObjectRef,
+    Outcome, OwnLook, OwnSeen, Position, Predicate, Scenario, ScenarioAction, Setup, SnapshotKind, Subject, Taint,
+    Verdict, When,
 };
 use crate::sim::{Own, SetupCache, SimulationOptions, run_scenario, run_scenario_with};
 
@@ -36,7 +36,7 @@ fn unreachable(effect: &'static str) -> Predicate {
 
 fn line(predicate: Predicate, bound: Bound) -> Expectation {
     let fact = Fact { subject: Subject::Object(ObjectRef::node("w1")), predicate };
-    Expectation { fact, bound, position: at(7, "Then it is so") }
+    Expectation { fact, bound, in_grace: GraceLimits::default(), position: at(7, "Then it is so") }
 }
 
 /// Two hand-fed Nodes, of which one does something.
@@ -152,7 +152,12 @@ fn a_request_s_answer_is_judged() {
     let create = ScenarioAction::from(Action::Api { identity: Identity::admin(), call });
     let answered = Predicate::Answered { code: Some(409), text: Some(Text::of("already exists")) };
     let fact = Fact { subject: Subject::Answer, predicate: answered };
-    let expectation = Expectation { fact, bound: Bound::AtOnce, position: at(7, "Then it is refused") };
+    let expectation = Expectation {
+        fact,
+        bound: Bound::AtOnce,
+        in_grace: GraceLimits::default(),
+        position: at(7, "Then it is refused"),
+    };
     passes(&scenario(create, Vec::from([expectation])), SimulationOptions::default());
 }
 
@@ -207,7 +212,7 @@ fn steps_of_the_users_own_do_things_and_look_at_them() {
     let holds = |name, bound| {
         let subject = Subject::Own(OwnLook { name: Text::of(name), body: Text::of("{}") });
         let fact = Fact { subject, predicate: Predicate::Holds };
-        Expectation { fact, bound, position: at(7, "Then one Node is cordoned") }
+        Expectation { fact, bound, in_grace: GraceLimits::default(), position: at(7, "Then one Node is cordoned") }
     };
     let run = |node, name, bound| {
         let plan = scenario(action(node), Vec::from([holds(name, bound)]));

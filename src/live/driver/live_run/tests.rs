@@ -3,7 +3,8 @@
 use nodeproof_core::json;
 use nodeproof_core::network::{EVENTS, PODS};
 use nodeproof_core::scenario::{
-    Act, Bound, Expectation, Fact, Feed, FieldTest, Given, ObjectRef, Predicate, ScenarioAction, Setup, Verdict, When,
+    Act, Bound, Expectation, Fact, Feed, FieldTest, Given, GraceLimits, ObjectRef, Predicate, ScenarioAction, Setup,
+    Verdict, When,
 };
 
 use super::*;
@@ -35,7 +36,12 @@ fn scenario(actions: &[i64]) -> Scenario {
         subject: Subject::Object(ObjectRef::node("w1")),
         predicate: Predicate::Field { path, test: FieldTest::Is(Json::from(5)) },
     };
-    let line = Expectation { fact, bound: Bound::For(SignedDuration::from_secs(10)), position: position("keeps") };
+    let line = Expectation {
+        fact,
+        bound: Bound::For(SignedDuration::from_secs(10)),
+        in_grace: GraceLimits::default(),
+        position: position("keeps"),
+    };
     let when = When { actions: actions.iter().map(|number| action(*number)).collect(), position: position("when") };
     let act = Act { when: Vec::from([when]), expectations: Vec::from([line]) };
     Scenario { given: Vec::from([given]), acts: Vec::from([act]), ..Scenario::default() }

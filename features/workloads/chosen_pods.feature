@@ -1,0 +1,34 @@
+@core
+Feature: Pods that nobody has named leave a lost zone
+  Their names are random, so they are told by their labels, or by where they are.
+  Source: pkg/controller/tainteviction/taint_eviction.go (v1.34)
+  Source: pkg/controller/replicaset/replica_set.go (v1.34)
+
+  Rule: What runs in a lost zone is deleted and replaced elsewhere, whoever owns it
+
+    @req:EV-12
+    Scenario: A zone loses its connection to the API server
+      Given no other Node
+      And 2 ready Nodes in zone "a"
+      And 3 ready Nodes in zone "b"
+      And the object:
+        """
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: {name: shop}
+        spec:
+          replicas: 4
+          selector: {matchLabels: {part: shop}}
+          template:
+            metadata: {labels: {part: shop, tier: front}}
+            spec:
+              containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+              topologySpreadConstraints:
+                - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {part: shop}}}
+        """
+      And 2 Pods with label "tier=front" are running on Nodes of zone "a"
+      And 2 Pods with label "tier=front" are running on Nodes of zone "b"
+      When zone "a" loses its connection to the API server
+      Then 2 Pods with label "part=shop" keep running on Nodes of zone "a" for 5m
+      And 2 Pods keep running on Nodes of zone "b" for 5m
+      And the Pods with label "part=shop" on Nodes of zone "a" are deleted between 5m and 7m
