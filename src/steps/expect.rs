@@ -95,9 +95,10 @@ fn unless(is_negative: bool, predicate: Option<Predicate>) -> Option<Predicate> 
     if is_negative { predicate.map(Predicate::negated) } else { predicate }
 }
 
-/// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`, or
-/// has another value: `not 0`. A path leads to it: `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`. Of
-/// a machine it leads into what `GET machines/NAME` shows: `containers[web/main].limits["memory.swap.max"]`.
+/// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set`, `absent` or
+/// `changed` (it is another than when the act began), or has another value: `not 0`. A path leads to it:
+/// `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`. Of a machine it leads into what `GET machines/NAME`
+/// shows: `containers[web/main].limits["memory.swap.max"]`.
 #[given(
     regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"[^"]*"|[^ ,"]+)|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]

@@ -2,7 +2,7 @@
 
 use cucumber::{given, when};
 use jiff::SignedDuration;
-use nodeproof_core::components::registry;
+use nodeproof_core::components::registry::{self, controllers_of};
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{Action, ScenarioAction};
@@ -13,59 +13,120 @@ use crate::load::near::nearest;
 /// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again. A
 /// machine that is refused its connection finds nobody who listens: what is under way breaks off, and each new attempt
 /// fails at once. A connection from the API server is that to the kubelet's server, for logs and the like. Of a zone it
-/// is said of all its machines at once.
+/// is said of all its machines at once, of a controller or a program by its name without quotes. `for 30s` ends a fault
+/// by itself.
 #[given(
-    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)$"#
+    regex = r#"^(?:(?P<of>machine|zone) "(?P<name>[^"]*)"|(?P<component>[a-z][a-z-]*)) (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)(?: for (?P<duration>\S+))?$"#
 )]
 #[when(
-    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)$"#
+    regex = r#"^(?:(?P<of>machine|zone) "(?P<name>[^"]*)"|(?P<component>[a-z][a-z-]*)) (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)(?: for (?P<duration>\S+))?$"#
 )]
-fn connection(draft: &mut Draft, of: String, name: String, what: String, part: String) {
-    let to = if part == "network" { Endpoint::Any } else { api() };
-    if to == Endpoint::Any && what == "is refused" {
+fn connection(
+    draft: &mut Draft,
+    of: String,
+    name: String,
+    component: String,
+    what: String,
+    part: String,
+    lasts: String,
+) {
+    if part == "network" && what == "is refused" {
         return draft.problem(&part, "nobody refuses a machine its network: it loses it".to_owned());
     }
-    let entries = if of == "zone" { draft.zone(&name) } else { draft.node_entry(&name).into_iter().collect() };
-    if !entries.is_empty() {
-        draft.connections(&entries, &what, &part, &to);
+    if what == "regains" && !lasts.is_empty() {
+        return draft.problem(&lasts, "what is regained is not for a time".to_owned());
+    }
+    let Some(lasts) = draft.lasting(&lasts) else { return };
+    let clients = match of.as_str() {
+        "" if part != "connection to the API server" => {
+            return draft.problem(&part, format!("{component} has its connection to the API server alone"));
+        }
+        "" => draft.components(&component),
+        "zone" => {
+            let nodes = draft.zone(&name);
+            draft.machine_ends(&nodes, &part)
+        }
+        _ => {
+            let nodes: Vec<NodeEntry> = draft.node_entry(&name).into_iter().collect();
+            draft.machine_ends(&nodes, &part)
+        }
+    };
+    let to = if part == "network" { Endpoint::Any } else { api() };
+    let lay = |effect, client: &Text| {
+        let fault = Fault { to: to.clone(), effect, lasts, ..Fault::disconnect(client.clone()) };
+        ScenarioAction::from(Action::AddRule(fault))
+    };
+    let action = |client: &Text| match what.as_str() {
+        "loses" => lay(Effect::Drop, client),
+        "is refused" => lay(Effect::Refuse, client),
+        _ => ScenarioAction::Heal(Endpoint::Name(client.clone())),
+    };
+    if !clients.is_empty() {
+        draft.actions(clients.iter().map(action).collect());
     }
 }
 
-/// Requests of a machine, or of a controller by its name without quotes, never arrive, and the client meets its own
-/// time-out; or they take this much longer; or they are answered with this code, so many times or for good, and never
-/// reach the API server. A resource may have a subresource: `nodes/status`. A method may stand before: `GET requests to
-/// nodes …`. Requests to the cloud are all that a controller of it asks the cloud for.
+/// Requests of a machine, or of a controller or a program by its name without quotes, never arrive, and the client
+/// meets its own time-out; or they take this much longer, or each some time between two; or they are answered with this
+/// code and never reach the API server. It goes on for good, or so many `times`, or `for` a time, or `with probability
+/// 0.3` for each request. A resource may have a subresource: `nodes/status`. A method may stand before: `GET requests
+/// to nodes …`. Requests to the cloud are all that a controller of it asks the cloud for.
 #[given(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>the cloud|\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>the cloud|\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+?)(?: to (?P<longest>\S+))?|are answered (?P<code>\d+))(?: (?P<times>\d+) times)?(?: for (?P<for>\S+))?(?: with probability (?P<probability>\S+))?$"#
 )]
 #[when(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>the cloud|\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>the cloud|\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+?)(?: to (?P<longest>\S+))?|are answered (?P<code>\d+))(?: (?P<times>\d+) times)?(?: for (?P<for>\S+))?(?: with probability (?P<probability>\S+))?$"#
 )]
+#[expect(clippy::too_many_arguments, reason = "a parameter for each part of the sentence")]
 fn requests(
     draft: &mut Draft,
     verb: String,
     resource: String,
     client: String,
     duration: String,
+    longest: String,
     code: String,
     times: String,
+    lasts: String,
+    probability: String,
 ) {
-    let mut limit = None;
-    let effect = if !duration.is_empty() {
-        let Some(delay) = draft.duration(&duration) else { return };
-        Effect::Delay { delay, jitter: SignedDuration::ZERO }
-    } else if !code.is_empty() {
-        let Some(known) = code.parse::<u16>().ok().filter(|code| CODES.contains(code)) else {
-            let help = vec![format!("the codes are {}", CODES.map(|code| code.to_string()).join(", "))];
-            draft.problem_with(&code, format!("no request is answered with {code}"), help);
-            return;
-        };
-        limit = times.parse::<u32>().ok().filter(|times| *times > 0);
-        Effect::Answer(vec![InjectedReply::Code(known)])
-    } else {
-        Effect::Drop
+    let effect = match (duration.as_str(), code.as_str()) {
+        ("", "") => Effect::Drop,
+        ("", code) => {
+            let Some(known) = code.parse::<u16>().ok().filter(|code| CODES.contains(code)) else {
+                let help = vec![format!("the codes are {}", CODES.map(|code| code.to_string()).join(", "))];
+                return draft.problem_with(code, format!("no request is answered with {code}"), help);
+            };
+            Effect::Answer(vec![InjectedReply::Code(known)])
+        }
+        _ => {
+            let Some(delay) = draft.duration(&duration) else { return };
+            let most = if longest.is_empty() { Some(delay) } else { draft.duration(&longest) };
+            let Some(most) = most else { return };
+            if most < delay {
+                return draft.problem(&longest, format!("{duration} is longer than {longest}"));
+            }
+            Effect::Delay { delay, jitter: most - delay }
+        }
     };
-    draft.fault(&verb, &resource, &client, effect, limit);
+    let Some(lasts) = draft.lasting(&lasts) else { return };
+    let times = match times.as_str() {
+        "" => None,
+        text => match text.parse::<u32>() {
+            Ok(times @ 1..) => Some(times),
+            _ => return draft.problem(text, format!("{text} times is no number of requests")),
+        },
+    };
+    let share = if probability.is_empty() { Some(1.0) } else { probability.parse::<f64>().ok() };
+    let Some(share) = share.filter(|share| *share > 0.0 && *share <= 1.0) else {
+        return draft.problem(&probability, format!("{probability:?} is no probability: above 0, and at most 1"));
+    };
+    draft.fault(
+        &verb,
+        &resource,
+        &client,
+        &Fault { effect, times, lasts, probability: share, ..Fault::disconnect("") },
+    );
 }
 
 /// Returns the API server, which is the other end of most connections.
@@ -74,39 +135,53 @@ fn api() -> Endpoint {
 }
 
 impl Draft {
-    fn connections(&mut self, nodes: &[NodeEntry], what: &str, part: &str, to: &Endpoint) {
-        let mut actions = Vec::new();
-        for node in nodes {
-            if node.kind != NodeKind::Machine {
-                let help = vec![format!("Node \"{}\" falls silent", node.name)];
-                self.problem_with("", format!("behind Node {:?} is no machine", node.name), help);
-                return;
-            }
-            // The server of a kubelet is an end of its own, so that the kubelet's own requests go on.
-            let end = if part == "connection from the API server" { "kubelet" } else { "machine" };
-            let client = format!("{end}/{}", node.name);
-            let lay = |effect| Action::AddRule(Fault { to: to.clone(), effect, ..Fault::disconnect(client.as_str()) });
-            actions.push(match what {
-                "loses" => lay(Effect::Drop).into(),
-                "is refused" => lay(Effect::Refuse).into(),
-                _ => ScenarioAction::Heal(Endpoint::Name(Text::from(client))),
-            });
+    /// Reads how long a fault lasts; an empty text is for good.
+    fn lasting(&mut self, words: &str) -> Option<Option<SignedDuration>> {
+        if words.is_empty() {
+            return Some(None);
         }
-        self.actions(actions);
+        let lasts = self.duration(words)?;
+        if lasts.is_zero() {
+            self.problem(words, format!("{words} is no time"));
+            return None;
+        }
+        Some(Some(lasts))
     }
 
-    fn fault(&mut self, verb: &str, resource: &str, client: &str, effect: Effect, times: Option<u32>) {
+    /// Returns the ends of connections that belong to the machines of some Nodes; none if one has no machine.
+    fn machine_ends(&mut self, nodes: &[NodeEntry], part: &str) -> Vec<Text> {
+        if let Some(node) = nodes.iter().find(|node| node.kind != NodeKind::Machine) {
+            let help = vec![format!("Node \"{}\" falls silent", node.name)];
+            self.problem_with("", format!("behind Node {:?} is no machine", node.name), help);
+            return Vec::new();
+        }
+        // The server of a kubelet is an end of its own, so that the kubelet's own requests go on.
+        let end = if part == "connection from the API server" { "kubelet" } else { "machine" };
+        nodes.iter().map(|node| Text::from(format!("{end}/{}", node.name))).collect()
+    }
+
+    /// Lays a fault on the requests of a client, as the rest of the fault says.
+    fn fault(&mut self, verb: &str, resource: &str, client: &str, rest: &Fault) {
         let Some(verb) = self.verb(verb) else { return };
-        let Some(client) = self.client(client) else { return };
+        let clients = self.clients(client);
+        let fault = |client: &Text, to, matching| {
+            let from = Endpoint::Name(client.clone());
+            ScenarioAction::from(Action::AddRule(Fault { from, to, matching, ..rest.clone() }))
+        };
         if resource == "the cloud" {
-            if !registry::cloud().any(|own| client == *format!("controller/{own}")) {
+            let calls = |client: &Text| registry::cloud().any(|own| *client == *format!("controller/{own}"));
+            if !clients.iter().all(calls) {
                 let help = vec![format!("they are {}", registry::cloud().collect::<Vec<_>>().join(", "))];
                 return self.problem_with("", "only controllers of the cloud call it".to_owned(), help);
             }
             let matching = verb.map(|verb| Match { verb: Some(verb), ..Match::default() });
             let to = Endpoint::Name(Text::of("cloud"));
-            let fault = Fault { to, matching, effect, times, ..Fault::disconnect(client) };
-            return self.action(Action::AddRule(fault));
+            let faults = clients.iter().map(|client| fault(client, to.clone(), matching.clone()));
+            let faults: Vec<ScenarioAction> = faults.collect();
+            if !faults.is_empty() {
+                self.actions(faults);
+            }
+            return;
         }
         let (plural, subresource) = resource.split_once('/').map_or((resource, None), |(own, sub)| (own, Some(sub)));
         if let Err(unknown) = known_resource(plural, subresource) {
@@ -119,8 +194,9 @@ impl Draft {
         }
         let matching =
             Match { verb, resource: Some(Text::from(plural)), subresource: subresource.map(Text::from), name: None };
-        let fault = Fault { matching: Some(matching), effect, times, ..Fault::disconnect(client) };
-        self.action(Action::AddRule(fault));
+        if !clients.is_empty() {
+            self.actions(clients.iter().map(|client| fault(client, api(), Some(matching.clone()))).collect());
+        }
     }
 
     /// Reads a verb of the API or a method of HTTP; both may be left out.
@@ -145,19 +221,27 @@ impl Draft {
         None
     }
 
-    /// Returns the name of a client on the network: a machine in quotes, or a controller.
-    fn client(&mut self, word: &str) -> Option<Text> {
-        if let Some(node) = word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
-            let entry = self.node_entry(node)?;
-            if entry.kind != NodeKind::Machine {
-                self.problem(node, format!("behind Node {node:?} is no machine"));
-                return None;
+    /// Reads the client of requests: a machine in quotes, or a controller or program by its name.
+    fn clients(&mut self, word: &str) -> Vec<Text> {
+        match word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
+            Some(node) => {
+                let nodes: Vec<NodeEntry> = self.node_entry(node).into_iter().collect();
+                self.machine_ends(&nodes, "")
             }
-            return Some(Text::from(format!("machine/{node}")));
+            None => self.components(word),
+        }
+    }
+
+    /// Reads a controller, or a program with all of its controllers, as clients; none if there is no such.
+    fn components(&mut self, word: &str) -> Vec<Text> {
+        let client = |own: &str| Text::from(format!("controller/{own}"));
+        let of_program = controllers_of(word);
+        if !of_program.is_empty() {
+            return of_program.into_iter().map(client).collect();
         }
         let controllers = registry::processes;
         if controllers().any(|own| own == word) {
-            return Some(Text::from(format!("controller/{word}")));
+            return vec![client(word)];
         }
         let help = match nearest(word, controllers()) {
             Some(near) => format!("did you mean {near}?"),
@@ -167,6 +251,6 @@ impl Draft {
             ),
         };
         self.problem_with(word, format!("there is no controller {word:?}"), vec![help]);
-        None
+        Vec::new()
     }
 }

@@ -152,6 +152,9 @@ impl Draft {
     }
 
     pub(super) fn field_test(&mut self, path: &str, value: &str) -> Option<Predicate> {
+        if value == "changed" {
+            return Some(self.field_test(path, "unchanged")?.negated());
+        }
         self.field_of(path, value).map(|(path, test)| Predicate::Field { path, test })
     }
 

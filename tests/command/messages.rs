@@ -13,15 +13,19 @@ pub(crate) const TRIALS: &[Named] = &[
     ("messages::about_pods_that_are_not_named", pods),
     ("messages::about_the_grace_period", grace_period),
     ("messages::of_lint_say_where_zero_is", zero),
+    ("messages::about_faults", faults),
 ];
 
 /// Returns what lint says of a Then line.
 fn of(line: &str) -> Result<String, String> {
+    of_lines("the user cordons Node \"w\"", line)
+}
+
+/// Returns what lint says of a When line and a Then line.
+fn of_lines(when: &str, then: &str) -> Result<String, String> {
     let world = World::new();
-    let feature = format!(
-        "Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    When the user cordons Node \"w\"\n    \
-            Then {line}\n"
-    );
+    let feature =
+        format!("Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    When {when}\n    Then {then}\n");
     world.write("features/a/b.feature", feature);
     Ok(world.call(&["lint"]).ends(2)?.out)
 }
@@ -63,7 +67,7 @@ fn answers() -> Result<(), String> {
 fn pods() -> Result<(), String> {
     says(
         "0 Pods with label \"app=wbe\" keep running for 5s",
-        &["b.feature:5:28: nothing in the scenario has label \"app=wbe\"\n", "= help: a Pod gets it from its object"],
+        &["b.feature:5:29: nothing in the scenario has label \"app=wbe\"\n", "= help: a Pod gets it from its object"],
     )?;
     says("0 Pods keep running on Nodes of zone \"z\" for 5s", &["no Node is in zone \"z\"", "3 ready Nodes in zone"])?;
     says("the Pods on Node \"v\" are gone within 5s", &["no Node \"v\" is declared", "did you mean \"w\"?"])?;
@@ -94,6 +98,29 @@ fn zero() -> Result<(), String> {
     world.write("features/a/b.feature", feature("the user cordons Node \"w\""));
     let out = world.call(&["lint"]).ends(0)?.out;
     require(!out.contains("note"), || format!("a note too many in\n{out}"))
+}
+
+fn faults() -> Result<(), String> {
+    let leases = "requests to leases from \"w\"";
+    for (line, words) in [
+        (
+            format!("{leases} are lost with probability 1.5"),
+            "b.feature:4:64: \"1.5\" is no probability: above 0, and at",
+        ),
+        (format!("{leases} are lost with probability half"), "\"half\" is no probability"),
+        (format!("{leases} take 5s to 1s"), "5s is longer than 1s"),
+        (format!("{leases} are lost for 0s"), "0s is no time"),
+        (format!("{leases} are lost 0 times"), "0 times is no number of requests"),
+        (format!("{leases} are answered 418 3 times"), "no request is answered with 418"),
+        ("requests to leases from kube-contoller-manager are lost".to_owned(), "there is no controller"),
+        ("ttl-controler loses its connection to the API server".to_owned(), "did you mean ttl-controller?"),
+        ("ttl-controller loses its network".to_owned(), "has its connection to the API server alone"),
+        ("machine \"w\" regains its network for 5s".to_owned(), "what is regained is not for a time"),
+    ] {
+        let out = of_lines(&line, "Node \"w\" stays for 5s")?;
+        require(out.contains(words), || format!("{words:?} is missing in\n{out}"))?;
+    }
+    Ok(())
 }
 
 fn suggestions() -> Result<(), String> {

@@ -142,6 +142,8 @@ pub struct Run {
     faults: Vec<(ActionId, Position)>,
     /// Actions that turned out to have none.
     idle: Vec<Position>,
+    /// Actions that turned out to have one.
+    met: Vec<Position>,
     /// The actions so far, for explanations.
     story: Vec<(Timestamp, Position)>,
     log: Log,
@@ -177,6 +179,7 @@ impl Run {
             judges: Vec::new(),
             faults: Vec::new(),
             idle: Vec::new(),
+            met: Vec::new(),
             story: Vec::new(),
             decisions: BTreeMap::new(),
             steps: Vec::new(),

@@ -256,11 +256,14 @@ impl Run {
         let Phase::Counting(act) = self.phase else { return };
         let Some(at) = self.faults.iter().position(|(fault, _)| *fault == id) else { return };
         let (_, step) = self.faults.remove(at);
-        if effect == FaultEffect::Messages(0) {
-            self.idle.push(step);
-        }
+        let faults = if effect == FaultEffect::Messages(0) { &mut self.idle } else { &mut self.met };
+        faults.push(step);
         if self.faults.is_empty() {
-            let idle = core::mem::take(&mut self.idle);
+            // A line may lay several faults, as on each controller of a program: one that meets a message is enough.
+            let met = core::mem::take(&mut self.met);
+            let mut idle = core::mem::take(&mut self.idle);
+            idle.retain(|step| !met.contains(step));
+            idle.dedup();
             self.end_act(act, idle, now);
         }
     }
