@@ -8,7 +8,7 @@ mod releases;
 use std::io::IsTerminal as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +29,7 @@ use super::terminal::{Colour, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
     Backend, EntryPoint, Judged, Planned, PlannedRun, RunSettings, Runner, Seeds, Suite, SuiteOptions, Verdict,
-    keep_panics_quiet, release_name, run_all, write_report,
+    keep_panics_quiet, release_name, run_all,
 };
 use crate::load::Problem;
 use crate::steps::Own;
@@ -51,10 +51,10 @@ Examples:
   nodeproof run --k8s 1.31 --json | jq -r 'select(.result == \"failed\") | .name'
 
 Prints what failed and why, with a line that runs it again; on a terminal also what passed. Unsupported is what \
-needs something that is not modelled. --report writes DIR/<area>/<topic>.../<scenario>.trace.jsonl (each \
-message), .decisions.jsonl (what each controller decided, and why) and .history.yaml (what changed in each \
-object). docs/ci.md says what --json, --junit, --annotations and --summary write, and where --failed remembers \
-what failed.
+needs something that is not modelled. --report writes all forms of docs/ci.md at once, an index.html that leads to \
+them, and DIR/scenarios/<area>/<topic>.../<scenario>.trace.jsonl (each message), .decisions.jsonl (what each \
+controller decided, and why) and .history.yaml (what changed in each object), as far as there is room. docs/ci.md \
+says where --failed remembers what failed.
 
 Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a broken feature file (the other files are run), an \
 unused snapshot, or nothing was run, since nothing is supported or no backend is there, 130 a run in real time \
@@ -74,9 +74,6 @@ pub struct RunArgs {
     /// scenario, with its first seed
     #[arg(long, value_name = "A..B", value_parser = Seeds::parse, conflicts_with_all = ["seed", "report", "accept"])]
     seeds: Option<Seeds>,
-    /// Write trace, decisions and histories of each scenario below this directory
-    #[arg(long, value_name = "DIR")]
-    report: Option<PathBuf>,
     /// Leave the traces out of the report: the scenarios then run as fast as without one
     #[arg(long, requires = "report")]
     no_trace: bool,
@@ -87,7 +84,7 @@ pub struct RunArgs {
     #[arg(short, long)]
     verbose: bool,
     /// Name the scenarios that would be run, each with its place, and run none
-    #[arg(long, conflicts_with_all = ["accept", "report", "junit", "seeds"])]
+    #[arg(long, conflicts_with_all = ["accept", "report", "junit", "messages", "seeds"])]
     list: bool,
     /// Begin no other scenario once one has failed
     #[arg(long)]
@@ -125,7 +122,7 @@ fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
     suite_paths.backend = options.runner.backend();
     let mut suite = Suite::load(&suite_paths);
     options.settings.iter().for_each(|settings| suite.set_flags(&settings.flags));
-    let mut outputs = Outputs::open(&args.output_args)?;
+    let mut outputs = Outputs::open(&args.output_args, args.seeds.is_some())?;
     #[cfg(feature = "live")]
     if args.read_only.read_only {
         return Ok(read_only(args, &options, &suite, outputs));
@@ -151,9 +148,6 @@ fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
         }
         Err(message) => return Err(message),
     };
-    if let Some(directory) = &args.report {
-        std::fs::create_dir_all(directory).map_err(|error| unwritable_report(directory, &error))?;
-    }
     keep_panics_quiet();
     let started = Instant::now();
     let runner = options.runner.clone();
@@ -162,21 +156,20 @@ fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
         return Ok(if args.list { list(&jobs, args, problems.is_empty()) } else { dry_run(&jobs) });
     }
     handle_signals(&runner);
-    let mut playing = Playing { args, outputs, count: Count::default(), last_run: last_run.ok(), broken_report: None };
+    outputs.begin(jobs.len());
+    let mut playing = Playing { args, outputs, count: Count::default(), last_run: last_run.ok() };
     playing.play(&jobs, &suite, args.selection_args.jobs.or(runner.threads()));
-    let Playing { outputs, count, last_run, broken_report, .. } = playing;
+    let Playing { outputs, count, last_run, .. } = playing;
     ended.seconds = started.elapsed().as_secs_f64();
     ended.not_begun = jobs.len() - count.tally.total();
     let lines = count.summary(&ended, args.seeds.is_some());
     lines.iter().for_each(|text| if args.output_args.json { note(text) } else { line(text) });
     let (code, why) = count.exit_code(backend, problems.is_empty(), jobs.len());
-    outputs.close(&closing, &count.tally, &ended, if broken_report.is_some() { MISUSE } else { code })?;
+    let closed = outputs.close(&closing, &count.tally, &ended, code);
     if let Some(Err(why)) = last_run.map(LastRun::write) {
         note(format_args!("warning: what failed is not remembered for --failed: {why}"));
     }
-    if let Some(message) = broken_report {
-        return Err(message);
-    }
+    closed?;
     if let Some(code) = interrupted(&runner) {
         return Ok(code);
     }
@@ -211,8 +204,6 @@ struct Playing<'a> {
     outputs: Outputs,
     count: Count,
     last_run: Option<LastRun>,
-    /// Why the report cannot be written.
-    broken_report: Option<String>,
 }
 
 impl Playing<'_> {
@@ -230,11 +221,6 @@ impl Playing<'_> {
 
     fn judged(&mut self, job: &PlannedRun<'_>, judged: &Judged) {
         let is_news = self.count.add(job, judged);
-        if let (Some(directory), Some(outcome)) = (&self.args.report, &judged.outcome)
-            && let Err(error) = write_report(directory, job.planned, &job.options, outcome)
-        {
-            self.broken_report = Some(unwritable_report(directory, &error));
-        }
         if let Some(last_run) = &mut self.last_run {
             last_run.note(job.planned, judged.verdict);
         }
@@ -253,10 +239,6 @@ impl Playing<'_> {
             is_news,
         });
     }
-}
-
-fn unwritable_report(directory: &Path, error: &std::io::Error) -> String {
-    format!("{}: the report cannot be written: {error}", directory.display())
 }
 
 /// Returns what is wrong with the files; with `--accept` unused snapshots are no problem, since they are deleted.
@@ -285,7 +267,7 @@ fn read_only(args: &RunArgs, options: &SuiteOptions, suite: &Suite, outputs: Out
 /// Returns the options of the suite: command line first, then environment variables, then defaults.
 fn options(args: &RunArgs, release: Option<Release>) -> Result<SuiteOptions, String> {
     let mut options = args.selection_args.options_at(release)?;
-    options.trace = args.report.is_some() && !args.no_trace;
+    options.trace = args.output_args.report.is_some() && !args.no_trace;
     options.runner = match args.backend {
         Some(backend) => Runner::set(backend, &args.live.options())?,
         None => SuiteOptions::runner_from_environment()?,

@@ -24,7 +24,7 @@ pub use embedded::built_in_features;
 pub use options::{EntryPoint, RunSettings, Seeds, Selection, SuiteOptions, parse_release, parse_seed, release_name};
 pub use parallel::{PlannedRun, each_in_order, run_all};
 pub use planned::Planned;
-pub use report::write_report;
+pub use report::{decisions_text, histories_text, trace_text};
 pub use runner::{Backend, KindOptions, LiveOptions, Runner};
 pub use scenario::{Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;

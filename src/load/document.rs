@@ -262,7 +262,7 @@ impl DocumentReader<'_> {
 }
 
 /// Returns the line of a heading or step; the parser's offset may point to a comment above it.
-fn heading_line(text: &Text, offset: usize, keyword: &str) -> usize {
+pub(super) fn heading_line(text: &Text, offset: usize, keyword: &str) -> usize {
     let before = text.whole.get(..offset).map_or(0, |before| before.matches('\n').count());
     (before + 1..=text.lines.len())
         .find(|line| text.line(*line).trim_start().starts_with(keyword.trim_end()))
@@ -270,7 +270,7 @@ fn heading_line(text: &Text, offset: usize, keyword: &str) -> usize {
 }
 
 /// Returns the rows of the table that begins below a line.
-fn table_lines(text: &Text, after: usize) -> Vec<(usize, String)> {
+pub(super) fn table_lines(text: &Text, after: usize) -> Vec<(usize, String)> {
     let is_gap = |words: &str| words.is_empty() || words.starts_with('#');
     (after + 1..=text.lines.len())
         .map(|line| (line, text.line(line).trim().to_owned()))

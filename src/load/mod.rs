@@ -7,6 +7,7 @@
 
 pub mod body;
 mod document;
+pub mod gherkin_document;
 pub mod near;
 mod outline;
 pub mod pitfalls;

@@ -47,7 +47,8 @@ pub struct Page {
 pub fn page(page: &Page) -> String {
     let mut order: Vec<&Shown> = page.scenarios.iter().collect();
     order.sort_by_key(|shown| !shown.is_failure);
-    let mut left = BYTES_MAX.saturating_sub(TEMPLATE.len() + page.problems.iter().map(String::len).sum::<usize>());
+    let mut left = BYTES_MAX
+        .saturating_sub(TEMPLATE.len() + PAGE_STYLE.len() + page.problems.iter().map(String::len).sum::<usize>());
     left = left.saturating_sub(order.iter().map(|shown| shown.name.len() * 2 + shown.text.len() + LINE).sum());
     let mut without = 0_usize;
     let entries: Vec<minijinja::Value> = order
@@ -66,9 +67,12 @@ pub fn page(page: &Page) -> String {
     environment.add_template("page.html", TEMPLATE).expect("the template is well-formed");
     let template = environment.get_template("page.html").expect("it was added");
     let context = minijinja::context! {
-        about => &page.about, problems => &page.problems, scenarios => entries, without => without,
+        style => PAGE_STYLE, about => &page.about, problems => &page.problems, scenarios => entries, without => without,
     };
     template.render(context).expect("the template asks for what it gets")
 }
 
 const TEMPLATE: &str = include_str!("page.html");
+
+/// The style of all pages that the program writes: light and dark, for wide and narrow windows.
+pub const PAGE_STYLE: &str = include_str!("page.css");

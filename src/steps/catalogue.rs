@@ -57,6 +57,13 @@ pub fn with_examples(mut sentences: Vec<Sentence>, files: &[FeatureFile]) -> Vec
     sentences
 }
 
+/// Returns the number of the sentence, in the order of [`catalogue`], that a step is.
+#[must_use]
+pub fn sentence_of(sentences: &[Sentence], step: &gherkin::Step) -> Option<usize> {
+    let place = place_of(step)?;
+    sentences.iter().position(|sentence| sentence.places.contains(&place))
+}
+
 /// Returns the keyword as the registry names it.
 pub(super) const fn keyword_name(keyword: StepType) -> &'static str {
     match keyword {

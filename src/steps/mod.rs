@@ -33,7 +33,7 @@ mod users;
 mod words;
 mod workloads;
 
-pub use catalogue::{Sentence, catalogue, with_examples};
+pub use catalogue::{Sentence, catalogue, sentence_of, with_examples};
 pub use draft::Draft;
 #[cfg(feature = "cli")]
 pub(crate) use manifest::documents;

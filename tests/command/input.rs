@@ -279,16 +279,16 @@ fn places() -> Result<(), String> {
     world.call(&["run", "features/b/directory.feature"]).ends(2)?.says("the directory holds no feature files")?;
     world.call(&["lint", "file"]).ends(2)?.says("this is no feature file")?;
     world.call(&["run", "--report", "out"]).ends(0)?;
-    let files = world.files("out");
+    let files = world.files("out/scenarios");
     let kinds = ["decisions.jsonl", "history.yaml", "trace.jsonl"];
-    let expected: Vec<String> = kinds.iter().map(|kind| format!("out/a/good/it_is_killed.{kind}")).collect();
+    let expected: Vec<String> = kinds.iter().map(|kind| format!("out/scenarios/a/good/it_is_killed.{kind}")).collect();
     require(files == expected, || format!("{files:?}"))?;
     world.call(&["run", "--no-trace"]).ends(2)?.says("--report <DIR>")?;
     world.call(&["run", "--report", "brief", "--no-trace"]).ends(0)?;
-    let files = world.files("brief");
+    let files = world.files("brief/scenarios");
     require(files.len() == 2, || format!("{files:?}"))?;
     for kind in &kinds[..2] {
-        let read = |report: &str| world.read(&format!("{report}/a/good/it_is_killed.{kind}"));
+        let read = |report: &str| world.read(&format!("{report}/scenarios/a/good/it_is_killed.{kind}"));
         require(read("brief") == read("out"), || format!("without a trace, {kind} differs"))?;
     }
     Ok(())

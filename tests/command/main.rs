@@ -17,6 +17,7 @@ mod outputs;
 mod own;
 mod pictures;
 mod releases;
+mod reports;
 #[cfg(feature = "live")]
 mod serve;
 mod snapshots;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         own::TRIALS,
         pictures::TRIALS,
         releases::TRIALS,
+        reports::TRIALS,
         #[cfg(feature = "live")]
         serve::TRIALS,
         snapshots::TRIALS,

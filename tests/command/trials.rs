@@ -62,11 +62,13 @@ fn same_bytes() -> Result<(), String> {
     for report in ["first", "second"] {
         world.call(&["run", "--report", report]).ends(1)?;
     }
-    let (first, second) = (world.files("first"), world.files("second"));
+    let files = |report: &str| world.files(&format!("{report}/scenarios"));
+    let (first, second) = (files("first"), files("second"));
     require(first.len() == 6 && second.len() == 6, || format!("{first:?} {second:?}"))?;
-    for (one, other) in first.iter().zip(&second) {
-        require(world.read(one) == world.read(other), || format!("{one} and {other} differ"))?;
-        require(!world.read(one).is_empty(), || format!("{one} is empty"))?;
+    let messages = ["first/messages.ndjson".to_owned()].into_iter().zip(["second/messages.ndjson".to_owned()]);
+    for (one, other) in first.into_iter().zip(second).chain(messages) {
+        require(world.read(&one) == world.read(&other), || format!("{one} and {other} differ"))?;
+        require(!world.read(&one).is_empty(), || format!("{one} is empty"))?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Close, JudgedScenario};
+use super::{Close, Form, JudgedScenario};
 use crate::harness::{Planned, Suite, Verdict};
 
 /// The version of the form.
@@ -47,27 +47,6 @@ impl ConformanceReport {
         Ok(Self { path: path.to_owned(), file, features, seed: 1, requirements })
     }
 
-    /// Takes what is to be run.
-    pub(super) fn load(&mut self, suite: &Suite) {
-        self.features = features_hash(suite);
-        for requirement in suite.requirements.iter() {
-            self.requirements.entry(requirement.id.clone()).or_default();
-        }
-    }
-
-    /// Takes a scenario that cannot be run.
-    pub(super) fn broken(&mut self, planned: &Planned) {
-        self.add(planned, Verdict::Failed.word(), "its text has a mistake");
-    }
-
-    /// Takes a verdict.
-    pub(super) fn verdict(&mut self, entry: &JudgedScenario<'_>) {
-        self.seed = entry.seed.unwrap_or(self.seed);
-        let verdict = entry.judged.verdict;
-        let why = if matches!(verdict, Verdict::Passed) { "" } else { entry.judged.text.lines().next().unwrap_or("") };
-        self.add(entry.planned, verdict.word(), why);
-    }
-
     fn add(&mut self, planned: &Planned, verdict: &'static str, why: &str) {
         let tags = planned.tags();
         for id in &tags.requirements {
@@ -84,7 +63,7 @@ impl ConformanceReport {
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(mut self, close: &Close<'_>, run: &Value) -> Result<(), String> {
+    fn write(mut self, close: &Close<'_>, run: &Value) -> Result<(), String> {
         let requirements: Vec<Value> = self.requirements.iter().map(|(id, tested)| tested.json(id)).collect();
         let profile = |name: &str| {
             let own: Vec<&Tested> = self.requirements.values().filter(|tested| tested.profile() == name).collect();
@@ -116,6 +95,30 @@ impl ConformanceReport {
         });
         let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n";
         self.file.write_all(text.as_bytes()).map_err(|error| unwritable(&self.path, &error))
+    }
+}
+
+impl Form for ConformanceReport {
+    fn load(&mut self, suite: &Suite) {
+        self.features = features_hash(suite);
+        for requirement in suite.requirements.iter() {
+            self.requirements.entry(requirement.id.clone()).or_default();
+        }
+    }
+
+    fn broken(&mut self, planned: &Planned) {
+        self.add(planned, Verdict::Failed.word(), "its text has a mistake");
+    }
+
+    fn verdict(&mut self, entry: &JudgedScenario<'_>) {
+        self.seed = entry.seed.unwrap_or(self.seed);
+        let verdict = entry.judged.verdict;
+        let why = if matches!(verdict, Verdict::Passed) { "" } else { entry.judged.text.lines().next().unwrap_or("") };
+        self.add(entry.planned, verdict.word(), why);
+    }
+
+    fn close(self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
+        self.write(close, &close.on.told)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nodeproof_core::profile::{DEFAULT_RELEASE, Settings};
 
-use super::{Close, JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario, flaw_of};
 use crate::cli::terminal::counted;
 use crate::harness::Planned;
 use crate::load::Problem;
@@ -34,35 +34,11 @@ impl HtmlReport {
         Ok(Self { path: path.to_owned(), file, page: Page::default(), passed: 0 })
     }
 
-    /// Takes a problem of a file.
-    pub(super) fn problem(&mut self, problem: &Problem) {
-        self.page.problems.push(problem.to_string());
-    }
-
-    /// Takes a scenario that cannot be run.
-    pub(super) fn broken(&mut self, planned: &Planned) {
-        let (name, text) = (planned.name.clone(), flaw_of(planned));
-        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, picture: None });
-    }
-
-    /// Takes a verdict.
-    pub(super) fn verdict(&mut self, entry: &JudgedScenario<'_>) {
-        let judged = entry.judged;
-        let is_failure = judged.verdict.is_failure();
-        let is_drawn = is_failure || self.passed < PASSED_MAX;
-        let picture = if is_drawn { picture_of(entry) } else { None };
-        self.passed += usize::from(!is_failure && picture.is_some());
-        let seed = entry.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
-        let name = if entry.is_news { entry.name.to_owned() } else { format!("{}{seed}", entry.name) };
-        let (verdict, text) = (judged.verdict.word(), judged.text.clone());
-        self.page.scenarios.push(Shown { name, verdict, is_failure, text, picture });
-    }
-
     /// Writes the page.
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(mut self, close: &Close<'_>) -> Result<(), String> {
+    fn write(mut self, close: &Close<'_>) -> Result<(), String> {
         let count = |word: &str| self.page.scenarios.iter().filter(|shown| shown.verdict == word).count();
         self.page.about = format!(
             "Kubernetes {} on {}: {} passed, {} failed; {} in {:.1} s",
@@ -74,6 +50,33 @@ impl HtmlReport {
             close.ended.seconds,
         );
         self.file.write_all(page(&self.page).as_bytes()).map_err(|error| unwritable(&self.path, &error))
+    }
+}
+
+impl Form for HtmlReport {
+    fn problem(&mut self, problem: &Problem) {
+        self.page.problems.push(problem.to_string());
+    }
+
+    fn broken(&mut self, planned: &Planned) {
+        let (name, text) = (planned.name.clone(), flaw_of(planned));
+        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, picture: None });
+    }
+
+    fn verdict(&mut self, entry: &JudgedScenario<'_>) {
+        let judged = entry.judged;
+        let is_failure = judged.verdict.is_failure();
+        let is_drawn = is_failure || self.passed < PASSED_MAX;
+        let picture = if is_drawn { picture_of(entry) } else { None };
+        self.passed += usize::from(!is_failure && picture.is_some());
+        let seed = entry.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
+        let name = if entry.is_news { entry.name.to_owned() } else { format!("{}{seed}", entry.name) };
+        let (verdict, text) = (judged.verdict.word(), judged.text.clone());
+        self.page.scenarios.push(Shown { name, verdict, is_failure, text, picture });
+    }
+
+    fn close(self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
+        self.write(close)
     }
 }
 
@@ -96,21 +99,11 @@ impl SvgFile {
         Ok(Self { path: path.to_owned(), file, drawn: None, scenarios: 0 })
     }
 
-    /// Takes a verdict.
-    pub(super) fn verdict(&mut self, entry: &JudgedScenario<'_>) {
-        if let Some(picture) = picture_of(entry) {
-            self.scenarios += 1;
-            if self.scenarios == 1 {
-                self.drawn = Some(svg(&picture));
-            }
-        }
-    }
-
     /// Writes the picture.
     ///
     /// # Errors
     /// It cannot be written, or the run was not of one scenario.
-    pub(super) fn write(mut self) -> Result<(), String> {
+    fn write(mut self) -> Result<(), String> {
         let drawn = match (self.drawn, self.scenarios) {
             (Some(drawn), 1) => drawn,
             (_, 0) => return Err("--svg draws a scenario that was run, and none was".to_owned()),
@@ -124,7 +117,23 @@ impl SvgFile {
     }
 }
 
-fn picture_of(entry: &JudgedScenario<'_>) -> Option<Picture> {
+impl Form for SvgFile {
+    fn verdict(&mut self, entry: &JudgedScenario<'_>) {
+        if let Some(picture) = picture_of(entry) {
+            self.scenarios += 1;
+            if self.scenarios == 1 {
+                self.drawn = Some(svg(&picture));
+            }
+        }
+    }
+
+    fn close(self: Box<Self>, _close: &Close<'_>) -> Result<(), String> {
+        self.write()
+    }
+}
+
+/// Makes the picture of a scenario that was run.
+pub(super) fn picture_of(entry: &JudgedScenario<'_>) -> Option<Picture> {
     let outcome = entry.judged.outcome.as_ref().filter(|outcome| !outcome.zeros.is_empty())?;
     let scenario = &entry.planned.compiled.scenario;
     let release = scenario.cluster.release.or_else(|| entry.k8s.parse().ok()).unwrap_or(DEFAULT_RELEASE);

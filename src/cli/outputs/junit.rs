@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::{JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario, flaw_of};
 use crate::harness::{Planned, Verdict};
 use crate::load::Problem;
 
@@ -42,8 +42,34 @@ impl JunitReport {
         Ok(report)
     }
 
-    /// Takes a problem of a file.
-    pub(super) fn problem(&mut self, problem: &Problem) {
+    /// Writes the report.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn write(mut self, seconds: f64) -> Result<(), String> {
+        let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
+        emptied.map_err(|error| unwritable(&self.path, &error))?;
+        self.store(seconds)
+    }
+
+    fn store(&self, seconds: f64) -> Result<(), String> {
+        let mut report = Report::new("nodeproof");
+        report.set_time(Duration::from_secs_f64(seconds));
+        report.add_test_suites(self.suites.values().cloned());
+        report.serialize(&self.file).map_err(|error| unwritable(&self.path, &error))
+    }
+
+    fn add(&mut self, file: &str, mut case: TestCase) {
+        case.set_classname(file);
+        let suite = self.suites.entry(file.to_owned()).or_insert_with(|| TestSuite::new(file));
+        let time = suite.time.unwrap_or_default() + case.time.unwrap_or_default();
+        suite.set_time(time);
+        suite.add_test_case(case);
+    }
+}
+
+impl Form for JunitReport {
+    fn problem(&mut self, problem: &Problem) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_type("problem").set_message(problem.message.as_str()).set_description(problem.to_string());
         let mut case = TestCase::new(problem.place(), status);
@@ -51,8 +77,7 @@ impl JunitReport {
         self.add(&problem.file, case);
     }
 
-    /// Takes a scenario that cannot be run.
-    pub(super) fn broken(&mut self, planned: &Planned) {
+    fn broken(&mut self, planned: &Planned) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_type("broken").set_message(flaw_of(planned));
         let mut case = TestCase::new(planned.name.as_str(), status);
@@ -60,8 +85,7 @@ impl JunitReport {
         self.add(&planned.path, case);
     }
 
-    /// Takes a verdict.
-    pub(super) fn verdict(&mut self, entry: &JudgedScenario<'_>) {
+    fn verdict(&mut self, entry: &JudgedScenario<'_>) {
         let planned = entry.planned;
         let taken = self.names.entry(entry.name.to_owned()).or_default();
         *taken += 1;
@@ -82,29 +106,8 @@ impl JunitReport {
         self.add(&planned.path, case);
     }
 
-    /// Writes the report.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub(super) fn write(mut self, seconds: f64) -> Result<(), String> {
-        let emptied = self.file.set_len(0).and_then(|()| self.file.rewind());
-        emptied.map_err(|error| unwritable(&self.path, &error))?;
-        self.store(seconds)
-    }
-
-    fn store(&self, seconds: f64) -> Result<(), String> {
-        let mut report = Report::new("nodeproof");
-        report.set_time(Duration::from_secs_f64(seconds));
-        report.add_test_suites(self.suites.values().cloned());
-        report.serialize(&self.file).map_err(|error| unwritable(&self.path, &error))
-    }
-
-    fn add(&mut self, file: &str, mut case: TestCase) {
-        case.set_classname(file);
-        let suite = self.suites.entry(file.to_owned()).or_insert_with(|| TestSuite::new(file));
-        let time = suite.time.unwrap_or_default() + case.time.unwrap_or_default();
-        suite.set_time(time);
-        suite.add_test_case(case);
+    fn close(self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
+        self.write(close.ended.seconds)
     }
 }
 

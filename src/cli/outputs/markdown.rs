@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{Close, JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario, flaw_of};
 use crate::harness::{Planned, Verdict};
 use crate::load::Problem;
 
@@ -45,40 +45,11 @@ impl JobSummary {
         Ok(Some(Self { path, file, failures, left_out: 0, problems, broken }))
     }
 
-    /// Takes a problem of a file.
-    pub(super) fn problem(&mut self, problem: &Problem) {
-        self.problems.push(format!("| `{}` | {} |", problem.place(), cell(&problem.message)));
-    }
-
-    /// Takes a scenario that cannot be run.
-    pub(super) fn broken(&mut self, planned: &Planned) {
-        self.broken.push(format!("| `{}` | {} |", planned.name, cell(&flaw_of(planned))));
-    }
-
-    /// Takes a verdict.
-    pub(super) fn verdict(&mut self, entry: &JudgedScenario<'_>) {
-        let judged = entry.judged;
-        if !judged.verdict.is_failure() || !entry.is_news {
-            return;
-        }
-        if self.failures.len() + judged.text.len() > BYTES_MAX {
-            self.left_out += 1;
-            return;
-        }
-        let fence = fence_around(&judged.text);
-        let word = if judged.verdict == Verdict::Failed { "" } else { " (inconclusive)" };
-        self.failures += &format!(
-            "<details><summary><code>{}</code>{word}</summary>\n\n{fence}text\n{}\n{fence}\n\n</details>\n\n",
-            html(entry.name),
-            judged.text
-        );
-    }
-
     /// Writes the summary.
     ///
     /// # Errors
     /// It cannot be written.
-    pub(super) fn write(mut self, close: &Close<'_>) -> Result<(), String> {
+    fn write(mut self, close: &Close<'_>) -> Result<(), String> {
         let text = self.text(close);
         self.file.write_all(text.as_bytes()).map_err(|error| unwritable(&self.path, &error))
     }
@@ -114,6 +85,38 @@ impl JobSummary {
             }
         }
         text
+    }
+}
+
+impl Form for JobSummary {
+    fn problem(&mut self, problem: &Problem) {
+        self.problems.push(format!("| `{}` | {} |", problem.place(), cell(&problem.message)));
+    }
+
+    fn broken(&mut self, planned: &Planned) {
+        self.broken.push(format!("| `{}` | {} |", planned.name, cell(&flaw_of(planned))));
+    }
+
+    fn verdict(&mut self, entry: &JudgedScenario<'_>) {
+        let judged = entry.judged;
+        if !judged.verdict.is_failure() || !entry.is_news {
+            return;
+        }
+        if self.failures.len() + judged.text.len() > BYTES_MAX {
+            self.left_out += 1;
+            return;
+        }
+        let fence = fence_around(&judged.text);
+        let word = if judged.verdict == Verdict::Failed { "" } else { " (inconclusive)" };
+        self.failures += &format!(
+            "<details><summary><code>{}</code>{word}</summary>\n\n{fence}text\n{}\n{fence}\n\n</details>\n\n",
+            html(entry.name),
+            judged.text
+        );
+    }
+
+    fn close(self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
+        self.write(close)
     }
 }
 

@@ -1,7 +1,7 @@
-//! What `run` writes beside its text: JSON records, a JUnit report, annotations of a pull request, a job summary.
+//! What `run` writes beside its text: JSON records, annotations of a pull request, and files of several forms.
 //!
 //! Inputs: problems, verdicts in their order, and the end of the run. Outputs: lines on standard output, and files.
-//! Each form is a module of its own that knows nothing of the others. Invariants: a file that cannot be written is told
+//! Each [`Form`] is a module of its own that knows nothing of the others; `--report` is all of them. Invariants: a file that cannot be written is told
 //! before anything is run; every form tells of what does not load as well.
 
 mod annotations;
@@ -9,7 +9,9 @@ mod conformance;
 mod html;
 mod junit;
 mod markdown;
+mod messages;
 mod records;
+mod report;
 
 use std::path::PathBuf;
 
@@ -20,7 +22,9 @@ pub(super) use self::conformance::SCHEMA;
 use self::html::{HtmlReport, SvgFile};
 use self::junit::JunitReport;
 use self::markdown::JobSummary;
+use self::messages::Messages;
 pub(super) use self::records::listed;
+use self::report::{Limit, Report};
 use super::count::Ended;
 use super::tally::Tally;
 use super::terminal::{line, note};
@@ -55,12 +59,22 @@ pub(super) struct OutputArgs {
     /// Draw the one scenario that is run: what happened when, and what was expected
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Write Cucumber's messages, an envelope a line: its formatters read them
+    #[arg(long, value_name = "FILE")]
+    messages: Option<PathBuf>,
     /// Print annotations for the lines that did not hold; default: github where GITHUB_ACTIONS is true
     #[arg(long, value_name = "SERVICE", value_enum)]
     annotations: Option<Annotations>,
     /// Write a summary of the run in Markdown; default: GITHUB_STEP_SUMMARY, to which it is added
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
+    /// Write all forms, and of each scenario trace, decisions and histories, below this directory; its index.html leads
+    /// to them
+    #[arg(long, value_name = "DIR")]
+    pub(super) report: Option<PathBuf>,
+    /// How large the report may become, in MB; none is without limit
+    #[arg(long, value_name = "MB", default_value = "20", requires = "report")]
+    report_limit: Limit,
 }
 
 /// A scenario with its verdict, and what it ran on.
@@ -104,16 +118,34 @@ struct Close<'a> {
     exit_code: u8,
 }
 
+/// A form in which a run is told: a file that is made while scenarios are judged.
+trait Form: std::fmt::Debug {
+    /// Takes what is to be run.
+    fn load(&mut self, _suite: &Suite) {}
+
+    /// Takes a problem of a file.
+    fn problem(&mut self, _problem: &Problem) {}
+
+    /// Takes a scenario that cannot be run.
+    fn broken(&mut self, _planned: &Planned) {}
+
+    /// Takes a verdict.
+    fn verdict(&mut self, entry: &JudgedScenario<'_>);
+
+    /// Writes what is left to write.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn close(self: Box<Self>, close: &Close<'_>) -> Result<(), String>;
+}
+
 /// The outputs of a run.
 #[derive(Debug)]
 pub(super) struct Outputs {
     json: bool,
     annotations: Annotations,
-    junit: Option<JunitReport>,
-    html: Option<HtmlReport>,
-    svg: Option<SvgFile>,
-    conformance: Option<ConformanceReport>,
-    summary: Option<JobSummary>,
+    forms: Vec<Box<dyn Form>>,
+    report: Option<Report>,
 }
 
 impl Outputs {
@@ -121,31 +153,51 @@ impl Outputs {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub(super) fn open(args: &OutputArgs) -> Result<Self, String> {
+    pub(super) fn open(args: &OutputArgs, has_seeds: bool) -> Result<Self, String> {
         let is_github = std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
         let default = if is_github { Annotations::Github } else { Annotations::None };
-        Ok(Self {
-            json: args.json,
-            annotations: args.annotations.unwrap_or(default),
-            junit: args.junit.as_deref().map(JunitReport::create).transpose()?,
-            html: args.html.as_deref().map(HtmlReport::create).transpose()?,
-            svg: args.svg.as_deref().map(SvgFile::create).transpose()?,
-            conformance: args.conformance.as_deref().map(ConformanceReport::create).transpose()?,
-            summary: JobSummary::open(args.summary.as_deref())?,
-        })
+        let mut forms: Vec<Box<dyn Form>> = Vec::new();
+        if let Some(path) = &args.junit {
+            forms.push(Box::new(JunitReport::create(path)?));
+        }
+        if let Some(path) = &args.html {
+            forms.push(Box::new(HtmlReport::create(path)?));
+        }
+        if let Some(path) = &args.svg {
+            forms.push(Box::new(SvgFile::create(path)?));
+        }
+        if let Some(path) = &args.messages {
+            forms.push(Box::new(Messages::create(path, usize::MAX)?));
+        }
+        if let Some(path) = &args.conformance {
+            forms.push(Box::new(ConformanceReport::create(path)?));
+        }
+        if let Some(summary) = JobSummary::open(args.summary.as_deref())? {
+            forms.push(Box::new(summary));
+        }
+        let report = args.report.as_deref().map(|path| Report::create(path, args.report_limit)).transpose()?;
+        if let Some(report) = &report {
+            forms.extend(report.forms(has_seeds)?);
+        }
+        Ok(Self { json: args.json, annotations: args.annotations.unwrap_or(default), forms, report })
     }
 
     /// Takes what is wrong with the files: the problems, which people are told as well, and the scenarios that cannot
     /// be run.
     pub(super) fn load(&mut self, problems: &[Problem], suite: &Suite) {
+        self.forms.iter_mut().for_each(|form| form.load(suite));
         for problem in problems {
             note(format_args!("error: {problem}\n"));
             self.problem(problem);
         }
-        if let Some(conformance) = &mut self.conformance {
-            conformance.load(suite);
-        }
         suite.disabled().for_each(|planned| self.broken(planned));
+    }
+
+    /// Takes how many scenarios are to be judged.
+    pub(super) fn begin(&mut self, jobs: usize) {
+        if let Some(report) = &mut self.report {
+            report.begin(jobs);
+        }
     }
 
     fn problem(&mut self, problem: &Problem) {
@@ -155,33 +207,14 @@ impl Outputs {
         if self.annotations == Annotations::Github {
             self.annotate(&annotations::of_problem(problem));
         }
-        if let Some(junit) = &mut self.junit {
-            junit.problem(problem);
-        }
-        if let Some(html) = &mut self.html {
-            html.problem(problem);
-        }
-        if let Some(summary) = &mut self.summary {
-            summary.problem(problem);
-        }
+        self.forms.iter_mut().for_each(|form| form.problem(problem));
     }
 
     fn broken(&mut self, planned: &Planned) {
         if self.json {
             line(records::broken(planned));
         }
-        if let Some(junit) = &mut self.junit {
-            junit.broken(planned);
-        }
-        if let Some(html) = &mut self.html {
-            html.broken(planned);
-        }
-        if let Some(conformance) = &mut self.conformance {
-            conformance.broken(planned);
-        }
-        if let Some(summary) = &mut self.summary {
-            summary.broken(planned);
-        }
+        self.forms.iter_mut().for_each(|form| form.broken(planned));
     }
 
     /// Takes a verdict.
@@ -192,20 +225,9 @@ impl Outputs {
         if self.annotations == Annotations::Github && entry.is_news {
             annotations::of_verdict(entry).iter().for_each(|text| self.annotate(text));
         }
-        if let Some(junit) = &mut self.junit {
-            junit.verdict(entry);
-        }
-        if let Some(html) = &mut self.html {
-            html.verdict(entry);
-        }
-        if let Some(svg) = &mut self.svg {
-            svg.verdict(entry);
-        }
-        if let Some(conformance) = &mut self.conformance {
-            conformance.verdict(entry);
-        }
-        if let Some(summary) = &mut self.summary {
-            summary.verdict(entry);
+        self.forms.iter_mut().for_each(|form| form.verdict(entry));
+        if let Some(report) = &mut self.report {
+            report.verdict(entry);
         }
     }
 
@@ -218,11 +240,8 @@ impl Outputs {
         if self.json {
             line(records::summary(&close));
         }
-        self.junit.map_or(Ok(()), |junit| junit.write(ended.seconds))?;
-        self.html.map_or(Ok(()), |html| html.write(&close))?;
-        self.svg.map_or(Ok(()), SvgFile::write)?;
-        self.conformance.map_or(Ok(()), |report| report.write(&close, &on.told))?;
-        self.summary.map_or(Ok(()), |summary| summary.write(&close))
+        self.forms.into_iter().try_for_each(|form| form.close(&close))?;
+        self.report.map_or(Ok(()), |report| report.close(&close))
     }
 
     /// Prints an annotation where it does not come between JSON records.

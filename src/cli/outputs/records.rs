@@ -3,10 +3,14 @@
 //! docs/run.schema.json says the same for programs, and a test holds the two together. Invariant: within a version of
 //! the schema fields are added and none changes or goes.
 
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
 use nodeproof_core::scenario::{Mismatch, Position};
 use serde_json::{Map, Value, json};
 
-use super::{Close, JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario, flaw_of};
 use crate::harness::{Planned, Verdict};
 use crate::load::Problem;
 
@@ -16,6 +20,52 @@ const SCHEMA: &str = "nodeproof.run/v1";
 const BROKEN: &str = "broken";
 /// A part of the figure that steps report which measure bytes.
 const FIGURE: &str = " bytes a minute ";
+
+/// The records in a file.
+#[derive(Debug)]
+pub(super) struct RecordFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// What went wrong first.
+    broken: Option<String>,
+}
+
+impl RecordFile {
+    /// Makes the file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn create(path: &Path) -> Result<Self, String> {
+        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), broken: None })
+    }
+
+    fn write(&mut self, record: &Value) {
+        if let Err(error) = writeln!(self.file, "{record}") {
+            self.broken.get_or_insert(format!("{}: it cannot be written: {error}", self.path.display()));
+        }
+    }
+}
+
+impl Form for RecordFile {
+    fn problem(&mut self, own: &Problem) {
+        self.write(&problem(own));
+    }
+
+    fn broken(&mut self, planned: &Planned) {
+        self.write(&broken(planned));
+    }
+
+    fn verdict(&mut self, entry: &JudgedScenario<'_>) {
+        self.write(&scenario(entry));
+    }
+
+    fn close(mut self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
+        self.write(&summary(close));
+        let flushed = self.file.flush().map_err(|error| format!("{}: {error}", self.path.display()));
+        self.broken.map_or(flushed, Err)
+    }
+}
 
 /// Returns the record of a problem of a file.
 pub(super) fn problem(problem: &Problem) -> Value {

@@ -46,7 +46,13 @@ impl Given {
 
 /// Runs the selected scenarios on each of the releases.
 pub(super) fn run(args: &RunArgs, own: &Own, releases: &[Release]) -> Result<ExitCode, String> {
-    if args.report.is_some() || args.accept || args.seeds.is_some() || args.failed || args.list || args.live.dry_run {
+    if args.output_args.report.is_some()
+        || args.accept
+        || args.seeds.is_some()
+        || args.failed
+        || args.list
+        || args.live.dry_run
+    {
         let options = "--report, --accept, --seeds, --failed, --list and --dry-run";
         return Err(format!("several releases go without {options}: run one release at a time"));
     }
