@@ -17,6 +17,8 @@
 //! dependencies.
 
 #[cfg(feature = "cli")]
+pub mod behaviour;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
 pub mod control;

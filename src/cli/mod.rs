@@ -4,6 +4,7 @@
 //! was interrupted. Output for scripts goes to standard output; where a subcommand has both, output for people goes to
 //! standard error.
 
+mod behaviour;
 pub mod bench;
 #[cfg(feature = "live")]
 pub mod clean;
@@ -106,6 +107,8 @@ enum Command {
     Diff(diff::DiffArgs),
     /// Run again what a conformance report tells of, and compare
     Verify(verify::VerifyArgs),
+    /// Tell what happens when a node dies, is drained, loses its network, release by release
+    Behaviour(behaviour::BehaviourArgs),
     /// Ask when Pods leave lost nodes, and when they come back
     Plan(plan::PlanArgs),
     /// Measure the simulator
@@ -154,6 +157,7 @@ pub fn main_with(own: &Own) -> ExitCode {
         Command::Compare(args) => compare::run_with(&args, own),
         Command::Diff(args) => diff::run(&args),
         Command::Verify(args) => verify::run(&args, own),
+        Command::Behaviour(args) => behaviour::run(&args, own),
         Command::Plan(args) => plan::run(&args),
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(&args, own),

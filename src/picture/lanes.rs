@@ -171,8 +171,9 @@ fn rows_of(kind: &str, states: Changes, end: f64) -> Vec<LaneRow> {
     rows
 }
 
-/// Returns the rows that a changed field belongs to, with the state before and after.
-fn changes(path: &str, change: &str) -> Vec<(String, String, String)> {
+/// Returns the rows that a changed field belongs to, each with the state before and after.
+#[must_use]
+pub fn changes(path: &str, change: &str) -> Vec<(String, String, String)> {
     let one = |row: &str, old: &str, new: &str| (row.to_owned(), old.to_owned(), new.to_owned());
     if let Some(name) = path.strip_prefix("status.conditions[").and_then(|rest| rest.strip_suffix("].status")) {
         return change.split_once(" -> ").map(|(old, new)| one(name, old, new)).into_iter().collect();

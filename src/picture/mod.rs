@@ -9,6 +9,7 @@ mod page;
 mod svg;
 mod timeline;
 
+pub use self::lanes::changes;
 pub use self::page::{PAGE_STYLE, Page, Shown, page};
 pub use self::svg::svg;
 pub use self::timeline::{Bar, Lane, LaneRow, Mark, Picture, Span, Tone};

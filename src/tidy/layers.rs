@@ -59,11 +59,12 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         ("replay", &["load", "steps", "live"]),
         ("plan", &["replay"]),
         ("picture", &["harness"]),
+        ("behaviour", &["load", "harness", "picture"]),
         ("compare", &["load", "steps", "live", "harness", "replay"]),
         ("mutation", &["steps", "harness"]),
         ("cli", &[
             "load", "state_dir", "steps", "live", "harness", "control", "replay", "compare", "mutation", "picture",
-            "plan",
+            "behaviour", "plan",
         ]),
         ("untrusted", &["load", "steps", "harness", "control", "replay"]),
         ("main", &["cli"]),

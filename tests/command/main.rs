@@ -4,6 +4,7 @@
 //! itself act as the test target of another tree: with `DOOR_OF` set it runs the scenarios of that directory as
 //! `cargo test --test conformance` would.
 
+mod behaviour;
 mod conformance;
 mod diff;
 mod docs;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         return nodeproof::Tests::of(root).main();
     }
     let trials = [
+        behaviour::TRIALS,
         conformance::TRIALS,
         diff::TRIALS,
         docs::TRIALS,
