@@ -37,6 +37,7 @@ pub mod run;
 mod selection_args;
 #[cfg(feature = "live")]
 pub mod serve;
+mod shell;
 pub mod steps;
 pub mod suite_args;
 mod tally;
@@ -126,6 +127,10 @@ enum Command {
     /// Make a control call to a cluster that `nodeproof serve` serves
     #[cfg(feature = "live")]
     Ctl(ctl::CtlArgs),
+    /// Print the completions for a shell
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page
+    Man(shell::ManArgs),
     /// Keep hollow nodes alive on a real control plane: thousands of kubelets in one process
     #[cfg(feature = "live")]
     Hollow(hollow::HollowArgs),
@@ -164,6 +169,8 @@ pub fn main_with(own: &Own) -> ExitCode {
         #[cfg(feature = "live")]
         Command::Clean(args) => clean::run(&args),
         Command::Control(args) => control::run(args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
         #[cfg(feature = "live")]
         Command::Serve(args) => serve::run(args),
         #[cfg(feature = "live")]

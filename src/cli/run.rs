@@ -4,6 +4,7 @@
 //! snapshots if they are asked for.
 
 mod releases;
+mod watch;
 
 use std::io::IsTerminal as _;
 use std::num::NonZeroUsize;
@@ -43,6 +44,7 @@ Examples:
   nodeproof run --only sim::health::unreachable::the_kubelet_is_killed --report out
   nodeproof run features/health/unreachable.feature:10
   nodeproof run --failed -v                       what failed last, with each step
+  nodeproof run --watch features/health/new.feature   again whenever it is saved
   nodeproof run --set node-monitor-grace-period=20s   what still holds with a flag of mine
   nodeproof run ../mine --accept                  a suite of your own; what it gives becomes its snapshots
   nodeproof run --seeds 1..1000                   each scenario under each seed, on all cores
@@ -92,6 +94,9 @@ pub struct RunArgs {
     /// Only scenarios that failed when they ran last with the same backend, release and settings
     #[arg(long, conflicts_with_all = ["only", "read_only"])]
     failed: bool,
+    /// Run again whenever a file was saved, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["accept", "json", "list", "report"])]
+    watch: bool,
     #[command(flatten)]
     output_args: OutputArgs,
     #[cfg(feature = "live")]
@@ -104,6 +109,10 @@ pub struct RunArgs {
 /// Runs scenarios and judges them.
 #[must_use]
 pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
+    if args.watch { watch::run(args, own) } else { run_once(args, own) }
+}
+
+fn run_once(args: &RunArgs, own: &Own) -> ExitCode {
     let done = match args.selection_args.releases() {
         several @ [_, _, ..] => releases::run(args, own, several),
         _ => run_or_refuse(args, own),

@@ -1,9 +1,13 @@
 //! `nodeproof steps`: prints the sentences that scenarios are made of, for people, pages and editors.
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::terminal::{line, text};
 use crate::harness::built_in_features;
+use crate::picture::PAGE_STYLE;
 use crate::steps::{Sentence, catalogue, with_examples};
 
 /// Options of `nodeproof steps`.
@@ -13,9 +17,12 @@ Examples:
   nodeproof steps                      how to write a scenario, and all sentences
   nodeproof steps taint keeps          the sentences that hold both words
   nodeproof steps --markdown > sentences.md
+  nodeproof steps --html > sentences.html      a page with a search
+  nodeproof steps --index > .vscode/nodeproof_steps.js
   nodeproof steps --json | jq -r '.[] | \"\\(.source) \\(.pattern)\"'
 
---json is an index for editors: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, \
+--index is an index for the Cucumber plug-ins of editors, as a file of JavaScript: docs/editors.md says how VS Code takes \
+it. --json is one for other tools: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, \
 and values where it is one of some words), says, part, examples (steps of the features that say it), source \
 (file:line).")]
 pub struct StepsArgs {
@@ -25,8 +32,14 @@ pub struct StepsArgs {
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
     /// Print a page of Markdown
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     markdown: bool,
+    /// Print one HTML file with a search
+    #[arg(long, conflicts_with = "json")]
+    html: bool,
+    /// Print an index that the Cucumber plug-ins of editors read
+    #[arg(long, conflicts_with_all = ["json", "markdown", "html"])]
+    index: bool,
 }
 
 /// How to write a scenario, above the sentences.
@@ -71,16 +84,22 @@ pub fn run(args: &StepsArgs) -> ExitCode {
         args.words.iter().all(|word| text.contains(&word.to_lowercase()))
     };
     sentences.retain(wanted);
+    if args.index {
+        text(&index(&sentences));
+        return ExitCode::SUCCESS;
+    }
     if sentences.is_empty() && !args.json {
         return super::misuse(format!("no sentence holds {}", args.words.join(" and ")));
     }
-    if args.json || args.markdown {
+    if args.json || args.markdown || args.html {
         sentences = with_examples(sentences, &built_in_features());
     }
     if args.json {
         line(serde_json::to_string_pretty(&sentences).expect("sentences are JSON"));
     } else if args.markdown {
         text(&page(&sentences));
+    } else if args.html {
+        text(&html(&sentences));
     } else {
         if args.words.is_empty() {
             line(GUIDE);
@@ -127,3 +146,58 @@ fn page(sentences: &[Sentence]) -> String {
     }
     page
 }
+
+/// Writes the reference as one HTML file with a search.
+fn html(sentences: &[Sentence]) -> String {
+    let mut parts: Vec<(&str, Vec<minijinja::Value>)> = Vec::new();
+    for (number, sentence) in sentences.iter().enumerate() {
+        let parameters = sentence.parameters.iter().map(|parameter| {
+            minijinja::context! {
+                name => &parameter.name, kind => parameter.kind.to_string(), values => &parameter.values,
+                optional => parameter.optional,
+            }
+        });
+        let shown = minijinja::context! {
+            id => format!("sentence-{}", number + 1), pattern => &sentence.pattern, says => &sentence.says,
+            keywords => &sentence.keywords, examples => &sentence.examples, source => &sentence.source,
+            parameters => parameters.collect::<Vec<_>>(),
+        };
+        match parts.last_mut() {
+            Some((part, own)) if *part == sentence.part => own.push(shown),
+            _ => parts.push((sentence.part, vec![shown])),
+        }
+    }
+    let parts: Vec<_> = parts
+        .into_iter()
+        .map(|(name, sentences)| minijinja::context! { name => name, sentences => sentences })
+        .collect();
+    let mut environment = minijinja::Environment::new();
+    environment.add_template("steps.html", include_str!("steps.html")).expect("the template is well-formed");
+    let template = environment.get_template("steps.html").expect("it was added");
+    let context = minijinja::context! {
+        style => PAGE_STYLE, guide => GUIDE, version => env!("CARGO_PKG_VERSION"), sentences => sentences.len(),
+        parts => parts,
+    };
+    template.render(context).expect("the template asks for what it gets")
+}
+
+/// Writes the sentences as step definitions of Cucumber.js, which plug-ins of editors look for: they read them and never
+/// run them. JavaScript names no groups as Rust does.
+fn index(sentences: &[Sentence]) -> String {
+    let mut index = String::from("// Written by `nodeproof steps --index`: for editors, and never run.\n");
+    index += "const { Given, When, Then } = require('@cucumber/cucumber');\n";
+    for sentence in sentences {
+        let regex = NAMED.replace_all(&sentence.regex, "(").replace('/', "\\/");
+        let keyword = match sentence.keywords.first().copied() {
+            Some("when") => "When",
+            Some("then") => "Then",
+            _ => "Given",
+        };
+        let says = sentence.says.lines().next().unwrap_or_default().replace("*/", "* /");
+        index += &format!("\n/** {says} */\n{keyword}(/{regex}/, () => {{}});\n");
+    }
+    index
+}
+
+/// The names of groups.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\(\?P<[^>]*>").expect("the pattern is well-formed"));

@@ -24,7 +24,9 @@ pub(crate) const TRIALS: &[Named] = &[
 
 /// Commands that are only read: they need a cluster, a repository, or programs that may not be here, or
 /// minutes.
-const READ_ONLY: [&str; 12] = [
+const READ_ONLY: [&str; 14] = [
+    "--watch",
+    "man -l",
     "--context ",
     "--backend ",
     "--with hollow",

@@ -5,6 +5,7 @@
 //! `cargo test --test conformance` would.
 
 mod behaviour;
+mod comfort;
 mod conformance;
 mod diff;
 mod docs;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     }
     let trials = [
         behaviour::TRIALS,
+        comfort::TRIALS,
         conformance::TRIALS,
         diff::TRIALS,
         docs::TRIALS,
