@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::terminal::{line, text};
 use crate::control::Setup;
 use crate::harness::{parse_release, parse_seed};
+use crate::picture::{Page, Shown, page, svg};
 use crate::plan::{self, Down, How, Question, Workloads};
 use crate::steps::documents;
 
@@ -31,6 +32,7 @@ Examples:
   nodeproof plan --down a-1 --set node-monitor-grace-period=20s
   nodeproof plan --down zone-a --pods deployment.yaml --compare 1.31,1.34
   nodeproof plan --down zone-a --json | jq .pods
+  nodeproof plan --down zone-a --compare 1.31,1.34 --html plan.html
 
 The cluster is simulated: docs/plan.md says what runs on it, and what the answer leaves out.")]
 pub struct PlanArgs {
@@ -67,6 +69,12 @@ pub struct PlanArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Write the answer as one HTML file as well: a picture for each release
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Draw the answer as well: when Nodes are lost and Pods leave
+    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    svg: Option<PathBuf>,
 }
 
 /// Asks, and prints the answer.
@@ -100,6 +108,7 @@ fn answer(args: &PlanArgs) -> Result<(), String> {
         answers.push(answer?);
     }
     drop(progress);
+    draw(args, &answers)?;
     match answers.as_slice() {
         [answer] if args.json => line(answer.json()),
         answers if args.json => line(answers.iter().map(plan::Answer::json).collect::<Json>()),
@@ -107,6 +116,26 @@ fn answer(args: &PlanArgs) -> Result<(), String> {
         answers => text(&plan::compared(answers)),
     }
     Ok(())
+}
+
+/// Writes the files that were asked for.
+fn draw(args: &PlanArgs, answers: &[plan::Answer]) -> Result<(), String> {
+    let write = |path: &Path, text: String| {
+        std::fs::write(path, text).map_err(|error| format!("{}: it cannot be written: {error}", path.display()))
+    };
+    if let (Some(path), Some(answer)) = (&args.svg, answers.first()) {
+        write(path, svg(&plan::picture(answer)) + "\n")?;
+    }
+    let Some(path) = &args.html else { return Ok(()) };
+    let shown = |answer: &plan::Answer| Shown {
+        name: plan::picture(answer).title,
+        verdict: "answer",
+        is_failure: true,
+        text: plan::text(answer),
+        picture: Some(plan::picture(answer)),
+    };
+    let about = format!("plan: {} for {}", args.down.join(", "), plan::length(args.lasts));
+    write(path, page(&Page { about, problems: Vec::new(), scenarios: answers.iter().map(shown).collect() }))
 }
 
 fn question(args: &PlanArgs, release: Release, workloads: Workloads) -> Result<Question, String> {

@@ -16,6 +16,8 @@ type Changes = BTreeMap<String, Vec<(f64, String, String)>>;
 
 /// How many marks a lane shows at most.
 const MARKS_MAX: usize = 80;
+/// How many lanes Nodes that no line looks at have at most, and how many such Pods.
+const UNSEEN_MAX: usize = 16;
 /// How many renewals of a Lease a row shows at most.
 const RENEWALS_MAX: usize = 800;
 
@@ -51,6 +53,7 @@ pub(super) fn of(
             let mut renewals: Vec<f64> = renewals.map(|at| at.duration_since(zero).as_secs_f64()).collect();
             renewals.truncate(RENEWALS_MAX);
             let grace = settings.duration("node-monitor-grace-period").as_secs_f64();
+            lane.rows.extend(queue_row(decisions, name, zero, end));
             if !renewals.is_empty() {
                 let row = LaneRow {
                     name: "age of the Lease".to_owned(),
@@ -67,13 +70,81 @@ pub(super) fn of(
     let at = usize::from(lanes.first().is_some_and(|lane| lane.name == "Zones"));
     let unseen = unseen_nodes(decisions, &histories, zero, end);
     lanes.splice(at..at, unseen);
+    lanes.extend(unseen_pods(decisions, &histories, zero));
     lanes
+}
+
+/// Makes the row that shows for how long a Node waits in the queue of its zone until a token lets it be tainted.
+fn queue_row(decisions: &[&RecordedDecision], node: &str, zero: Timestamp, end: f64) -> Option<LaneRow> {
+    let about = format!("node/{node}");
+    let own = decisions.iter().filter(|own| own.decision.about == about && own.component == LIFECYCLE);
+    let mut changes: Vec<(f64, &str, &str)> = Vec::new();
+    for decision in own {
+        let (what, at) = (decision.decision.what.as_str(), decision.at.duration_since(zero).as_secs_f64());
+        let is_waiting = changes.last().is_some_and(|(.., state)| !state.is_empty());
+        if what.starts_with("queued for taint") && !is_waiting {
+            changes.push((at, "", "queued"));
+        } else if is_waiting
+            && !what.starts_with("queued")
+            && (what.contains(":NoExecute") || what.starts_with("Ready"))
+        {
+            changes.push((at, "queued", ""));
+        }
+    }
+    let spans = spans(changes, end, |_| Tone::Plain);
+    (!spans.is_empty()).then(|| LaneRow { name: "waits for its turn".to_owned(), spans, renewals: None })
+}
+
+/// Makes the rows that show when each zone let a Node be tainted: the tokens of its queue.
+fn turns(decisions: &[&RecordedDecision], zero: Timestamp) -> Vec<LaneRow> {
+    let mut rows: BTreeMap<String, Vec<Span>> = BTreeMap::new();
+    for decision in decisions.iter().filter(|own| own.component == LIFECYCLE) {
+        let reasons = decision.reasons().to_string();
+        let Some((before, _)) = reasons.split_once(", and it is this node's turn") else { continue };
+        let Some((_, zone)) = before.rsplit_once("zone ") else { continue };
+        let (zone, rate) = zone.split_once(" lets ").unwrap_or((zone, ""));
+        let node = decision.decision.about.strip_prefix("node/").unwrap_or_default();
+        let at = decision.at.duration_since(zero).as_secs_f64();
+        let text = format!("{node} ({})", rate.trim_end_matches(" go"));
+        let spans = rows.entry(turns_of(zone)).or_default();
+        if spans.len() < MARKS_MAX {
+            spans.push(Span { from: at, to: at, text, tone: Tone::Bad });
+        }
+    }
+    rows.into_iter().map(|(name, spans)| LaneRow { name, spans, renewals: None }).collect()
+}
+
+fn turns_of(zone: &str) -> String {
+    if zone == "without a name" { "turns".to_owned() } else { format!("turns in {zone}") }
+}
+
+/// The component that taints Nodes.
+const LIFECYCLE: &str = "node-lifecycle-controller";
+
+/// Makes the lanes of Pods that no line of the scenario looks at: what was decided about them.
+fn unseen_pods(decisions: &[&RecordedDecision], seen: &[History], zero: Timestamp) -> Vec<Lane> {
+    let mut lanes: BTreeMap<&str, Vec<Mark>> = BTreeMap::new();
+    for decision in decisions {
+        let Some(pod) = decision.decision.about.strip_prefix("pod/") else { continue };
+        let is_seen = |history: &History| history.object.kind == "Pod" && history.object.key.to_string() == pod;
+        if seen.iter().any(is_seen) || !lanes.contains_key(pod) && lanes.len() == UNSEEN_MAX {
+            continue;
+        }
+        let at = decision.at.duration_since(zero).as_secs_f64();
+        lanes.entry(pod).or_default().push(Mark { at, text: told(decision), is_decision: true });
+    }
+    let lane = |(pod, mut marks): (&str, Vec<Mark>)| {
+        marks.truncate(MARKS_MAX);
+        let name = pod.rsplit_once('/').map_or(pod, |(_, name)| name);
+        Lane { name: format!("Pod {name}"), rows: Vec::new(), marks }
+    };
+    lanes.into_iter().map(lane).collect()
 }
 
 /// Makes the lanes of Nodes that no line of the scenario looks at, from what the node lifecycle controller decided.
 fn unseen_nodes(decisions: &[&RecordedDecision], seen: &[History], zero: Timestamp, end: f64) -> Vec<Lane> {
     let mut lanes: BTreeMap<&str, (Changes, Vec<Mark>)> = BTreeMap::new();
-    for decision in decisions.iter().filter(|decision| decision.component == "node-lifecycle-controller") {
+    for decision in decisions.iter().filter(|decision| decision.component == LIFECYCLE) {
         let Some(node) = decision.decision.about.strip_prefix("node/") else { continue };
         if seen.iter().any(|history| history.object.kind == "Node" && history.object.key.name == *node) {
             continue;
@@ -87,7 +158,12 @@ fn unseen_nodes(decisions: &[&RecordedDecision], seen: &[History], zero: Timesta
                 let signed = |word: &str| word.starts_with(['+', '-']);
                 let words =
                     what.split(' ').filter(|word| signed(word)).map(|word| format!("{} {}", &word[..1], &word[1..]));
-                words.flat_map(|word| changes("spec.taints", &word)).collect()
+                let mut found: Vec<_> = words.flat_map(|word| changes("spec.taints", &word)).collect();
+                // The taint of a silent Node goes when its kubelet has reported again: what it said is not known here.
+                if found.iter().any(|(row, _, new)| row == "taint unreachable:NoSchedule" && new.is_empty()) {
+                    found.push(("Ready".to_owned(), "Unknown".to_owned(), String::new()));
+                }
+                found
             }
         };
         for (row, old, new) in found {
@@ -97,9 +173,11 @@ fn unseen_nodes(decisions: &[&RecordedDecision], seen: &[History], zero: Timesta
     }
     let lane = |(node, (rows, mut marks)): (&str, (Changes, Vec<Mark>))| {
         marks.truncate(MARKS_MAX);
-        Lane { name: format!("Node {node}"), rows: rows_of("Node", rows, end), marks }
+        let mut rows = rows_of("Node", rows, end);
+        rows.extend(queue_row(decisions, node, zero, end));
+        Lane { name: format!("Node {node}"), rows, marks }
     };
-    lanes.into_iter().map(lane).collect()
+    lanes.into_iter().take(UNSEEN_MAX).map(lane).collect()
 }
 
 fn told(decision: &RecordedDecision) -> String {
@@ -128,8 +206,9 @@ fn zones(decisions: &[&RecordedDecision], zero: Timestamp, end: f64) -> Option<L
             renewals: None,
         }
     };
-    let rows: Vec<LaneRow> = rows.into_iter().map(row).collect();
-    (!marks.is_empty()).then(|| Lane { name: "Zones".to_owned(), rows, marks })
+    let mut rows: Vec<LaneRow> = rows.into_iter().map(row).collect();
+    rows.extend(turns(decisions, zero));
+    (!marks.is_empty() || !rows.is_empty()).then(|| Lane { name: "Zones".to_owned(), rows, marks })
 }
 
 fn lane(history: &History, zero: Timestamp, end: f64) -> Lane {

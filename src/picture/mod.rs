@@ -4,6 +4,7 @@
 //! run into one HTML file that needs no network. Inputs: scenarios with their outcomes. Outputs: text. The same outcome
 //! gives the same bytes.
 
+mod faults;
 mod lanes;
 mod page;
 mod svg;

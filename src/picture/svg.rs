@@ -33,12 +33,13 @@ pub fn svg(picture: &Picture) -> String {
     }
     let height = drawing.y + 26.0;
     let axis = drawing.axis(height);
+    let faults: String = picture.faults.iter().map(|fault| drawing.fault(fault, height - 20.0)).collect();
     let zeros: String = picture.acts.iter().map(|(at, _)| drawing.upright("act", *at, height - 20.0)).collect();
     format!(
         "<svg class=\"np\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
          data-from=\"{:.3}\" data-to=\"{:.3}\" data-left=\"{LEFT}\" data-right=\"{}\"><title>{}</title>\
          <style>{STYLE}</style><rect width=\"{WIDTH}\" height=\"{height:.0}\" fill=\"var(--paper)\"/>\
-         {axis}{zeros}{}<line class=\"scrub\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"{height:.0}\"/></svg>",
+         {faults}{axis}{zeros}{}<line class=\"scrub\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"{height:.0}\"/></svg>",
         picture.range.0,
         picture.range.1,
         WIDTH - RIGHT,
@@ -214,6 +215,20 @@ impl Drawing {
             at += step;
         }
         text
+    }
+
+    /// Shades the period of a fault.
+    fn fault(&self, (from, to, what): &(f64, f64, String), height: f64) -> String {
+        let (left, right) = (self.x(*from), self.x(*to));
+        let since = if *from < self.range.0 { String::from("before") } else { shown(*from) };
+        format!(
+            "<rect class=\"fault\" x=\"{left:.1}\" y=\"4\" width=\"{:.1}\" height=\"{:.1}\"><title>{} from {since} to \
+             {}</title></rect>",
+            (right - left).max(1.0),
+            height - 4.0,
+            escaped(what),
+            shown(*to),
+        )
     }
 
     fn upright(&self, class: &str, at: f64, height: f64) -> String {

@@ -6,7 +6,7 @@ use nodeproof_core::objects::time::parse_duration;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Bound, Expectation, Outcome, Scenario, StepVerdict, Verdict};
 
-use super::lanes;
+use super::{faults, lanes};
 
 /// How a span looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +93,8 @@ pub struct Picture {
     pub range: (f64, f64),
     /// When each act began, and what was done.
     pub acts: Vec<(f64, String)>,
+    /// From when to when something was broken on purpose, and what.
+    pub faults: Vec<(f64, f64, String)>,
     /// The lanes: zones, Nodes, Pods, others.
     pub lanes: Vec<Lane>,
     /// What was expected.
@@ -122,7 +124,9 @@ impl Picture {
         let shown = bars.iter().map(|bar| bar.bound.1).fold(end, f64::max);
         let before = (shown / 40.0).max(0.5);
         let lanes = lanes::of(outcome, &decisions, settings, (zero, end + before / 2.0));
-        Self { title: title.to_owned(), range: (-before, shown + before), acts, lanes, bars }
+        let zeros: Vec<f64> = outcome.zeros.iter().map(|at| since(*at)).collect();
+        let faults = faults::of(scenario, &zeros, end + before / 2.0);
+        Self { title: title.to_owned(), range: (-before, shown + before), acts, faults, lanes, bars }
     }
 }
 

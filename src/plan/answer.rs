@@ -52,6 +52,8 @@ pub struct NodeLine {
     pub status: Text,
     /// When it got its first NoExecute taint.
     pub tainted: Option<SignedDuration>,
+    /// When it lost its last NoExecute taint.
+    pub untainted: Option<SignedDuration>,
     /// When it was ready again.
     pub ready: Option<SignedDuration>,
     /// How many Pods it had, and how many of them were deleted.
@@ -365,6 +367,11 @@ fn node_line(name: &Text, zone: &Text, seen: &Sightings) -> NodeLine {
         NodeFact::Tainted(taint) if taint.ends_with(":NoExecute") => Some(since(*at)),
         _ => None,
     });
+    let untainted = own().filter_map(|(at, _, fact)| match fact {
+        NodeFact::Untainted(taint) if taint.ends_with(":NoExecute") => Some(since(*at)),
+        _ => None,
+    });
+    let untainted = untainted.last();
     let ready = own().filter_map(|(at, _, fact)| match fact {
         NodeFact::Ready(status) if status == "True" => Some(*at),
         _ => None,
@@ -378,6 +385,7 @@ fn node_line(name: &Text, zone: &Text, seen: &Sightings) -> NodeLine {
         status: lost.as_ref().map(|(_, status)| status.clone()).unwrap_or_default(),
         not_ready: lost.map(|(at, _)| since(at)),
         tainted,
+        untainted,
         ready,
         pods: (pods().count(), deleted.len()),
         deleted: Sum::of(deleted, seen.zero).span,

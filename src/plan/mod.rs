@@ -8,6 +8,7 @@
 mod answer;
 mod cluster;
 mod observation;
+mod picture;
 mod question;
 mod text;
 
@@ -15,8 +16,9 @@ use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::sim::Simulation;
 
 pub use self::answer::{Answer, Moment, NodeLine, Stuck};
+pub use self::picture::picture;
 pub use self::question::{Down, How, Node, Question, Workloads, spread};
-pub use self::text::{compared, text};
+pub use self::text::{compared, length, text};
 
 use self::cluster::{QUIET, Scene};
 use self::observation::Sightings;

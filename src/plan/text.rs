@@ -160,7 +160,8 @@ fn pods_of(count: usize) -> String {
 }
 
 /// Prints a length of time: `90s`, `20m`, `1h30m`.
-pub(super) fn length(length: SignedDuration) -> String {
+#[must_use]
+pub fn length(length: SignedDuration) -> String {
     let secs = length.as_secs();
     match (secs / 3600, secs / 60 % 60, secs % 60) {
         (0, 0, secs) => format!("{secs}s"),

@@ -57,7 +57,7 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         ("harness", &["load", "steps", "live"]),
         ("control", &["load", "steps", "live"]),
         ("replay", &["load", "steps", "live"]),
-        ("plan", &["replay"]),
+        ("plan", &["replay", "picture"]),
         ("picture", &["harness"]),
         ("behaviour", &["load", "harness", "picture"]),
         ("compare", &["load", "steps", "live", "harness", "replay"]),

@@ -10,6 +10,8 @@ pub(crate) const TRIALS: &[Named] = &[
     ("pictures::the_one_of_the_docs_is_what_the_program_draws", documented),
     ("pictures::one_scenario_is_drawn", one),
     ("pictures::the_page_shows_what_failed_first", page),
+    ("pictures::faults_turns_and_strangers_are_drawn", strangers),
+    ("pictures::a_plan_is_drawn_with_the_instants_that_it_tells", plan),
 ];
 
 /// Trials that need a browser.
@@ -65,6 +67,61 @@ fn page() -> Result<(), String> {
     place("there is no sentence")?;
     place("replay    nodeproof run")?;
     require(!html.contains("http://") || !html.contains("src="), || "it asks for something outside".to_owned())
+}
+
+/// What was broken is shaded, Nodes wait for their turns, and what no line looks at has a lane.
+fn strangers() -> Result<(), String> {
+    let world = World::new();
+    let text = "\
+Feature: A zone
+  Scenario: Two Nodes of it go
+    Given ready Nodes \"a\", \"b\", \"c\", \"d\" and \"e\"
+    And a Deployment \"web\" of 5 Pods
+    When machine \"a\" loses power
+    And machine \"b\" loses power
+    Then Node \"a\" has taint \"node.kubernetes.io/unreachable:NoExecute\" within 2m
+    And Node \"c\" keeps condition Ready=True for 8m
+    When machine \"a\" gets power
+    Then Node \"a\" has condition Ready=True within 2m
+";
+    world.write("features/a/zone.feature", text);
+    world.call(&["run", "--svg", "zone.svg"]).ends(0)?;
+    let drawn = world.read("zone.svg");
+    let has = |text: &str| require(drawn.contains(text), || format!("{text:?} is missing: {drawn}"));
+    has("<title>a has no power from +0s to +8m0")?;
+    has("<title>b has no power from +0s to +")?;
+    has(">Node b<")?;
+    has(">Pod web-")?;
+    has(">waits for its turn<")?;
+    has(">turns<")?;
+    has("data-state=\"b (0.1 nodes per second)\"")
+}
+
+/// The picture of a plan has the instants of its JSON.
+fn plan() -> Result<(), String> {
+    let world = World::new();
+    let asked =
+        ["plan", "--nodes", "6", "--zones", "2", "--down", "zone-a", "--json", "--svg", "p.svg", "--html", "p.html"];
+    let answer = world.call(&asked).ends(0)?;
+    let json: serde_json::Value = serde_json::from_str(&answer.out).map_err(|error| error.to_string())?;
+    let drawn = world.read("p.svg");
+    for node in json["nodes"].as_array().ok_or("no nodes")? {
+        let name = node["name"].as_str().unwrap_or_default();
+        for (row, field) in [("Ready", "notReady"), ("taint", "tainted")] {
+            let at = node[field].as_f64().ok_or_else(|| format!("{field} of {name} is missing"))?;
+            let is_own = |part: &&str| part.contains(&format!("data-row=\"{name} {row}\""));
+            let found =
+                drawn.split("<rect ").filter(is_own).any(|part| part.contains(&format!("data-from=\"{at:.3}\"")));
+            require(found, || format!("{name} {row} does not begin at {at}: {drawn}"))?;
+        }
+    }
+    let page = world.read("p.html");
+    require(page.contains("Kubernetes 1.34") && page.contains("<svg") && page.contains("Of "), || page.clone())?;
+    world
+        .call(&["plan", "--down", "zone-a", "--svg", "no/such/file.svg"])
+        .ends(2)?
+        .says("it cannot be written")
+        .map(drop)
 }
 
 /// The page's own script runs, and the browser has nothing to say against it.
