@@ -22,6 +22,9 @@ type Instants = Vec<f64>;
 /// What came to pass in an act, for each release.
 type Found = BTreeMap<(usize, Happening), BTreeMap<Release, BTreeMap<u64, f64>>>;
 
+/// What came to pass together: the instants for each release and seed, the object, the writer, and what.
+type Together = (Vec<BTreeMap<u64, f64>>, String, String, Vec<String>);
+
 /// A part, measured.
 #[derive(Debug)]
 pub(super) struct Measured<'a> {
@@ -171,7 +174,7 @@ fn is_of_its_own(expectation: &Expectation) -> bool {
 fn measured_act(planned: &Planned, act: usize, releases: &[Release], found: &Found) -> MeasuredAct {
     let own = &planned.compiled.scenario.acts[act];
     let columns = columns(act, releases, found);
-    let mut rows: Vec<(Vec<BTreeMap<u64, f64>>, String, String, Vec<String>)> = Vec::new();
+    let mut rows: Vec<Together> = Vec::new();
     for ((_, happening), instants) in found.iter().filter(|((of, _), _)| *of == act) {
         let key: Vec<BTreeMap<u64, f64>> =
             releases.iter().map(|release| instants.get(release).cloned().unwrap_or_default()).collect();

@@ -21,8 +21,8 @@ Examples:
   nodeproof steps --index > .vscode/nodeproof_steps.js
   nodeproof steps --json | jq -r '.[] | \"\\(.source) \\(.pattern)\"'
 
---index is an index for the Cucumber plug-ins of editors, as a file of JavaScript: docs/editors.md says how VS Code takes \
-it. --json is one for other tools: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, \
+--index is an index for the Cucumber plug-ins of editors, as a file of JavaScript: docs/editors.md says how VS Code \
+takes it. --json is one for other tools: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, \
 and values where it is one of some words), says, part, examples (steps of the features that say it), source \
 (file:line).")]
 pub struct StepsArgs {
@@ -181,8 +181,8 @@ fn html(sentences: &[Sentence]) -> String {
     template.render(context).expect("the template asks for what it gets")
 }
 
-/// Writes the sentences as step definitions of Cucumber.js, which plug-ins of editors look for: they read them and never
-/// run them. JavaScript names no groups as Rust does.
+/// Writes the sentences as step definitions of Cucumber.js, which plug-ins of editors look for: they read them and
+/// never run them. JavaScript names no groups as Rust does.
 fn index(sentences: &[Sentence]) -> String {
     let mut index = String::from("// Written by `nodeproof steps --index`: for editors, and never run.\n");
     index += "const { Given, When, Then } = require('@cucumber/cucumber');\n";

@@ -1,8 +1,8 @@
 //! The tree of a feature file as Cucumber's messages tell it: a `gherkinDocument` whose nodes have ids.
 //!
 //! Input: a source. Output: JSON, and the file's cases. The parser keeps neither comments nor the places of tags and
-//! cells; they are read from the lines. An id is `FILE:LINE`, of a tag `FILE:LINE:COLUMN`: it stays the same from run to
-//! run.
+//! cells; they are read from the lines. An id is `FILE:LINE`, of a tag `FILE:LINE:COLUMN`: it stays the same from run
+//! to run.
 
 use gherkin::{Background, Examples, Feature, Rule, Scenario, Step, StepType, Table};
 use serde_json::{Value, json};

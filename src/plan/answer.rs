@@ -367,11 +367,10 @@ fn node_line(name: &Text, zone: &Text, seen: &Sightings) -> NodeLine {
         NodeFact::Tainted(taint) if taint.ends_with(":NoExecute") => Some(since(*at)),
         _ => None,
     });
-    let untainted = own().filter_map(|(at, _, fact)| match fact {
+    let untainted = own().rev().find_map(|(at, _, fact)| match fact {
         NodeFact::Untainted(taint) if taint.ends_with(":NoExecute") => Some(since(*at)),
         _ => None,
     });
-    let untainted = untainted.last();
     let ready = own().filter_map(|(at, _, fact)| match fact {
         NodeFact::Ready(status) if status == "True" => Some(*at),
         _ => None,

@@ -1,4 +1,4 @@
-//! Tests of what makes the command handy: completions, manual pages, the reference as a page and as an index, `--watch`.
+//! Tests of what makes the command handy: completions, manual pages, the reference as a page and an index, `--watch`.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};

@@ -251,7 +251,8 @@ fn limit() -> Result<(), String> {
     let mut text = String::from("Feature: Many\n");
     for number in 0..40 {
         text += &format!(
-            "  Scenario: Number {number}\n    Given a ready Node \"w\"\n    When 60s pass\n    Then Node \"w\" keeps condition Ready={} for \
+            "  Scenario: Number {number}\n    Given a ready Node \"w\"\n    When 60s pass\n    \
+             Then Node \"w\" keeps condition Ready={} for \
              60s\n",
             if number == 39 { "Unknown" } else { "True" }
         );

@@ -1,8 +1,8 @@
 //! What `run` writes beside its text: JSON records, annotations of a pull request, and files of several forms.
 //!
 //! Inputs: problems, verdicts in their order, and the end of the run. Outputs: lines on standard output, and files.
-//! Each [`Form`] is a module of its own that knows nothing of the others; `--report` is all of them. Invariants: a file that cannot be written is told
-//! before anything is run; every form tells of what does not load as well.
+//! Each [`Form`] is a module of its own that knows nothing of the others; `--report` is all of them. Invariants: a file
+//! that cannot be written is told before anything is run; every form tells of what does not load as well.
 
 mod annotations;
 mod conformance;
