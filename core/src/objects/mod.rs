@@ -17,6 +17,7 @@ pub mod list_keys;
 pub mod names;
 mod near;
 mod object;
+pub mod ownership;
 pub mod patch;
 mod path;
 pub mod quantity;

@@ -39,6 +39,7 @@ impl ModelServer {
         let context = Context { settings: Arc::new(Settings::of(release)), chance: Chance::new(1) };
         let mut server = ApiServer::new(context, now);
         server.require_service_accounts();
+        server.track_managers();
         // Each of the recorder's users had a token in a file.
         server.accept_token("admin-token", identity("admin", ""));
         let mut world = Self { server, now, last: 0, events: VecDeque::new(), over: false };

@@ -8,6 +8,7 @@
 
 mod admission;
 mod admission_write;
+mod apply;
 mod attributes;
 mod authentication;
 mod authorisation;
@@ -25,6 +26,7 @@ mod fields;
 mod health;
 mod history;
 mod kubelet_relay;
+mod managers;
 mod node_authoriser;
 mod node_restriction;
 mod nodes;
@@ -166,6 +168,8 @@ pub struct ApiServer {
     last_call: u64,
     /// Whether the Events' API version in `events.k8s.io/v1` has a store of its own.
     keeps_new_events: bool,
+    /// Whether new objects name the managers of their fields.
+    tracks_managers: bool,
 }
 
 impl ApiServer {
@@ -210,6 +214,7 @@ impl ApiServer {
             relays: BTreeMap::new(),
             last_call: 0,
             keeps_new_events: false,
+            tracks_managers: false,
         };
         for (kind, object) in strategy::initial_objects() {
             server.put_initial(place(&kind), object, now);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::status;
 use super::validation::{FieldError, Problem, worded};
-use crate::network::{Answer, Call, Verb};
+use crate::network::{APPLY_PATCH, Answer, Call, Verb};
 use crate::objects::Text;
 use crate::profile::Settings;
 
@@ -30,6 +30,10 @@ pub(super) enum FieldValidation {
 pub(super) struct RequestOptions {
     pub(super) dry_run: bool,
     pub(super) field_validation: FieldValidation,
+    /// Whether a patch is a configuration to apply.
+    pub(super) applies: bool,
+    /// Whether an apply takes over what others own.
+    pub(super) force: bool,
     pub(super) label_selector: Text,
     pub(super) field_selector: Text,
     pub(super) limit: Option<u64>,
@@ -79,6 +83,8 @@ impl RequestOptions {
         Ok(Self {
             dry_run: !dry_run.is_empty(),
             field_validation,
+            applies: applies(call),
+            force: call.parameter("force").is_some_and(is_true),
             label_selector: text("labelSelector"),
             field_selector: text("fieldSelector"),
             limit: number(&text("limit"))?,
@@ -113,11 +119,14 @@ impl RequestOptions {
 
 /// Checks who is to be named as the manager of fields, and that a patch which applies nothing is not forced.
 fn check_manager(call: &Call, errors: &mut Vec<FieldError>) {
-    let applies = call.header_value("content-type").is_some_and(|media| media.contains("apply-patch"));
+    let applies = applies(call);
     if call.verb == Verb::Patch && call.parameter("force").is_some() && !applies {
         errors.push(FieldError::forbidden("force", "may not be specified for non-apply patch"));
     }
     let manager = call.parameter("fieldManager").map_or("", Text::as_str);
+    if applies && manager.is_empty() {
+        errors.push(FieldError::required("fieldManager", "is required for apply patch"));
+    }
     if manager.len() > MANAGER_MAX {
         errors.push(FieldError::too_long("fieldManager", format!("may not be more than {MANAGER_MAX} bytes")));
     }
@@ -125,6 +134,11 @@ fn check_manager(call: &Call, errors: &mut Vec<FieldError>) {
         let why = format!("invalid character U+{:04X} (at position {at})", u32::from(letter));
         errors.push(FieldError::invalid_text("fieldManager", manager, why));
     }
+}
+
+fn applies(call: &Call) -> bool {
+    let media = call.header_value("content-type").map_or("", Text::as_str);
+    call.verb == Verb::Patch && media_type(media) == APPLY_PATCH
 }
 
 /// Source: Go's unicode.IsPrint: of all spaces the usual one alone.

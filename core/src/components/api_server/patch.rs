@@ -1,8 +1,7 @@
 //! PATCH: which kind of patch, what is wrong with it, the object that it makes of the stored one.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/patch.go and k8s.io/apimachinery pkg/runtime/converter.go (v1.34).
-//! Inputs: the patch and its media type. Outputs: the patched object, committed as an update, or the refusal. Left out
-//! on purpose: server-side apply.
+//! Inputs: the patch and its media type. Outputs: the patched object, committed as an update, or the refusal.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,6 +31,9 @@ impl ApiServer {
         let kind = &KINDS[info.kind];
         let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
         let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
+        if options.applies {
+            return self.apply(info, options, origin, call);
+        }
         let patch = patch_body(&call.body, &content_type)?;
         if info.kind == self.leases
             && !options.dry_run
@@ -129,7 +131,7 @@ fn converter_words(why: &str) -> String {
     }
 }
 
-fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
+pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
     let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     if name.is_empty() {

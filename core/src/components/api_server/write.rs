@@ -13,6 +13,7 @@ use super::attributes::Attributes;
 use super::call::{RequestInfo, json_of};
 use super::content_negotiation::BODY_TYPES;
 use super::fields::put;
+use super::managers::is_same_but_times;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::{FieldError, worded};
 use super::{ApiServer, Origin, admission, certificates, status, strategy, syntax};
@@ -83,6 +84,10 @@ impl ApiServer {
             self.refuse_if_terminating(kind, &info.namespace, &given_name)?;
         }
         strategy::default(kind, &mut tree);
+        if !options.applies {
+            self.note_manager(info, options, origin, None, &mut tree);
+        }
+        let managers = tree.remove(&["metadata", "managedFields"]);
         admission::create(self, kind, origin, &mut tree)?;
         if tree
             .at(&["metadata", "resourceVersion"])
@@ -91,8 +96,7 @@ impl ApiServer {
         {
             return Err(status::untyped("resourceVersion should not be set on objects to be created"));
         }
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "managedFields"]
-        {
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
             tree.remove(&["metadata", field]);
         }
         tree.set(&["metadata", "uid"], self.new_uid());
@@ -120,6 +124,9 @@ impl ApiServer {
             return Err(refuse_existing(kind, &name, terminating, generated));
         }
         let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
+        if let Some(managers) = managers {
+            tree.set(&["metadata", "managedFields"], managers);
+        }
         if options.dry_run {
             return Ok((Object::as_received(tree), warnings));
         }
@@ -184,6 +191,18 @@ impl ApiServer {
             let why = uid_precondition(&strategy::storage_key(kind, info), sent, "");
             return Err(status::conflict(&kind.resource, &info.name, &why));
         }
+        self.create_named(info, options, origin, read)
+    }
+
+    /// Creates an object that a PUT or an apply names and that does not exist.
+    pub(super) fn create_named(
+        &mut self,
+        info: &RequestInfo,
+        options: &RequestOptions,
+        origin: &Origin,
+        read: Read,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[info.kind];
         let asked = Attributes {
             verb: "create",
             group: &kind.resource.group,
@@ -209,9 +228,11 @@ impl ApiServer {
         mut tree: Json,
     ) -> Result<(Object, Vec<Text>), Answer> {
         let kind = &KINDS[info.kind];
-        tree.remove(&["metadata", "managedFields"]);
         let old = current.json();
         strategy::default(kind, &mut tree);
+        if !options.applies {
+            self.note_manager(info, options, origin, Some(&old), &mut tree);
+        }
         admission::update(self, info, origin, &old, &mut tree)?;
         self.check_version(kind, &tree, current, &info.name)?;
         strategy::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
@@ -222,7 +243,7 @@ impl ApiServer {
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
-        if tree == old {
+        if is_same_but_times(&tree, &old) {
             return Ok((current.clone(), warnings));
         }
         if options.dry_run {
@@ -450,7 +471,7 @@ pub(super) fn no_name(info: &RequestInfo) -> Answer {
     ))
 }
 
-fn check_name(kind: &Kind, tree: &mut Json, info: &RequestInfo) -> Result<(), Answer> {
+pub(super) fn check_name(kind: &Kind, tree: &mut Json, info: &RequestInfo) -> Result<(), Answer> {
     fix_namespace(kind, tree, &info.namespace)?;
     match tree.at(&["metadata", "name"]).as_str() {
         None | Some("") => Err(no_name(info)),

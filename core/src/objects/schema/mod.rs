@@ -113,6 +113,12 @@ impl Field {
         &self.kind
     }
 
+    /// Returns whether an empty value of it is printed.
+    #[must_use]
+    pub const fn presence(&self) -> Presence {
+        self.presence
+    }
+
     /// Returns how patches merge it.
     #[must_use]
     pub const fn merge(&self) -> Merge {
@@ -159,6 +165,12 @@ impl Schema {
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Struct> {
         place_of(name, &self.names).map(|place| self.at(place))
+    }
+
+    /// Returns the place of a type.
+    #[must_use]
+    pub fn place(&self, name: &str) -> Option<usize> {
+        place_of(name, &self.names)
     }
 
     /// Returns a type by its place.

@@ -1,0 +1,337 @@
+//! The managers of fields: `metadata.managedFields`, read, changed by writes, and written.
+//!
+//! Mirrors k8s.io/apimachinery pkg/util/managedfields/internal (v1.34) and the `GetResetFields` of the strategies in
+//! pkg/registry. Inputs: two states of an object and who made the second. Outputs: the entries. Invariant: an object
+//! without entries gets none by an update, as in the real server, so nothing here runs where creations are not tracked.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::call::RequestInfo;
+use super::options::RequestOptions;
+use super::{ApiServer, Origin};
+use crate::json;
+use crate::network::kinds::{KINDS, Kind};
+use crate::objects::ownership::{self, FieldSet};
+use crate::objects::{Json, Text, time};
+
+/// Most managers that have updated an object. Source: managedfields/fieldmanager.go (v1.34),
+/// `DefaultMaxUpdateManagers`.
+const UPDATERS_MAX: usize = 10;
+/// Who is given what the oldest of too many managers own. Source: internal/capmanagers.go (v1.34).
+const OLDEST: &str = "ancient-changes";
+/// Who is given what an object without managers has when it is applied first. Source: managedfields/fieldmanager.go
+/// (v1.34).
+const BEFORE_FIRST_APPLY: &str = "before-first-apply";
+/// Longest name that is taken from a user agent, in bytes. Source: k8s.io/apimachinery pkg/apis/meta/v1/validation
+/// (v1.34), `FieldManagerMaxLength`.
+const NAME_MAX: usize = 128;
+
+/// Who owns fields, and how it got them.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Manager {
+    /// `Apply` or `Update`.
+    operation: Text,
+    name: Text,
+    api_version: Text,
+    subresource: Text,
+}
+
+impl Manager {
+    pub(super) fn new(kind: &Kind, operation: &'static str, name: &Text, subresource: &Text) -> Self {
+        let api_version = Text::from(kind.resource.api_version());
+        Self { operation: Text::of(operation), name: name.clone(), api_version, subresource: subresource.clone() }
+    }
+
+    /// Returns the text by which the real server tells managers apart and orders their conflicts.
+    pub(super) fn identifier(&self) -> String {
+        let mut text = format!("{{\"manager\":{:?},\"operation\":{:?}", self.name.as_str(), self.operation.as_str());
+        if !self.applies() {
+            text += &format!(",\"apiVersion\":{:?}", self.api_version.as_str());
+        }
+        if !self.subresource.is_empty() {
+            text += &format!(",\"subresource\":{:?}", self.subresource.as_str());
+        }
+        text + "}"
+    }
+
+    /// Returns the manager as conflicts name it. Source: internal/conflict.go (v1.34), `printManager`.
+    pub(super) fn shown(&self) -> String {
+        let mut text = format!("{:?}", self.name.as_str());
+        if !self.subresource.is_empty() {
+            text += &format!(" with subresource {:?}", self.subresource.as_str());
+        }
+        if !self.applies() {
+            text += &format!(" using {}", self.api_version);
+        }
+        text
+    }
+
+    fn applies(&self) -> bool {
+        self.operation == *"Apply"
+    }
+}
+
+/// What a manager owns.
+#[derive(Clone, Debug)]
+pub(super) struct Owned {
+    pub(super) set: FieldSet,
+    /// Since when; `None` for a manager that has never changed a value.
+    pub(super) time: Option<Text>,
+}
+
+/// The managers of an object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Managers(pub(super) BTreeMap<Manager, Owned>);
+
+impl Managers {
+    /// Reads the entries of an object; none if one of them is malformed.
+    pub(super) fn read(list: &Json) -> Self {
+        let text = |entry: &Json, field| entry.get(field).as_text().cloned().unwrap_or_default();
+        let read = |entry: &Json| {
+            let manager = Manager {
+                operation: text(entry, "operation"),
+                name: text(entry, "manager"),
+                api_version: text(entry, "apiVersion"),
+                subresource: text(entry, "subresource"),
+            };
+            let is_known = ["Apply", "Update"].contains(&manager.operation.as_str())
+                && !manager.api_version.is_empty()
+                && entry.get("fieldsType").as_str() == Some("FieldsV1");
+            let set = FieldSet::parse(entry.get("fieldsV1")).filter(|_| is_known)?;
+            Some((manager, Owned { set, time: entry.get("time").as_text().cloned() }))
+        };
+        list.items().iter().map(read).collect::<Option<_>>().map_or_else(Self::default, Self)
+    }
+
+    /// Returns the entries in the order of the real server, `Null` for none.
+    pub(super) fn json(&self) -> Json {
+        let mut sorted: Vec<(&Manager, &Owned)> = self.0.iter().collect();
+        sorted.sort_by(|(own, owned), (other, others)| {
+            own.operation
+                .cmp(&other.operation)
+                .then_with(|| owned.time.cmp(&others.time))
+                .then_with(|| own.name.cmp(&other.name))
+                .then_with(|| own.api_version.cmp(&other.api_version))
+                .then_with(|| own.subresource.cmp(&other.subresource))
+        });
+        let entries: Vec<Json> = sorted
+            .into_iter()
+            .map(|(manager, owned)| {
+                let mut entry = json!({"manager": &manager.name, "operation": &manager.operation,
+                    "apiVersion": &manager.api_version, "fieldsType": "FieldsV1"});
+                entry.set(&["fieldsV1"], owned.set.json());
+                if let Some(time) = &owned.time {
+                    entry.set(&["time"], time);
+                }
+                if !manager.subresource.is_empty() {
+                    entry.set(&["subresource"], &manager.subresource);
+                }
+                entry
+            })
+            .collect();
+        if entries.is_empty() { Json::Null } else { Json::array(entries) }
+    }
+
+    /// Takes fields from all managers but one, and forgets those that own nothing more.
+    pub(super) fn lose(&mut self, but: Option<&Manager>, gone: &FieldSet) {
+        for (_, owned) in self.0.iter_mut().filter(|(manager, _)| Some(*manager) != but) {
+            owned.set = owned.set.difference(gone);
+        }
+        self.0.retain(|_, owned| !owned.set.is_empty());
+    }
+
+    /// Gives a manager more fields, from now on.
+    fn gain(&mut self, manager: Manager, gained: FieldSet, now: Timestamp) {
+        if gained.is_empty() {
+            return;
+        }
+        let had = self.0.remove(&manager).map_or_else(FieldSet::default, |owned| owned.set);
+        let time = Some(Text::from(time::to_time(now)));
+        self.0.insert(manager, Owned { set: had.union(&gained), time });
+    }
+
+    /// Merges the managers that updated longest ago until few enough are left.
+    fn cap(&mut self) {
+        let mut updaters: Vec<Manager> = self.0.keys().filter(|manager| !manager.applies()).cloned().collect();
+        let mut count = updaters.len();
+        updaters.sort_by(|own, other| {
+            let time = |manager| self.0[manager].time.clone();
+            time(own).cmp(&time(other)).then_with(|| own.identifier().cmp(&other.identifier()))
+        });
+        let mut first: BTreeMap<Text, Manager> = BTreeMap::new();
+        for manager in updaters {
+            if count <= UPDATERS_MAX {
+                break;
+            }
+            let version = manager.api_version.clone();
+            let Some(first) = first.get(&version) else {
+                first.insert(version, manager);
+                continue;
+            };
+            let bucket = Manager { name: Text::of(OLDEST), subresource: Text::of(""), ..manager.clone() };
+            let kept = self.0.remove(&bucket).or_else(|| self.0.remove(first));
+            let Some(owned) = self.0.remove(&manager) else { continue };
+            let set = kept.map_or_else(FieldSet::default, |kept| kept.set).union(&owned.set);
+            self.0.insert(bucket, Owned { set, time: owned.time });
+            count -= 1;
+        }
+    }
+}
+
+impl ApiServer {
+    /// Notes from now on who sets the fields of new objects, as every real server does.
+    pub fn track_managers(&mut self) {
+        self.tracks_managers = true;
+    }
+
+    /// Writes into a new state of an object who owns its fields after a POST, PUT or PATCH.
+    pub(super) fn note_manager(
+        &self,
+        info: &RequestInfo,
+        options: &RequestOptions,
+        origin: &Origin,
+        live: Option<&Json>,
+        tree: &mut Json,
+    ) {
+        let kind = &KINDS[info.kind];
+        let sent = tree.remove(&["metadata", "managedFields"]).unwrap_or_default();
+        let stored = live.map_or(&Json::Null, |live| live.at(&["metadata", "managedFields"]));
+        if sent.is_null() && stored.is_null() && (live.is_some() || !self.tracks_managers) {
+            return;
+        }
+        let managers = if !info.subresource.is_empty() {
+            Managers::read(stored)
+        } else if is_reset(&sent) {
+            Managers::default()
+        } else {
+            let sent = Managers::read(&sent);
+            if sent.0.is_empty() { Managers::read(stored) } else { sent }
+        };
+        let is_tracked = !managers.0.is_empty() || live.is_none() && self.tracks_managers;
+        let managers = if is_tracked {
+            let mut name = options.parameter("fieldManager").cloned().unwrap_or_default();
+            if name.is_empty() {
+                name = name_of_agent(&origin.identity.agent);
+            }
+            let manager = Manager::new(kind, "Update", &name, &info.subresource);
+            let empty;
+            let before = match live {
+                Some(live) => live,
+                None => {
+                    empty = self.empty(kind);
+                    &empty
+                }
+            };
+            self.updated(info, managers, manager, (before, tree), origin.now)
+        } else {
+            managers
+        };
+        put_managers(tree, &managers);
+    }
+
+    /// Returns the managers of an object that none has applied yet and that has none: one for all that it has.
+    pub(super) fn before_first_apply(&self, info: &RequestInfo, live: &Json, now: Timestamp) -> Managers {
+        let kind = &KINDS[info.kind];
+        let manager = Manager::new(kind, "Update", &Text::of(BEFORE_FIRST_APPLY), &info.subresource);
+        self.updated(info, Managers::default(), manager, (&self.empty(kind), live), now)
+    }
+
+    fn updated(
+        &self,
+        info: &RequestInfo,
+        mut managers: Managers,
+        manager: Manager,
+        (before, after): (&Json, &Json),
+        now: Timestamp,
+    ) -> Managers {
+        let kind = &KINDS[info.kind];
+        let mut before = before.clone();
+        before.remove(&["metadata", "managedFields"]);
+        let found = ownership::compare(&self.schema, kind.type_name(), &before, after);
+        let found = found.without(&reset_fields(kind, &info.subresource));
+        let taken = found.set();
+        managers.lose(None, &taken.clone().union(found.removed()));
+        managers.gain(manager, taken.difference(&unowned()), now);
+        managers.cap();
+        managers
+    }
+}
+
+/// Writes managers into an object.
+pub(super) fn put_managers(tree: &mut Json, managers: &Managers) {
+    match managers.json() {
+        Json::Null => _ = tree.remove(&["metadata", "managedFields"]),
+        list => tree.set(&["metadata", "managedFields"], list),
+    }
+}
+
+/// Tells whether two states of an object differ in nothing but the times of managers. Source: k8s.io/apimachinery
+/// pkg/util/managedfields/fieldmanager.go and k8s.io/apiserver pkg/endpoints/handlers/fieldmanager/equality.go (v1.34).
+pub(super) fn is_same_but_times(own: &Json, other: &Json) -> bool {
+    let without = |tree: &Json| {
+        let mut tree = tree.clone();
+        if !tree.at(&["metadata", "managedFields"]).is_null() {
+            for entry in tree.entry(&["metadata", "managedFields"]).make_array() {
+                entry.remove(&["time"]);
+            }
+        }
+        tree
+    };
+    own == other || !other.at(&["metadata", "managedFields"]).is_null() && without(own) == without(other)
+}
+
+/// Tells whether a list of managers asks to forget them all.
+fn is_reset(list: &Json) -> bool {
+    list.is_array() && (list.items().is_empty() || matches!(list.items(), [one] if one.is_empty()))
+}
+
+/// Returns the name of a manager that its request does not name. Source: k8s.io/apiserver pkg/endpoints/handlers/rest.go
+/// (v1.34), `prefixFromUserAgent`.
+fn name_of_agent(agent: &Text) -> Text {
+    let name = agent.as_str().split('/').next().unwrap_or("");
+    let mut short = String::new();
+    for letter in name.chars().filter(|letter| !letter.is_control()) {
+        if short.len() + letter.len_utf8() > NAME_MAX {
+            break;
+        }
+        short.push(letter);
+    }
+    Text::from(short)
+}
+
+/// Returns the fields that every write of a kind resets, so that nobody owns them by it.
+pub(super) fn reset_fields(kind: &Kind, subresource: &str) -> FieldSet {
+    match (kind.name, subresource) {
+        ("Pod", "status") => {
+            FieldSet::of(&[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])
+        }
+        ("Deployment", "status") => FieldSet::of(&[&["spec"], &["metadata", "labels"]]),
+        ("CertificateSigningRequest", "") => FieldSet::of(&[&["spec"], &["status"]]),
+        (_, "status" | "approval") => FieldSet::of(&[&["spec"]]),
+        _ if kind.subresource("status").is_some() => FieldSet::of(&[&["status"]]),
+        _ => FieldSet::default(),
+    }
+}
+
+/// The fields that nobody ever owns. Source: managedfields/internal/stripmeta.go (v1.34).
+pub(super) fn unowned() -> FieldSet {
+    FieldSet::of(&[
+        &["apiVersion"],
+        &["kind"],
+        &["metadata"],
+        &["metadata", "name"],
+        &["metadata", "namespace"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "selfLink"],
+        &["metadata", "uid"],
+        &["metadata", "clusterName"],
+        &["metadata", "generation"],
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+    ])
+}

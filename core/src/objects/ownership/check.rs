@@ -1,0 +1,113 @@
+//! Whether an applied configuration has the form of its type.
+//!
+//! Mirrors sigs.k8s.io/structured-merge-diff typed/validate.go (v6). Inputs: a tree and the schema. Output: what is
+//! wrong, in the words of the real server, which prints its own representation of values.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::Json;
+use super::super::schema::{FieldType, Schema};
+use super::compare::root;
+use super::shape::{Items, Place, Shape, step_of};
+use crate::objects::patch::go_value;
+
+/// Returns what is wrong with a configuration; nothing if it fits its type.
+#[must_use]
+pub fn problem(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
+    let kind = root(schema, kind);
+    let mut found = Vec::new();
+    check(schema, Place::of(&kind), tree, "", &mut found);
+    match found.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        all => Some(format!("errors:\n  {}", all.join("\n  "))),
+    }
+}
+
+fn check(schema: &Schema, place: Place<'_>, value: &Json, path: &str, found: &mut Vec<String>) {
+    if value.is_null() {
+        return;
+    }
+    let mut say = |what: String| found.push(if path.is_empty() { what } else { format!("{path}: {what}") });
+    match place.shape(schema, value) {
+        Shape::Scalar(kind) => {
+            if let Some(why) = scalar_problem(kind, value) {
+                say(why);
+            }
+        }
+        Shape::List(item, items) => {
+            let Json::Array(list) = value else { return say(format!("expected list, got &{{{}}}", go_value(value))) };
+            check_items(schema, (item, items), list, path, found);
+        }
+        shape => {
+            if !value.is_object() {
+                return say(format!("expected map, got &{{{}}}", go_value(value)));
+            }
+            for (name, value) in value.fields() {
+                let path = format!("{path}.{name}");
+                match shape.field(name) {
+                    Some((place, _)) => check(schema, place, value, &path, found),
+                    None => return found.push(format!("{path}: field not declared in schema")),
+                }
+            }
+        }
+    }
+}
+
+fn check_items(
+    schema: &Schema,
+    (item, items): (&FieldType, Items),
+    list: &[Json],
+    path: &str,
+    found: &mut Vec<String>,
+) {
+    let mut seen = Vec::new();
+    for (at, value) in list.iter().enumerate() {
+        let mut say = |what: String| found.push(if path.is_empty() { what } else { format!("{path}: {what}") });
+        let shown = if items == Items::Atomic {
+            format!("[{at}]")
+        } else {
+            let step = match step_of(schema, item, items, value) {
+                Ok(step) => step,
+                Err(why) => return say(format!("element {at}: {why}")),
+            };
+            let shown = step.shown();
+            if seen.contains(&step) {
+                say(format!("duplicate entries for key {shown}"));
+            }
+            seen.push(step);
+            shown
+        };
+        check(schema, Place::of(item), value, &format!("{path}{shown}"), found);
+    }
+}
+
+fn scalar_problem(kind: &FieldType, value: &Json) -> Option<String> {
+    match (kind, value) {
+        (FieldType::Str, Json::Str(_))
+        | (FieldType::Bool, Json::Bool(_))
+        | (FieldType::Int | FieldType::Int32 | FieldType::Float, Json::Int(_) | Json::Float(_)) => None,
+        (FieldType::Str, value) => {
+            let shown = match value {
+                Json::Array(_) => format!("[]interface {{}}{}", go_value(value)),
+                Json::Object(_) => format!("map[string]interface {{}}{}", go_value(value)),
+                plain => plain.to_string(),
+            };
+            Some(format!("expected string, got &value.valueUnstructured{{Value:{shown}}}"))
+        }
+        (FieldType::Bool, value) => Some(format!("expected boolean, got &{{{}}}", go_value(value))),
+        (FieldType::Int | FieldType::Int32 | FieldType::Float, value) => {
+            let shown = match value {
+                Json::Array(_) => "[]interface {}",
+                Json::Object(_) => "map[string]interface {}",
+                Json::Bool(_) => "bool",
+                _ => "string",
+            };
+            Some(format!("expected numeric (int or float), got {shown}"))
+        }
+        (_, Json::Array(_) | Json::Object(_)) => Some(format!("expected any scalar, got &{{{}}}", go_value(value))),
+        _ => None,
+    }
+}

@@ -1,0 +1,205 @@
+//! What a value is for the ownership of fields: a scalar, a list or a map, and whether it is owned as a whole.
+//!
+//! Source: `listType`, `listMapKey` and `structType` of k8s.io/api and apimachinery meta/v1 types.go, as in
+//! k8s.io/client-go applyconfigurations/internal/internal.go (v1.34). Inputs: the schema and a value. Output: its form.
+
+use alloc::vec::Vec;
+
+use super::super::schema::{Field, FieldType, Merge, Presence, Schema, Struct};
+use super::super::{Json, Text};
+use super::set::Step;
+
+/// How the items of a list are owned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Items {
+    /// All as one.
+    Atomic,
+    /// Each plain value for itself.
+    Set,
+    /// Each by these fields.
+    Keys(&'static [&'static str]),
+    /// Each by this field.
+    Key(&'static str),
+}
+
+/// The form of a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape<'a> {
+    Scalar(&'a FieldType),
+    /// An object with known fields.
+    Struct(&'a Struct),
+    /// A map from names, or an object of which nothing is known.
+    Map(&'a FieldType),
+    List(&'a FieldType, Items),
+    /// A map or an object that is owned as a whole, with its known fields.
+    AtomicStruct(&'a Struct),
+    AtomicMap(&'a FieldType),
+}
+
+/// A type with what the field that holds it says of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    kind: &'a FieldType,
+    items: Items,
+    is_atomic: bool,
+}
+
+const ANY: FieldType = FieldType::Any;
+
+/// Objects that are owned as a whole.
+const ATOMIC_TYPES: &[&str] = &[
+    "LabelSelector",
+    "LocalObjectReference",
+    "NodeSelector",
+    "NodeSelectorTerm",
+    "ObjectFieldSelector",
+    "ObjectReference",
+    "OwnerReference",
+    "RoleRef",
+];
+
+/// Fields of types that the schema does not know, whose values are owned as a whole.
+const ATOMIC_FIELDS: &[&str] = &[
+    "configMapKeyRef",
+    "controllerExpandSecretRef",
+    "controllerPublishSecretRef",
+    "dataSource",
+    "nodeExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeStageSecretRef",
+    "resourceFieldRef",
+    "secretKeyRef",
+];
+
+/// Maps that are owned as a whole.
+const ATOMIC_MAPS: &[(&str, &str)] =
+    &[("PodSpec", "nodeSelector"), ("ReplicationControllerSpec", "selector"), ("ServiceSpec", "selector")];
+
+/// Lists whose items are owned by other rules than those by which strategic merge patches merge them.
+const OTHER_ITEMS: &[(&str, &str, Items)] = &[
+    ("CSIDriverSpec", "volumeLifecycleModes", Items::Set),
+    ("Container", "ports", Items::Keys(&["containerPort", "protocol"])),
+    ("Endpoint", "addresses", Items::Set),
+    ("EphemeralContainer", "ports", Items::Keys(&["containerPort", "protocol"])),
+    ("JobStatus", "conditions", Items::Atomic),
+    ("PodSpec", "topologySpreadConstraints", Items::Keys(&["topologyKey", "whenUnsatisfiable"])),
+    ("PodStatus", "hostIPs", Items::Atomic),
+    ("ServiceAccount", "imagePullSecrets", Items::Atomic),
+    ("ServiceSpec", "ports", Items::Keys(&["port", "protocol"])),
+];
+
+impl<'a> Place<'a> {
+    /// The place of an object of a type.
+    pub(super) const fn of(kind: &'a FieldType) -> Self {
+        Self { kind, items: Items::Atomic, is_atomic: false }
+    }
+
+    fn field(owner: &'a Struct, field: &'a Field) -> Self {
+        let other = OTHER_ITEMS.iter().find(|(name, list, _)| *name == owner.name() && *list == field.name());
+        let items = other.map_or_else(
+            || match field.merge() {
+                Merge::Replace => Items::Atomic,
+                Merge::Set => Items::Set,
+                Merge::Key(key) => Items::Key(key),
+            },
+            |(_, _, items)| *items,
+        );
+        let is_atomic = ATOMIC_MAPS.contains(&(owner.name(), field.name()))
+            || *field.kind() == ANY && ATOMIC_FIELDS.contains(&field.name());
+        Self { kind: field.kind(), items, is_atomic }
+    }
+
+    /// Returns the form of the values at a place; of a place of any type the form of the given value.
+    pub(super) fn shape(self, schema: &'a Schema, value: &Json) -> Shape<'a> {
+        match self.kind {
+            FieldType::Object(at) => {
+                let known = schema.at(*at);
+                if ATOMIC_TYPES.contains(&known.name()) { Shape::AtomicStruct(known) } else { Shape::Struct(known) }
+            }
+            FieldType::Map(item) if self.is_atomic => Shape::AtomicMap(item),
+            FieldType::Map(item) => Shape::Map(item),
+            FieldType::List(item) => Shape::List(item, self.items),
+            FieldType::Any => match value {
+                Json::Object(_) if self.is_atomic => Shape::AtomicMap(&ANY),
+                Json::Object(_) => Shape::Map(&ANY),
+                Json::Array(_) => Shape::List(&ANY, self.items),
+                _ => Shape::Scalar(&ANY),
+            },
+            scalar => Shape::Scalar(scalar),
+        }
+    }
+}
+
+impl<'a> Shape<'a> {
+    /// Returns the place of a field, and whether the type declares it; `None` if there can be no such field.
+    pub(super) fn field(&self, name: &str) -> Option<(Place<'a>, bool)> {
+        match self {
+            Self::Struct(known) | Self::AtomicStruct(known) => {
+                known.field(name).map(|field| (Place::field(known, field), true))
+            }
+            Self::Map(item) | Self::AtomicMap(item) => Some((Place::of(item), false)),
+            Self::Scalar(_) | Self::List(..) => None,
+        }
+    }
+
+    /// Tells whether the value is owned as a whole.
+    pub(super) const fn is_atomic(&self) -> bool {
+        matches!(self, Self::AtomicStruct(_) | Self::AtomicMap(_) | Self::List(_, Items::Atomic))
+    }
+}
+
+/// Returns what identifies an item of a list, or why nothing does.
+pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &Json) -> Result<Step, &'static str> {
+    let single;
+    let keys: &[&'static str] = match items {
+        Items::Keys(keys) => keys,
+        Items::Key(key) => {
+            single = [key];
+            &single
+        }
+        Items::Atomic | Items::Set => {
+            return match value {
+                Json::Object(_) => Err("associative list without keys has an element that's a map type"),
+                Json::Array(_) => Err("not supported: associative list with lists as elements"),
+                Json::Null => Err("associative list without keys has an element that's an explicit null"),
+                value => Ok(Step::Value(value.clone())),
+            };
+        }
+    };
+    match value {
+        Json::Object(_) => {}
+        Json::Null => return Err("associative list with keys may not have a null element"),
+        _ => return Err("associative list with keys may not have non-map elements"),
+    }
+    let mut found: Vec<(Text, Json)> = Vec::new();
+    for key in keys {
+        let value = match value.get(key) {
+            Json::Null => default_of(schema, item, key),
+            value => Some(value.clone()),
+        };
+        found.extend(value.map(|value| (Text::of(key), value)));
+    }
+    found.sort_by(|(own, _), (other, _)| own.cmp(other));
+    if found.is_empty() {
+        return Err("associative list with keys has an element that omits all key fields");
+    }
+    Ok(Step::Key(found))
+}
+
+/// Returns the value that a key of an item has when it is absent: that of a field which is always printed.
+fn default_of(schema: &Schema, item: &FieldType, key: &'static str) -> Option<Json> {
+    // Source: k8s.io/api core/v1 types.go (v1.34): `+default="TCP"`.
+    if key == "protocol" {
+        return Some(Json::from("TCP"));
+    }
+    let FieldType::Object(at) = item else { return None };
+    let field = schema.at(*at).field(key)?;
+    if field.presence() != Presence::Always && schema.at(*at).name() != "LocalObjectReference" {
+        return None;
+    }
+    match field.kind() {
+        FieldType::Str => Some(Json::from("")),
+        FieldType::Int | FieldType::Int32 => Some(Json::Int(0)),
+        _ => None,
+    }
+}
