@@ -1,8 +1,9 @@
-//! The calls about `kubectl drain`, which goes on while time passes.
+//! The calls about commands of kubectl: `drain`, which goes on while time passes, and `describe node`.
 
 use nodeproof_core::components::drain::{Drain, DrainCommand};
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, Text};
+use nodeproof_core::scenario::Observation;
 
 use super::calls::missing;
 use super::route::Call;
@@ -31,6 +32,25 @@ impl Control {
         self.sim.finish_instant();
         let drain = self.sim.drains().nth(number - 1);
         Ok(Reply::json(201, drain.map_or(Json::Null, |drain| shown(number, drain))))
+    }
+
+    /// Returns what `kubectl describe node` prints of a Node now, and its exit code.
+    pub(super) fn describe(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        if !call.body.is_null() {
+            return Err(FieldError::new("body", "this call takes no body").into());
+        }
+        let mut shown = json!({"printed": [], "exit": null});
+        let mut printed = Vec::new();
+        for observation in self.sim.describe_nodes(&[Text::from(call.names[0].as_str())]) {
+            match observation {
+                Observation::Printed(line) => printed.push(Json::from(line)),
+                Observation::Exited(code) => shown.set(&["exit"], i64::from(code)),
+                _ => {}
+            }
+        }
+        shown.set(&["printed"], printed);
+        Ok(Reply::ok(shown))
     }
 
     /// Returns what a drain has printed so far, and its exit code once it has ended.

@@ -78,6 +78,9 @@ const ROWS: &[CallRow] = &[
     CallRow { call: "POST nodes/NAME/drain", says: "starts `kubectl drain` of a Node, which goes on as time passes",
         takes: "`flags` (of kubectl, by name); `also`: further Nodes",
         example: r#"{"call": "POST nodes/w1/drain", "body": {"flags": {"force": true}}}"#, code: 201 },
+    CallRow { call: "GET nodes/NAME/describe", says: "the lines that `kubectl describe node` prints of a Node now, and \
+            its exit code", takes: "",
+        example: r#"{"call": "GET nodes/w1/describe"}"#, code: 200 },
     CallRow { call: "GET drains/ID", says: "the lines that a drain has printed, and its exit code once it has ended",
         takes: "", example: r#"{"call": "GET drains/drain-1"}"#, code: 200 },
     CallRow { call: "GET controllers", says: "the controllers, with their loops and queues", takes: "",

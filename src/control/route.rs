@@ -58,6 +58,7 @@ pub(super) const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET", "network/rules/*", Control::rule),
     ("DELETE", "network/rules/*", Control::remove_rule),
     ("POST", "pods/*/*/behave", Control::behave),
+    ("GET", "nodes/*/describe", Control::describe),
     ("POST", "nodes/*/drain", Control::drain),
     ("GET", "drains/*", Control::drain_so_far),
     ("GET", "controllers", Control::controllers),

@@ -78,6 +78,16 @@ const START: [u32; 8] =
 /// Returns the digest of some bytes as 64 lower-case hexadecimal digits.
 #[must_use]
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    digest(bytes).iter().map(|word| format!("{word:08x}")).collect()
+}
+
+/// Returns the digest of some bytes.
+#[must_use]
+pub(crate) fn bytes(bytes: &[u8]) -> Vec<u8> {
+    digest(bytes).iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+fn digest(bytes: &[u8]) -> [u32; 8] {
     let mut padded: Vec<u8> = Vec::from(bytes);
     padded.push(0x80);
     while padded.len() % 64 != 56 {
@@ -88,7 +98,7 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     for block in padded.chunks_exact(64) {
         compress(&mut state, block);
     }
-    state.iter().map(|word| format!("{word:08x}")).collect()
+    state
 }
 
 fn compress(state: &mut [u32; 8], block: &[u8]) {

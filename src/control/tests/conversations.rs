@@ -66,6 +66,7 @@ conversations!(
     clock,
     cloud,
     delete_options,
+    describe,
     drains,
     eviction,
     failure,

@@ -137,7 +137,16 @@ impl ModelServer {
     fn collect(&mut self, wanted: Option<RequestId>) -> Option<Answer> {
         let mut found = None;
         while let Some(output) = self.server.poll_output() {
-            let ServerOutput::ToClient { message, .. } = output else { continue };
+            let message = match output {
+                ServerOutput::ToClient { message, .. } => message,
+                // Nothing listens where the recorder's Nodes say that their kubelets are.
+                ServerOutput::Dial(call) => {
+                    let outcome = Err(format!("dial tcp {}: connect: connection refused", call.address()));
+                    self.server.handle_http_outcome(&call, outcome);
+                    continue;
+                }
+                ServerOutput::Commit(_) => continue,
+            };
             match message {
                 ToClient::Response { id, result } if Some(id) == wanted => found = result.ok(),
                 ToClient::Response { .. } => {}

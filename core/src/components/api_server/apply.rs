@@ -1,8 +1,9 @@
 //! PATCH with a configuration: server-side apply.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/patch.go (`applyPatcher`), k8s.io/apimachinery
-//! pkg/util/managedfields/internal and sigs.k8s.io/structured-merge-diff merge/update.go (v1.34). Inputs: what a manager
-//! wants to be set. Outputs: the object with it, committed as a create or an update, or the conflicts.
+//! pkg/util/managedfields/internal and sigs.k8s.io/structured-merge-diff merge/update.go (v1.34). Inputs: what a
+//! manager wants to be set. Outputs: the object with it, committed as a create or an update, or the conflicts. Left out
+//! on purpose: conversion between versions of an API, since each kind has one.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -13,7 +14,7 @@ use super::call::RequestInfo;
 use super::managers::{Manager, Managers, Owned, put_managers, reset_fields, unowned};
 use super::options::{FieldValidation, RequestOptions};
 use super::write::{Read, warnings, with_warnings};
-use super::{ApiServer, Origin, status, write};
+use super::{ApiServer, Origin, naming, status, write};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Answer, Body, Call, YAML_PROBLEM, YAML_REPEATED};
@@ -82,7 +83,7 @@ impl ApiServer {
         mut read: Read,
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[info.kind];
-        write::check_name(kind, &mut read.tree, info)?;
+        naming::check_name(kind, &mut read.tree, info)?;
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() {
             let why =

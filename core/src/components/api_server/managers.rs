@@ -290,8 +290,8 @@ fn is_reset(list: &Json) -> bool {
     list.is_array() && (list.items().is_empty() || matches!(list.items(), [one] if one.is_empty()))
 }
 
-/// Returns the name of a manager that its request does not name. Source: k8s.io/apiserver pkg/endpoints/handlers/rest.go
-/// (v1.34), `prefixFromUserAgent`.
+/// Returns the name of a manager that its request does not name. Source: k8s.io/apiserver
+/// pkg/endpoints/handlers/create.go (v1.34), `prefixFromUserAgent`.
 fn name_of_agent(agent: &Text) -> Text {
     let name = agent.as_str().split('/').next().unwrap_or("");
     let mut short = String::new();
@@ -334,4 +334,58 @@ pub(super) fn unowned() -> FieldSet {
         &["metadata", "managedFields"],
         &["metadata", "resourceVersion"],
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::vec::Vec;
+
+    use super::{FieldSet, Manager, Managers, OLDEST, Owned, UPDATERS_MAX, is_same_but_times, name_of_agent};
+    use crate::json;
+    use crate::objects::Text;
+
+    #[test]
+    fn the_oldest_of_too_many_managers_become_one() {
+        let mut managers = Managers::default();
+        for at in 0..=UPDATERS_MAX {
+            let manager = Manager {
+                operation: Text::of("Update"),
+                name: Text::from(format!("m{at:02}")),
+                api_version: Text::of("v1"),
+                subresource: Text::of(""),
+            };
+            let time = Some(Text::from(format!("2026-01-01T00:00:{at:02}Z")));
+            let mut fields = json!({});
+            fields.set(&["f:spec", &format!("f:x{at}")], json!({}));
+            let set = FieldSet::parse(&fields).unwrap();
+            managers.0.insert(manager, Owned { set, time });
+        }
+        managers.cap();
+        let list = managers.json();
+        let names: Vec<&str> = list.items().iter().filter_map(|entry| entry.get("manager").as_str()).collect();
+        assert_eq!(names.len(), UPDATERS_MAX);
+        assert_eq!(names[..2], [OLDEST, "m02"]);
+        let first = &list.items()[0];
+        assert_eq!(first.get("fieldsV1"), &json!({"f:spec": {"f:x0": {}, "f:x1": {}}}));
+        assert_eq!(first.get("time").as_str(), Some("2026-01-01T00:00:01Z"));
+        assert_eq!(Managers::read(&list).json(), list);
+    }
+
+    #[test]
+    fn times_of_managers_alone_are_no_change() {
+        let object = |time: &str, label: &str| {
+            json!({"metadata": {"labels": {"a": label}, "managedFields": [
+            {"manager": "m", "time": time}]}})
+        };
+        assert!(is_same_but_times(&object("1", "x"), &object("2", "x")));
+        assert!(!is_same_but_times(&object("1", "x"), &object("1", "y")));
+        assert!(!is_same_but_times(&object("1", "x"), &json!({"metadata": {"labels": {"a": "x"}}})));
+    }
+
+    #[test]
+    fn a_manager_without_a_name_is_called_as_its_agent() {
+        assert_eq!(name_of_agent(&Text::of("kubelet/v1.34.4 (linux/amd64) kubernetes/abc")).as_str(), "kubelet");
+        assert_eq!(name_of_agent(&Text::from("x".repeat(200))).len(), 128);
+    }
 }

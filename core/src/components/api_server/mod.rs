@@ -27,6 +27,7 @@ mod health;
 mod history;
 mod kubelet_relay;
 mod managers;
+mod naming;
 mod node_authoriser;
 mod node_restriction;
 mod nodes;
@@ -62,8 +63,6 @@ mod write;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -492,21 +491,6 @@ impl ApiServer {
         let object = Object::new(tree, self.revision);
         let key = object.key();
         self.tables[kind].store.insert(key.namespace, key.name, object);
-    }
-
-    /// Returns a random uid (RFC 4122, version 4).
-    fn new_uid(&mut self) -> String {
-        let (high, low) = (self.chance.bits(), self.chance.bits());
-        let high = (high & !0xf000) | 0x4000;
-        let low = (low & !(0b11 << 62)) | (0b10 << 62);
-        format!(
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            high >> 32,
-            (high >> 16) & 0xffff,
-            high & 0xffff,
-            low >> 48,
-            low & 0xffff_ffff_ffff
-        )
     }
 
     fn namespace_exists(&self, name: &str) -> bool {

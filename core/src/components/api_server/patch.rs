@@ -135,7 +135,7 @@ pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), 
     let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     if name.is_empty() {
-        return Err(super::write::no_name(info));
+        return Err(super::naming::no_name(info));
     }
     if namespace != info.namespace.as_str() {
         return Err(status::bad_request(

@@ -14,10 +14,13 @@ use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, Call, Verb};
-use crate::objects::Json;
+use crate::objects::{Json, base64, sha256};
 use crate::profile::Profile;
 
 const FULL: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/// How many bytes of a hash of a storage version are told.
+const HASHED: usize = 8;
 
 impl ApiServer {
     /// Answers a path without resource.
@@ -48,7 +51,7 @@ impl ApiServer {
                     "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}]}),
             )),
             "/apis" => Ok(Answer::json(200, group_list(self.settings.profile()))),
-            "/api/v1" => Ok(Answer::json(200, resource_list("", "v1"))),
+            "/api/v1" => Ok(Answer::json(200, resource_list("", "v1", self.settings.profile()))),
             _ if trimmed.starts_with("/openapi/") => openapi::document(trimmed)
                 .map(|document| Answer::json(200, document))
                 .ok_or_else(status::page_not_found),
@@ -142,16 +145,29 @@ fn group_path(path: &str, profile: &Profile) -> Result<Answer, Answer> {
             Ok(Answer::json(200, found))
         }
         Some(version) if versions.contains(&version) && parts.next().is_none() => {
-            Ok(Answer::json(200, resource_list(name, version)))
+            Ok(Answer::json(200, resource_list(name, version, profile)))
         }
         Some(_) => Err(status::no_such_resource()),
     }
 }
 
-fn resource_list(group: &str, version: &str) -> Json {
+/// Resources that are listed and not served: group, name, singular, kind, short name, whether namespaced.
+/// Source: pkg/registry/{core,resource,storage}/rest (v1.34).
+const LISTED_ONLY: [(&str, &str, &str, &str, &str, bool); 4] = [
+    ("", "componentstatuses", "componentstatus", "ComponentStatus", "cs", false),
+    ("resource.k8s.io", "resourceclaimtemplates", "resourceclaimtemplate", "ResourceClaimTemplate", "", true),
+    ("storage.k8s.io", "csistoragecapacities", "csistoragecapacity", "CSIStorageCapacity", "", true),
+    ("storage.k8s.io", "volumeattributesclasses", "volumeattributesclass", "VolumeAttributesClass", "vac", false),
+];
+
+fn resource_list(group: &str, version: &str, profile: &Profile) -> Json {
     let mut resources: Vec<Json> = Vec::new();
     for kind in KINDS.iter().filter(|kind| kind.resource.group == *group && kind.resource.version == *version) {
-        resources.push(resource(kind));
+        let mut entry = resource(kind);
+        if !kind.is(Trait::Review) && kind.name != "Binding" {
+            entry.set(&["storageVersionHash"], storage_hash(group, version, kind.name, profile));
+        }
+        resources.push(entry);
         for sub in kind.subresources {
             let mut entry = json!({"name": format!("{}/{}", kind.resource.plural, sub.name), "singularName": "",
                 "namespaced": kind.is_namespaced(), "kind": sub.kind, "verbs": sub.verbs});
@@ -162,6 +178,25 @@ fn resource_list(group: &str, version: &str) -> Json {
             resources.push(entry);
         }
     }
+    let is_there = |name: &str| {
+        version == "v1" && (name != "VolumeAttributesClass" || profile.is("volume-attributes-classes-are-served"))
+    };
+    for (_, name, singular, kind, short, is_namespaced) in
+        LISTED_ONLY.iter().filter(|(own, _, _, kind, ..)| *own == group && is_there(kind))
+    {
+        let is_stored = *kind != "ComponentStatus";
+        let verbs = if is_stored { Vec::from(FULL) } else { Vec::from(["get", "list"]) };
+        let mut entry = json!({"name": *name, "singularName": *singular, "namespaced": *is_namespaced, "kind": *kind,
+            "verbs": verbs});
+        if !short.is_empty() {
+            entry.set(&["shortNames"], Vec::from([Json::from(*short)]));
+        }
+        if is_stored {
+            entry.set(&["storageVersionHash"], storage_hash(group, version, kind, profile));
+        }
+        resources.push(entry);
+    }
+    resources.sort_by(|own, other| own.get("name").as_str().cmp(&other.get("name").as_str()));
     let group_version = if group.is_empty() { String::from(version) } else { format!("{group}/{version}") };
     let mut list = json!({"kind": "APIResourceList", "groupVersion": group_version});
     if !group.is_empty() {
@@ -169,6 +204,19 @@ fn resource_list(group: &str, version: &str) -> Json {
     }
     list.set(&["resources"], resources);
     list
+}
+
+/// Returns the hash of group, version and kind in which objects are stored. Source: k8s.io/apiserver
+/// pkg/endpoints/discovery/storageversionhash.go (v1.34). What is new in a version is stored in the one before it until
+/// the next release: pkg/server/storage/resource_encoding_config.go (v1.34).
+fn storage_hash(group: &str, version: &str, kind: &str, profile: &Profile) -> String {
+    let version = match (group, kind) {
+        ("resource.k8s.io", _) if !profile.is("first-v1-of-1.34-is-stored") => "v1beta2",
+        (_, "VolumeAttributesClass") if !profile.is("first-v1-of-1.34-is-stored") => "v1beta1",
+        _ => version,
+    };
+    let digest = sha256::bytes(format!("{group}/{version}/{kind}").as_bytes());
+    base64::encode(&digest[..HASHED])
 }
 
 fn resource(kind: &Kind) -> Json {

@@ -14,6 +14,7 @@ use super::call::{RequestInfo, json_of};
 use super::content_negotiation::BODY_TYPES;
 use super::fields::put;
 use super::managers::is_same_but_times;
+use super::naming::{check_name, fix_namespace};
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::{FieldError, worded};
 use super::{ApiServer, Origin, admission, certificates, status, strategy, syntax};
@@ -21,9 +22,6 @@ use crate::network::kinds::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, base64, time};
-
-/// How many generated names the server tries. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
-const NAME_ATTEMPTS: u32 = 8;
 
 /// An object of a request, as the server has understood it.
 pub(super) struct Read {
@@ -131,22 +129,6 @@ impl ApiServer {
             return Ok((Object::as_received(tree), warnings));
         }
         Ok((self.commit(info.kind, origin, tree), warnings))
-    }
-
-    fn generate_name(&mut self, info: &RequestInfo, base: &str, tree: &mut Json) {
-        for _ in 0..NAME_ATTEMPTS {
-            let name = format!("{}{}", truncated(base), self.random_suffix());
-            tree.set(&["metadata", "name"], name.as_str());
-            if self.tables[info.kind].store.find(&info.namespace, &name).is_none() {
-                return;
-            }
-        }
-    }
-
-    /// Returns five random characters. Source: k8s.io/apimachinery pkg/util/rand/rand.go (v1.34), `alphanums`.
-    pub(super) fn random_suffix(&mut self) -> String {
-        const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-        (0..5).map(|_| char::from(ALPHABET[usize::try_from(self.chance.below(27)).unwrap_or(0)])).collect()
     }
 
     pub(super) fn update(
@@ -426,11 +408,6 @@ pub(super) fn answer(code: u16, object: Object, warnings: Vec<Text>) -> Answer {
     answer
 }
 
-fn truncated(base: &str) -> &str {
-    // Source: k8s.io/apiserver pkg/storage/names/generate.go (v1.34), `MaxGeneratedNameLength` = 63 - 5.
-    base.get(..58).unwrap_or(base)
-}
-
 fn refuse_existing(kind: &Kind, name: &str, terminating: bool, generated: bool) -> Answer {
     let mut answer = status::already_exists(&kind.resource, name);
     let qualified = kind.resource.qualified();
@@ -447,40 +424,6 @@ fn refuse_existing(kind: &Kind, name: &str, terminating: bool, generated: bool) 
         }
     }
     answer
-}
-
-/// Makes the object's namespace that of the URL, or refuses.
-fn fix_namespace(kind: &Kind, tree: &mut Json, namespace: &Text) -> Result<(), Answer> {
-    let sent = tree.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
-    if !kind.is_namespaced() {
-        tree.remove(&["metadata", "namespace"]);
-    } else if sent.is_empty() {
-        tree.set(&["metadata", "namespace"], namespace);
-    } else if sent != *namespace {
-        return Err(status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ));
-    }
-    Ok(())
-}
-
-pub(super) fn no_name(info: &RequestInfo) -> Answer {
-    status::bad_request(&format!(
-        "the name of the object ({} based on URL) was undeterminable: name must be provided",
-        info.name
-    ))
-}
-
-pub(super) fn check_name(kind: &Kind, tree: &mut Json, info: &RequestInfo) -> Result<(), Answer> {
-    fix_namespace(kind, tree, &info.namespace)?;
-    match tree.at(&["metadata", "name"]).as_str() {
-        None | Some("") => Err(no_name(info)),
-        Some(name) if name != info.name.as_str() => Err(status::bad_request(&format!(
-            "the name of the object ({name}) does not match the name on the URL ({})",
-            info.name
-        ))),
-        Some(_) => Ok(()),
-    }
 }
 
 /// Restores what clients cannot change.

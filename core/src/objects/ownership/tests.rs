@@ -120,8 +120,8 @@ fn a_configuration_that_does_not_fit_its_type_is_described() {
         (json!({"spec": {"podCIDRs": ["a", "a"]}}), ".spec.podCIDRs: duplicate entries for key [=\"a\"]"),
         (
             json!({"spec": "x", "status": {"conditions": [null]}}),
-            "errors:\n  .spec: expected map, got &{x}\n  .status.conditions: element 0: associative list with keys may not \
-             have a null element",
+            "errors:\n  .spec: expected map, got &{x}\n  .status.conditions: element 0: associative list with keys may \
+             not have a null element",
         ),
     ];
     for (tree, wanted) in cases {

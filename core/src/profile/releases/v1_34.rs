@@ -72,6 +72,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "volume-attributes-classes-are-served",
+            YES,
+            "pkg/registry/storage/rest/storage_storage.go (v1.34)",
+        ),
+        row(
+            SINCE,
             "kubelets-read-service-accounts",
             YES,
             "pkg/features/kube_features.go (v1.34), KubeletServiceAccountTokenForCredentialProviders",

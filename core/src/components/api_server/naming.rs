@@ -1,0 +1,88 @@
+//! Names, namespaces and uids: those that requests give, and those that the server makes.
+//!
+//! Mirrors k8s.io/apiserver pkg/{registry/rest/create.go,storage/names/generate.go} (v1.34). Inputs: objects and where
+//! a request puts them. Outputs: objects with a name, or the refusal.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::call::RequestInfo;
+use super::{ApiServer, status};
+use crate::network::Answer;
+use crate::network::kinds::Kind;
+use crate::objects::{Json, Text};
+
+/// How many generated names the server tries. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
+const NAME_ATTEMPTS: u32 = 8;
+
+impl ApiServer {
+    pub(super) fn generate_name(&mut self, info: &RequestInfo, base: &str, tree: &mut Json) {
+        for _ in 0..NAME_ATTEMPTS {
+            let name = format!("{}{}", truncated(base), self.random_suffix());
+            tree.set(&["metadata", "name"], name.as_str());
+            if self.tables[info.kind].store.find(&info.namespace, &name).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Returns five random characters. Source: k8s.io/apimachinery pkg/util/rand/rand.go (v1.34), `alphanums`.
+    pub(super) fn random_suffix(&mut self) -> String {
+        const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+        (0..5).map(|_| char::from(ALPHABET[usize::try_from(self.chance.below(27)).unwrap_or(0)])).collect()
+    }
+
+    /// Returns a random uid (RFC 4122, version 4).
+    pub(super) fn new_uid(&mut self) -> String {
+        let (high, low) = (self.chance.bits(), self.chance.bits());
+        let high = (high & !0xf000) | 0x4000;
+        let low = (low & !(0b11 << 62)) | (0b10 << 62);
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xffff,
+            low >> 48,
+            low & 0xffff_ffff_ffff
+        )
+    }
+}
+
+fn truncated(base: &str) -> &str {
+    // Source: k8s.io/apiserver pkg/storage/names/generate.go (v1.34), `MaxGeneratedNameLength` = 63 - 5.
+    base.get(..58).unwrap_or(base)
+}
+
+/// Makes the object's namespace that of the URL, or refuses.
+pub(super) fn fix_namespace(kind: &Kind, tree: &mut Json, namespace: &Text) -> Result<(), Answer> {
+    let sent = tree.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
+    if !kind.is_namespaced() {
+        tree.remove(&["metadata", "namespace"]);
+    } else if sent.is_empty() {
+        tree.set(&["metadata", "namespace"], namespace);
+    } else if sent != *namespace {
+        return Err(status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn no_name(info: &RequestInfo) -> Answer {
+    status::bad_request(&format!(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided",
+        info.name
+    ))
+}
+
+pub(super) fn check_name(kind: &Kind, tree: &mut Json, info: &RequestInfo) -> Result<(), Answer> {
+    fix_namespace(kind, tree, &info.namespace)?;
+    match tree.at(&["metadata", "name"]).as_str() {
+        None | Some("") => Err(no_name(info)),
+        Some(name) if name != info.name.as_str() => Err(status::bad_request(&format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            info.name
+        ))),
+        Some(_) => Ok(()),
+    }
+}
