@@ -410,10 +410,8 @@ pub static ROWS: &[Row] = &[
         source: "pkg/kubelet/cm/container_manager_linux.go (v1.31, v1.32, v1.35)",
         flag: "",
     },
-    off(
-        "pod-observed-generation",
-        "status.observedGeneration of pods and of their conditions follows metadata.generation",
-    ),
+    off("pod-observed-generation", "observedGeneration of pods and their conditions follows metadata.generation"),
+    off("sandbox-ready-is-told", "a kubelet tells that a sandbox is ready before it starts containers in it"),
     Row {
         name: "pod-ready-to-start-containers",
         says: "pods have the condition PodReadyToStartContainers",

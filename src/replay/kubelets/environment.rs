@@ -298,16 +298,22 @@ pub(super) fn choices(
     }
     for event in &recorded.events {
         if let Some(uid) = event.event.at(&["involvedObject", "uid"]).as_text() {
+            if event.event.get("reason").as_str() == Some("Preempting") {
+                choices.preempted.push((recording.at(event.t), uid.clone()));
+            }
             choices.pods.entry(uid.clone()).or_default().push(recording.at(event.t));
         }
     }
     for write in recorded.writes.iter().filter(|write| write.place.resource == PODS) {
         let status = write.body.get("status");
-        if let Some(uid) = write.body.at(&["metadata", "uid"]).as_text()
-            && !status.get("hostIP").is_null()
-            && status.get("conditions").is_null()
-        {
+        let Some(uid) = write.body.at(&["metadata", "uid"]).as_text() else { continue };
+        let is_bare = status.get("conditions").is_null();
+        if is_bare && (!status.get("hostIP").is_null() || !status.at(&["resources", "limits"]).is_null()) {
             choices.resyncs.entry(uid.clone()).or_default().push(recording.at(write.t));
+        }
+        let is_emptied = status.get("resources").fields().any(|(_, value)| value.is_null());
+        if is_bare && is_emptied {
+            choices.seen_ended.insert(uid.clone());
         }
     }
     choices.pods.values_mut().for_each(|seen| seen.sort());

@@ -16,6 +16,7 @@ use nodeproof_core::objects::schema::Schema;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 use nodeproof_core::profile::Profile;
 
+use super::files::RequestLine;
 use super::recorded::RecordedWrites;
 use crate::replay::load::Micros;
 use crate::replay::recorded_cluster::refusal;
@@ -202,6 +203,7 @@ impl<'a> RecordedServer<'a> {
                 Answer { code: 200, headers: Vec::new(), content }
             }
             _ if self.is_gone(&place, t) => not_found(&place, &place.name),
+            _ if self.is_refused(&place, t) => refusal(403, "forbidden"),
             _ => match self.get(&place).filter(|object| self.is_there(&place, object, t)) {
                 Some(object) => Answer::object(200, object),
                 None => not_found(&place, &place.name),
@@ -219,6 +221,15 @@ impl<'a> RecordedServer<'a> {
             line.verb == Verb::Get && line.place == *place && line.t >= t - REQUEST_TAKES && line.t <= t + READ_WITHIN
         });
         near.map_or_else(|| self.is_going(place, t), |line| matches!(line.code, 403 | 404))
+    }
+
+    /// Tells whether the recorded read of a Pod was refused, as the server does that does not know yet that a new Pod
+    /// is the node's.
+    fn is_refused(&self, place: &WriteTarget, t: Micros) -> bool {
+        let requests = &self.recorded.recording.requests;
+        let is_it = |line: &&RequestLine| line.verb == Verb::Get && line.place == *place;
+        let mut near = requests.iter().filter(is_it).filter(|line| line.t >= t - REQUEST_TAKES);
+        place.resource == PODS && near.next().is_some_and(|line| line.code == 403 && line.t <= t + READ_WITHIN)
     }
 
     /// Tells whether the server has deleted an object when a request arrives that was sent now: it takes some time, and

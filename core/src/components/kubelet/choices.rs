@@ -4,7 +4,7 @@
 //! within what Kubernetes allows. Inputs: instants of the recording. Outputs: pauses. Invariant: a pause is never
 //! shorter or longer than a random one could be.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Kubelet;
 pub use super::eviction::{MeasuredPod, RecordedEvictions};
 use crate::chance::Jitter;
-use crate::objects::{ObjectKey, Text};
+use crate::objects::{Object, ObjectKey, Text};
 
 /// How far an instant may be missed: a busy machine runs late by this much.
 /// Source: README of the recordings of kubelet 1.34.4, "Replaying".
@@ -51,6 +51,10 @@ pub struct RecordedChoices {
     pub evictions: RecordedEvictions,
     /// When processes had done their set-up and began to work.
     pub ups: Vec<Timestamp>,
+    /// When Pods were preempted: of equal ones any may be.
+    pub preempted: Vec<(Timestamp, Text)>,
+    /// The Pods whose last sync came after their end was in the API: the two are in a race.
+    pub seen_ended: BTreeSet<Text>,
     /// When a process that ran before the recording posted its status last.
     pub last_post: Option<Timestamp>,
 }
@@ -99,12 +103,28 @@ impl Kubelet {
         modules.iter().find(|(at, _)| near(at)).map(|(_, asking)| *asking)
     }
 
-    /// Returns when a Pod is synced without any other reason: within one and a half periods.
-    pub(super) fn led_resync(&self, uid: &Text, now: Timestamp, period: SignedDuration) -> Option<Timestamp> {
+    /// Returns when a Pod is synced without any other reason, within these instants.
+    pub(super) fn led_resync(&self, uid: &Text, (least, most): (Timestamp, Timestamp)) -> Option<Timestamp> {
         let choices = self.choices.as_ref()?;
-        let most = now + period.mul_f64(1.5) + SLACK;
-        let seen = choices.resyncs.get(uid).and_then(|seen| seen.iter().find(|at| **at >= now && **at <= most));
+        let (least, most) = (least - SLACK, most + SLACK);
+        let seen = choices.resyncs.get(uid).and_then(|seen| seen.iter().find(|at| **at >= least && **at <= most));
         Some(seen.copied().unwrap_or(most))
+    }
+
+    /// Orders Pods so that of equal ones those are preempted that were. Source: pkg/kubelet/pod/pod_manager.go (v1.34),
+    /// `podsMapToPods`: they come in any order, and of equal ones the last is taken.
+    pub(super) fn led_victims_last<'a>(
+        &self,
+        pods: impl Iterator<Item = &'a Object>,
+        now: Timestamp,
+    ) -> Vec<&'a Object> {
+        let mut pods: Vec<&Object> = pods.collect();
+        if let Some(choices) = &self.choices {
+            let near = |at: Timestamp| at.duration_since(now).abs() < SignedDuration::from_secs(1);
+            let is_victim = |pod: &Object| choices.preempted.iter().any(|(at, uid)| near(*at) && **uid == *pod.uid());
+            pods.sort_by_key(|pod| is_victim(pod));
+        }
+        pods
     }
 
     /// Tells whether the fast loop has the first turn.

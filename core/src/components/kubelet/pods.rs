@@ -12,6 +12,7 @@ mod ending;
 mod pod_status;
 mod running;
 mod volume_mounts;
+mod whole_pod;
 mod worker;
 mod workers;
 mod writing;

@@ -40,6 +40,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "pkg/scheduler/framework/preemption/executor.go (v1.34, v1.36)",
         ),
         row(SINCE, "node-table-tells-architecture", YES, "pkg/printers/internalversion/printers.go (v1.36), printNode"),
+        row(SINCE, "sandbox-ready-is-told", YES, "pkg/kubelet/kubelet.go (v1.35, v1.36), OnPodSandboxReady"),
         row(SINCE, "scheduler-balance-score", Value::Text("improvement"), ""),
     ],
     gates: &[

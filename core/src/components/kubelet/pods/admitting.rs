@@ -24,7 +24,8 @@ impl Kubelet {
         }
         let place =
             AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile, checks_groups };
-        match verdict(pod, self.admitted(), &place) {
+        let others = self.led_victims_last(self.admitted(), context.now);
+        match verdict(pod, others.into_iter(), &place) {
             AdmissionResult::Admitted | AdmissionResult::AdmittedAfter(_) if self.shutdown.is_shutting_down() => {
                 let (reason, message) = crate::components::kubelet::shutdown::refusal();
                 AdmissionResult::Refused(reason, message)

@@ -39,6 +39,7 @@ impl Kubelet {
                 worker.is_dirty |= worker.is_deleted() && !was_deleted;
             } else {
                 worker.is_dirty |= has_stale_readiness(&worker.object);
+                self.note_whole(&uid, context.now);
                 self.watch_for_foreign_writes(&uid, context);
             }
             self.sync_pod(&uid, context);
@@ -83,6 +84,7 @@ impl Kubelet {
             self.unblock(&uid, context);
         }
         self.settle_pod(&uid, context);
+        self.note_whole(&uid, context.now);
         self.sync_pod(&uid, context);
     }
 
@@ -121,6 +123,11 @@ impl Kubelet {
             let running = container.filter(|own| own.is_running());
             plan.ready_at = running.map(|own| own.started_at + behaviour.ready_after.unwrap_or_default());
         }
+        // What was started by this process was synced while the API had another phase.
+        let first_started = sandbox.and_then(|own| own.containers.iter().map(|own| own.started_at).max());
+        let first_started = first_started.filter(|at| *at >= self.started);
+        let phase = pod.stable().at(&["status", "phase"]).as_text().cloned();
+        let synced_phase = phase.filter(|_| first_started.is_none()).unwrap_or_default();
         Worker {
             uid,
             seen_at: context.now,
@@ -139,7 +146,11 @@ impl Kubelet {
             ending: None,
             mirror: Text::default(),
             is_removed: false,
-            ran_before: sandbox.is_some_and(|sandbox| sandbox.is_running()),
+            synced_phase,
+            synced_at: first_started.unwrap_or(context.now),
+            keeps_start: first_started.is_some(),
+            has_failed_sync: false,
+            tells_sandbox: false,
             host_ip: self.host_ip(context.host),
             resync_at: None,
             conditions: Json::Null,

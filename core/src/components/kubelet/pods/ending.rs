@@ -70,6 +70,7 @@ impl Kubelet {
         let before = worker.ending.as_ref().and_then(|before| before.grace_seconds);
         ending.grace_seconds = ending.grace_seconds.into_iter().chain(before).min();
         worker.ending = Some(ending);
+        worker.is_dirty |= worker.has_failed_early();
         self.stop_pod(uid, context);
         self.sync_pod(uid, context);
         self.pods.recompute_deadline(context.now);

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 
 use super::super::runtime_state::GC_PERIOD;
 use super::volume_mounts::volume_mounts;
+use super::whole_pod::set_resources;
 use super::{ContainerPlan, Worker};
 use crate::components::MIRROR;
 use crate::components::host::Host;
@@ -24,6 +25,9 @@ use crate::profile::Settings;
 
 /// The conditions of a pod that a kubelet owns, in the order in which it writes them.
 const OWNED: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+
+/// The reason with which a pod that has failed is not ready.
+const FAILED: &str = "PodFailed";
 
 /// What a status is made from.
 pub(super) struct StatusContext<'a> {
@@ -91,8 +95,16 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
         return refusal(worker, (reason, message), &stored, view);
     }
     let generation = observed_generation(&stored, view);
+    if worker.tells_sandbox {
+        set_sandbox_ready(&mut status, generation, view);
+        return status;
+    }
     // Of a static pod whose manifest is gone nothing but the mirror is left, and that goes too: its phase stays.
-    let phase = if worker.is_removed { "Running" } else { phase(worker, view.host) };
+    let phase = match () {
+        () if worker.is_static_ended() => "Failed",
+        () if worker.is_removed => "Running",
+        () => phase(worker, view.host),
+    };
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     if !is_held || status.get("phase").is_null() {
         status.set(&["phase"], phase);
@@ -111,19 +123,38 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     let hosts: Json = [json!({"ip": view.host_ip})].into_iter().collect();
     status.set(&["hostIP"], view.host_ip);
     status.set(&["hostIPs"], hosts);
-    if status.get("startTime").is_null() || super::is_static(&worker.object) {
+    if status.get("startTime").is_null() || super::is_static(&worker.object) && !worker.keeps_start {
         status.set(&["startTime"], view.time(worker.seen_at));
     }
     set_addresses(&mut status, worker, view);
-    if let Some(resources) = pod_resources(worker, view) {
-        status.set(&["resources"], resources);
-    }
+    set_resources(&mut status, worker, view);
     let statuses: Vec<Json> = worker.plans.iter().map(|plan| container_status(worker, plan, &stored, view)).collect();
     let unready: Vec<&str> =
         worker.plans.iter().filter(|plan| !plan.is_ready(worker, view)).map(|plan| plan.name.as_str()).collect();
     status.set(&["containerStatuses"], statuses);
-    conditions(&mut status, worker, &unready, phase, generation, view);
+    conditions(&mut status, worker, &unready, phase, (generation, &stored), view);
     status
+}
+
+/// Writes nothing but that the sandbox is ready.
+fn set_sandbox_ready(status: &mut Json, generation: Option<i64>, view: &StatusContext<'_>) {
+    let list = status.entry(&["conditions"]).make_array();
+    let is_ready = |item: &Json| item.get("type").as_str() == Some(OWNED[0]);
+    let condition = match list.iter_mut().find(|item| is_ready(item)) {
+        Some(condition) => condition,
+        None => {
+            list.push(json!({"type": OWNED[0], "lastProbeTime": null}));
+            let Some(added) = list.last_mut() else { return };
+            added
+        }
+    };
+    if condition.get("status").as_str() != Some("True") {
+        condition.set(&["status"], "True");
+        condition.set(&["lastTransitionTime"], view.time(view.now));
+    }
+    if let Some(generation) = generation {
+        condition.set(&["observedGeneration"], generation);
+    }
 }
 
 /// Builds the status of a pod that was not admitted, with the reason and the message.
@@ -167,30 +198,14 @@ fn set_addresses(status: &mut Json, worker: &Worker, view: &StatusContext<'_>) {
     }
 }
 
-/// Returns the resources of the pod as a whole, in releases that show them. Without a limit a cgroup of version 1 holds
-/// the largest number of pages, which is read back once the pod is not just starting.
-///
-/// Source: seen with v1.36.3 on cgroup version 1: after a restart of the kubelet, and when a pod is stopped.
-fn pod_resources(worker: &Worker, view: &StatusContext<'_>) -> Option<Json> {
-    let features = view.settings.profile().text("declared-features");
-    let has_own = !worker.object.stable().at(&["spec", "resources"]).is_null();
-    if has_own || !features.contains("InPlacePodLevelResourcesVerticalScaling") {
-        return None;
-    }
-    let containers = worker.object.stable().at(&["spec", "containers"]);
-    let is_limited = |item: &Json| !item.at(&["resources", "limits", "memory"]).is_null();
-    let is_unlimited = containers.items().iter().all(|item| !is_limited(item));
-    let is_old = view.host.spec.hardware.cgroup_version == 1;
-    if is_old && is_unlimited && (worker.ran_before || worker.has_to_end()) {
-        return Some(json!({"limits": {"memory": "9007199254740988Ki"}}));
-    }
-    worker.object.stable().at(&["status", "resources"]).is_null().then(Json::object)
-}
-
 fn observed_generation(pod: &Json, view: &StatusContext<'_>) -> Option<i64> {
     // A static pod has no generation; its mirror has one, and the kubelet does not look at it.
     let is_own = pod.at(&["metadata", "annotations", MIRROR]).is_null();
-    let is_tracked = view.settings.profile().is("pod-observed-generation") && is_own;
+    tracked_generation(pod, view).filter(|_| is_own)
+}
+
+fn tracked_generation(pod: &Json, view: &StatusContext<'_>) -> Option<i64> {
+    let is_tracked = view.settings.profile().is("pod-observed-generation");
     pod.at(&["metadata", "generation"]).as_i64().filter(|_| is_tracked)
 }
 
@@ -209,7 +224,7 @@ fn conditions(
     worker: &Worker,
     unready: &[&str],
     phase: &str,
-    generation: Option<i64>,
+    (generation, stored): (Option<i64>, &Json),
     view: &StatusContext<'_>,
 ) {
     let before = status.get("conditions").clone();
@@ -222,11 +237,12 @@ fn conditions(
     let is_over = matches!(phase, "Succeeded" | "Failed");
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     let has_sandbox = view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready)
-        && (!is_over || is_held)
+        && (!is_over || is_held || worker.has_failed_early())
         && !worker.has_failed_to_end
         && !(worker.is_removed && worker.is_over());
     let mut written: Vec<Json> = foreign(status);
-    if is_over {
+    let is_early = worker.has_failed_early();
+    if is_over && !is_early {
         written.extend(disruption(worker, &before, generation, view));
     }
     for kind in OWNED {
@@ -236,6 +252,7 @@ fn conditions(
         let (is_true, reason, message) = match kind {
             "PodReadyToStartContainers" => (has_sandbox, None, None),
             "Ready" if unready.is_empty() && !is_over => readiness(&worker.object, &before),
+            _ if is_early && !unready.is_empty() => state_of(kind, unready, "Running"),
             _ => state_of(kind, unready, phase),
         };
         let value = if is_true { "True" } else { "False" };
@@ -261,10 +278,15 @@ fn conditions(
         if let Some(message) = message {
             condition.set(&["message"], message);
         }
-        if let Some(generation) = generation {
+        // Of a static pod that fails early the kubelet only takes back that it is ready, as of its mirror.
+        let is_taken_back = is_early && reason == Some(FAILED);
+        if let Some(generation) = generation.or_else(|| tracked_generation(stored, view).filter(|_| is_taken_back)) {
             condition.set(&["observedGeneration"], generation);
         }
         written.push(condition);
+    }
+    if is_early {
+        written.extend(disruption(worker, &before, generation, view));
     }
     status.set(&["conditions"], written);
 }
@@ -289,7 +311,7 @@ fn state_of(kind: &str, unready: &[&str], phase: &str) -> (bool, Option<&'static
         "Initialized" if phase == "Succeeded" => (true, Some("PodCompleted"), None),
         "Initialized" | "PodScheduled" => (true, None, None),
         _ if phase == "Succeeded" => (false, Some("PodCompleted"), None),
-        _ if phase == "Failed" => (false, Some("PodFailed"), None),
+        _ if phase == "Failed" => (false, Some(FAILED), None),
         _ if unready.is_empty() => (true, None, None),
         _ => {
             let message = format!("containers with unready status: [{}]", unready.join(" "));

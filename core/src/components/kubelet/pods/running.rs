@@ -33,6 +33,7 @@ impl Kubelet {
             if self.pods.workers.get(&uid).is_some_and(|worker| worker.resync_at.is_some_and(|at| at <= context.now)) {
                 self.take_host_ip(&uid, context.host);
                 if let Some(worker) = self.pods.workers.get_mut(&uid) {
+                    worker.note_sync(context.now);
                     worker.is_dirty = true;
                 }
             }
@@ -46,6 +47,9 @@ impl Kubelet {
             if worker.delete_at.is_some_and(|at| at <= context.now) {
                 worker.delete_at = None;
                 worker.is_dirty = true;
+                if self.choices.as_ref().is_some_and(|choices| choices.seen_ended.contains(&uid)) {
+                    worker.note_sync(context.now);
+                }
             }
             if worker.plans.iter().any(|plan| plan.ready_at == Some(context.now)) {
                 worker.is_dirty = true;
@@ -117,6 +121,8 @@ impl Kubelet {
         if started.is_empty() {
             return;
         }
+        worker.note_sync(context.now);
+        worker.tells_sandbox = !has_sandbox && settings.profile().is("sandbox-ready-is-told");
         worker.is_dirty = true;
         let pod = worker.object.clone();
         let because = Vec::from([Because::Fact(format!("processes run since now: {}", started.join(", ")))]);
@@ -191,6 +197,7 @@ impl Kubelet {
         let of_ending = worker.ending.as_ref().and_then(|ending| ending.grace_seconds);
         let asked = of_deletion.into_iter().chain(of_ending).min();
         let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
+        worker.note_stop(&self.settings, context.now);
         worker.stage = WorkerStage::Stopping;
         worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end);
         for plan in &mut worker.plans {
@@ -236,6 +243,7 @@ impl Kubelet {
     /// Notes that a probe of one of a pod's containers found something else than before.
     pub fn handle_probe(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.note_sync(context.now);
             worker.is_dirty = !worker.is_gone && !worker.is_over();
             self.sync_pod(uid, context);
             self.pods.recompute_deadline(context.now);
@@ -251,6 +259,7 @@ impl Kubelet {
         for uid in uids {
             self.take_host_ip(uid, context.host);
             if let Some(worker) = self.pods.workers.get_mut(uid) {
+                worker.note_sync(context.now);
                 worker.is_dirty = !worker.is_gone;
             } else if self.pods.is_filled {
                 context.host.runtime.remove(uid, context.now);

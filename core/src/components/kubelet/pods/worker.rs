@@ -7,8 +7,10 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
+use super::whole_pod::is_shown;
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, Text};
+use crate::profile::Settings;
 
 /// The phase of a pod's worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,8 +65,16 @@ pub(in crate::components::kubelet) struct Worker {
     pub(in crate::components::kubelet) ending: Option<Ending>,
     /// The UID of the mirror of a static pod; empty before it was seen.
     pub(super) mirror: Text,
-    /// Whether it ran when this process started.
-    pub(super) ran_before: bool,
+    /// The phase in the API as of the last sync; empty before the first.
+    pub(super) synced_phase: Text,
+    /// When it was synced last.
+    pub(super) synced_at: Timestamp,
+    /// Whether the time at which it started is known, since this process has started it before what is driven.
+    pub(super) keeps_start: bool,
+    /// Whether its status could not be written.
+    pub(super) has_failed_sync: bool,
+    /// Whether the next status to write only says that the sandbox is ready.
+    pub(super) tells_sandbox: bool,
     /// Whether it is a static pod whose manifest is gone.
     pub(super) is_removed: bool,
     /// The node's address as of the last sync.
@@ -107,6 +117,40 @@ impl Worker {
     /// Tells whether its containers have to end, or are about to.
     pub(super) fn has_to_end(&self) -> bool {
         !self.is_over() && (self.is_deleted() || self.ending.is_some())
+    }
+
+    /// Notes a sync, for what of the status depends on the phase that the API had then.
+    pub(super) fn note_sync(&mut self, now: Timestamp) {
+        self.synced_phase = self.phase_in_api();
+        self.synced_at = now;
+    }
+
+    /// Notes that it is told to stop: with that the status is made anew.
+    pub(super) fn note_stop(&mut self, settings: &Settings, now: Timestamp) {
+        let before = self.synced_phase.clone();
+        self.note_sync(now);
+        self.is_dirty |= is_shown(settings) && before != self.synced_phase && !self.is_gone;
+    }
+
+    /// Returns the phase that the API has.
+    pub(super) fn phase_in_api(&self) -> Text {
+        self.object.stable().at(&["status", "phase"]).as_text().cloned().unwrap_or_default()
+    }
+
+    /// Tells whether the kubelet itself ends a static pod whose containers may still run. Nothing holds its phase back,
+    /// since it is looked for under the UID of its mirror.
+    ///
+    /// Source: pkg/kubelet/status/status_manager.go (v1.34), `syncPod`, `PodCouldHaveRunningContainers`.
+    pub(super) fn has_failed_early(&self) -> bool {
+        self.is_static_ended() && !self.is_over()
+    }
+
+    /// Tells whether the kubelet itself has ended a static pod, or is about to: it has failed, however its containers
+    /// end.
+    ///
+    /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase` and `generateAPIPodStatus`.
+    pub(super) fn is_static_ended(&self) -> bool {
+        self.ending.is_some() && super::is_static(&self.object)
     }
 
     pub(super) fn is_preempted(&self) -> bool {

@@ -3,6 +3,7 @@
 //! Inputs: pods whose status may have changed, answers. Outputs: requests. Invariant: a terminal phase is never
 //! overwritten.
 
+use super::whole_pod::is_shown;
 use super::*;
 use crate::components::next_of;
 use crate::objects::lifecycle::{is_ending, is_terminal};
@@ -56,19 +57,34 @@ impl Kubelet {
         }
     }
 
-    /// Schedules the syncs that will find another address of the node.
+    /// Schedules the syncs that will find another address of the node, at any time of their period.
     pub(in crate::components::kubelet) fn note_address(&mut self, context: &KubeletContext<'_>) {
         let host_ip = self.host_ip(context.host);
         let is_stale = |worker: &&Worker| worker.host_ip != host_ip && worker.resync_at.is_none();
         let stale: Vec<Text> = self.pods.workers.active().filter(is_stale).map(|worker| worker.uid.clone()).collect();
         for uid in stale {
-            let random = context.now + self.pods.chance.jitter(RESYNC_PERIOD, PAUSE_JITTER);
-            let at = self.led_resync(&uid, context.now, RESYNC_PERIOD).unwrap_or(random);
-            if let Some(worker) = self.pods.workers.get_mut(&uid) {
-                worker.resync_at = Some(at);
-            }
+            self.schedule_resync(&uid, (context.now, context.now), context.now);
         }
         self.pods.recompute_deadline(context.now);
+    }
+
+    /// Schedules the sync that will read back what a pod is as a whole: the first after its phase is in the API.
+    pub(super) fn note_whole(&mut self, uid: &Text, now: Timestamp) {
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        let is_unread = is_shown(&self.settings) && worker.synced_phase != worker.phase_in_api();
+        if is_unread && worker.stage == WorkerStage::Active && worker.resync_at.is_none() {
+            let since = worker.synced_at;
+            self.schedule_resync(uid, (since + RESYNC_PERIOD, since), now);
+        }
+    }
+
+    fn schedule_resync(&mut self, uid: &Text, (least, since): (Timestamp, Timestamp), now: Timestamp) {
+        let random = since + self.pods.chance.jitter(RESYNC_PERIOD, PAUSE_JITTER);
+        let most = since + RESYNC_PERIOD.mul_f64(1.0 + PAUSE_JITTER);
+        let at = self.led_resync(uid, (least, most)).unwrap_or(random).max(now);
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.resync_at = Some(at);
+        }
     }
 
     pub(super) fn host_ip(&self, host: &Host) -> Text {
@@ -88,9 +104,21 @@ impl Kubelet {
         }
         worker.is_dirty = false;
         worker.is_syncing = true;
+        worker.has_failed_sync = false;
         let key = worker.object.key();
         let get = Call::new(Verb::Get, PODS, &key.namespace, &key.name);
         self.call(get, Purpose::Pod(uid.clone(), PodPurpose::Get), context);
+        // With each change all statuses that are not in the API yet are tried again.
+        let mut failed = self.pods.workers.active().filter(|worker| worker.has_failed_sync && !worker.is_syncing);
+        let other = failed.next().map(|worker| worker.uid.clone());
+        drop(failed);
+        if let Some(other) = other {
+            if let Some(worker) = self.pods.workers.get_mut(&other) {
+                worker.has_failed_sync = false;
+                worker.is_dirty = true;
+            }
+            self.sync_pod(&other, context);
+        }
     }
 
     /// Notes the conditions of a pod as they are now, so that their times are those of the changes and not those of a
@@ -99,6 +127,7 @@ impl Kubelet {
         let status = self.pods.workers.get(uid).and_then(|worker| self.status_of(worker, &worker.object, context));
         if let (Some(worker), Some(status)) = (self.pods.workers.get_mut(uid), status)
             && !status.get("conditions").is_null()
+            && !worker.has_failed_early()
         {
             worker.conditions = status.get("conditions").clone();
         }
@@ -135,7 +164,8 @@ impl Kubelet {
             }
             _ => {
                 worker.is_syncing = false;
-                worker.sync_at = Some(context.now + STATUS_SYNC_PERIOD);
+                worker.has_failed_sync = true;
+                self.sync_with_next_period(uid, context);
             }
         }
         self.pods.recompute_deadline(context.now);
@@ -145,7 +175,11 @@ impl Kubelet {
         let Some(worker) = self.pods.workers.get(uid) else { return };
         let Some(status) = self.status_of(worker, pod, context) else { return };
         if let Some(worker) = self.pods.workers.get_mut(uid) {
-            worker.conditions = status.get("conditions").clone();
+            // What has begun in the sandbox is told next.
+            worker.is_dirty |= core::mem::take(&mut worker.tells_sandbox);
+            if !worker.has_failed_early() {
+                worker.conditions = status.get("conditions").clone();
+            }
         }
         let tree = pod.json();
         let changed = two_way(tree.get("status"), &status);
@@ -163,10 +197,14 @@ impl Kubelet {
     fn status_written(&mut self, uid: &Text, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.is_syncing = false;
-        if !worker.conditions.is_null() {
+        if !worker.conditions.is_null() && !worker.is_static_ended() {
             worker.conditions = pod.stable().at(&["status", "conditions"]).clone();
         }
         let (is_terminal, is_deleted) = (is_terminal(pod), is_ending(pod));
+        if has_foreign_disruption(worker, pod) {
+            self.sync_with_next_period(uid, context);
+        }
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if worker.is_removed && worker.is_over() && !worker.is_dirty {
             return self.remove_static(uid, context);
         }
@@ -183,6 +221,16 @@ impl Kubelet {
         }
         self.sync_pod(uid, context);
     }
+}
+
+/// Tells whether a mirror has a condition that its static pod lacks, since a process before has ended it: then the two
+/// never agree, and the status is written again with each period.
+///
+/// Source: pkg/kubelet/status/status_manager.go (v1.34), `needsReconcile` and `isPodStatusByKubeletEqual`.
+fn has_foreign_disruption(worker: &Worker, mirror: &Object) -> bool {
+    let conditions = mirror.stable().at(&["status", "conditions"]).items();
+    let is_disruption = |item: &Json| item.get("type").as_str() == Some("DisruptionTarget");
+    is_static(&worker.object) && worker.ending.is_none() && conditions.iter().any(is_disruption)
 }
 
 /// A terminal phase is never left: a later status of the same pod is not written.

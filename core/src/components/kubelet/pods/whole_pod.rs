@@ -1,0 +1,115 @@
+//! The resources of a pod as a whole, in releases that show them in its status.
+//!
+//! Mirrors `convertToAPIPodLevelResourcesStatus` of pkg/kubelet/kubelet_pods.go, and cm/helpers_linux.go (v1.36).
+//! Inputs: the pod's worker, the version of cgroups. Outputs: `status.resources` and `status.allocatedResources`.
+//! Invariant: what the cgroup holds is read only once the API had the phase Running when the pod was synced.
+
+use alloc::format;
+
+use super::{StatusContext, Worker};
+use crate::components::pod_resources::{Amounts, PodLevel, limits, requests};
+use crate::objects::quantity::{Format, Quantity};
+use crate::objects::{Json, Text};
+use crate::profile::Settings;
+
+/// The limit that a cgroup of version 1 holds if none was set: the largest number of bytes in whole pages of 4 KiB.
+const UNLIMITED: &str = "9007199254740988Ki";
+/// What a cgroup holds at least, in thousandths of a CPU: smaller requests and limits are not read back.
+/// Source: pkg/kubelet/cm/helpers_linux.go (v1.36), `MinShares` and `MinMilliCPULimit`.
+const MIN_REQUEST: i64 = 2;
+const MIN_LIMIT: i64 = 10;
+/// The period over which the time of a CPU is limited, in microseconds, and the least share of it.
+/// Source: as above, `QuotaPeriod` and `MinQuotaPeriod`.
+const PERIOD: i64 = 100_000;
+const QUOTA_MIN: i64 = 1_000;
+
+/// Tells whether the status shows what pods have as a whole.
+pub(super) fn is_shown(settings: &Settings) -> bool {
+    settings.profile().text("declared-features").contains("InPlacePodLevelResourcesVerticalScaling")
+}
+
+/// Sets what a pod has as a whole.
+pub(super) fn set_resources(status: &mut Json, worker: &Worker, view: &StatusContext<'_>) {
+    if !is_shown(view.settings) {
+        return;
+    }
+    let (spec, level) = (worker.object.stable().get("spec"), PodLevel::of(view.settings.profile()));
+    let (requested, limited) = (requests(spec, level), limits(spec, level));
+    if worker.synced_phase == *"Running" {
+        let is_old = view.host.spec.hardware.cgroup_version == 1;
+        status.set(&["resources"], read_back(spec, (&requested, &limited), is_old, status.get("resources")));
+    } else {
+        status.set(&["resources"], resources(list(&requested), list(&limited)));
+    }
+    if requested.iter().next().is_some() {
+        status.set(&["allocatedResources"], list(&requested));
+    }
+}
+
+fn resources(requests: Json, limits: Json) -> Json {
+    let mut own = Json::object();
+    for (name, list) in [("requests", requests), ("limits", limits)] {
+        if !list.is_empty() {
+            own.set(&[name], list);
+        }
+    }
+    own
+}
+
+fn list(amounts: &Amounts) -> Json {
+    amounts.iter().map(|(name, amount)| (name.clone(), Json::text(text_of(name, amount)))).collect()
+}
+
+fn text_of(name: &str, amount: i64) -> Text {
+    let quantity = match name {
+        "cpu" => Quantity::milli(amount),
+        "memory" => Quantity::whole(amount, Format::BinarySi),
+        _ => Quantity::whole(amount, Format::DecimalSi),
+    };
+    Text::from(format!("{quantity}"))
+}
+
+/// Returns what the cgroup of a pod says, over what its specification does.
+fn read_back(spec: &Json, (requested, limited): (&Amounts, &Amounts), is_old: bool, before: &Json) -> Json {
+    let own = |kind: &str| {
+        let list = spec.at(&["resources", kind]);
+        if list.is_object() { list.clone() } else { Json::object() }
+    };
+    let (mut requests, mut limits) = (own("requests"), own("limits"));
+    let shares = (requested.get("cpu") * 1024 / 1000).max(MIN_REQUEST);
+    // Version 2 holds a weight from 1 to 10000 in the place of shares from 2 to 262144.
+    let shares = if is_old { shares } else { (shares - 2) * 9_999 / 262_142 * 262_142 / 9_999 + 2 };
+    let cpu = (shares * 1000 + 1023) / 1024;
+    if cpu > MIN_REQUEST || Amounts::of(&requests).get("cpu") > MIN_REQUEST {
+        requests.set(&["cpu"], text_of("cpu", cpu));
+    }
+    if requests.get("memory").is_null() && requested.get("memory") > 0 {
+        requests.set(&["memory"], text_of("memory", requested.get("memory")));
+    }
+    if !before.at(&["requests", "memory"]).is_null() {
+        requests.set(&["memory"], before.at(&["requests", "memory"]).clone());
+    }
+    // The cgroup of a pod is limited only if each of its containers is.
+    let is_limited = |name: &str| {
+        let of_pod = !spec.at(&["resources", "limits", name]).is_null();
+        let mut containers = ["containers", "initContainers"].iter().flat_map(|list| spec.get(list).items());
+        of_pod || containers.all(|item| !item.at(&["resources", "limits", name]).is_null())
+    };
+    if is_limited("cpu") {
+        let quota = (limited.get("cpu") * PERIOD / 1000).max(QUOTA_MIN);
+        let cpu = quota * 1000 / PERIOD;
+        if cpu > MIN_LIMIT || Amounts::of(&limits).get("cpu") > MIN_LIMIT {
+            limits.set(&["cpu"], text_of("cpu", cpu));
+        }
+    } else if !before.at(&["limits", "cpu"]).is_null() {
+        limits.set(&["cpu"], before.at(&["limits", "cpu"]).clone());
+    }
+    if is_limited("memory") {
+        limits.set(&["memory"], text_of("memory", limited.get("memory")));
+    } else if is_old {
+        limits.set(&["memory"], UNLIMITED);
+    } else if !before.at(&["limits", "memory"]).is_null() {
+        limits.set(&["memory"], before.at(&["limits", "memory"]).clone());
+    }
+    resources(requests, limits)
+}
