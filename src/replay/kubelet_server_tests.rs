@@ -1,21 +1,12 @@
-//! Holds the kubelet's own API against the recorded answers of a real kubelet's server.
+//! Tests of the certificate of a kubelet's own server.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::sync::Arc;
-
-use flate2::read::GzDecoder;
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::json;
-use nodeproof_core::network::{
-    Call, HttpAnswer, HttpCall, HttpCredentials, HttpOutcome, Identity, PODS, Resource, Verb,
-};
-use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::network::{Call, Identity, PODS, Resource, Verb};
+use nodeproof_core::objects::Json;
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
-const ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
 const REQUESTS: Resource = Resource::of("certificates.k8s.io", "v1", "certificatesigningrequests");
 
 /// A cluster with a ready machine and a Pod on it.
@@ -42,46 +33,6 @@ fn ask(sim: &mut Simulation, call: Call) -> Json {
     let answer = sim.request(Identity::admin(), call).unwrap();
     assert!(answer.is_success(), "{}", answer.message());
     answer.body()
-}
-
-fn call(sim: &mut Simulation, method: &str, path: &str, credentials: HttpCredentials) -> HttpOutcome {
-    sim.call_http(HttpCall { credentials, ..HttpCall::new(("https", "srv-1", Some(10250)), method, path) })
-}
-
-#[test]
-fn a_kubelet_answers_as_a_real_one_does() {
-    let mut sim = cluster(&[], json!({"name": "srv-1"}));
-    let account = json!({"kind": "ServiceAccount", "apiVersion": "v1", "metadata": {"name": "nobody"}});
-    ask(&mut sim, Call::new(Verb::Create, ACCOUNTS, "default", "").body(account));
-    let wanted = json!({"spec": {"expirationSeconds": 3600}});
-    let token = Call::new(Verb::Create, ACCOUNTS, "default", "nobody").subresource("token").body(wanted);
-    let token = ask(&mut sim, token).at(&["status", "token"]).as_text().unwrap().clone();
-    let groups = vec![Text::of("kubeadm:cluster-admins")];
-    let own = Arc::new(Identity { user: Text::of("kube-apiserver-kubelet-client"), groups, agent: Text::of("") });
-
-    let path = "fixtures/recorded/kubelet-1.34.4/kubelet-server/responses.jsonl.gz";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    let mut count = 0;
-    for line in BufReader::new(GzDecoder::new(File::open(path).unwrap())).lines() {
-        let case = Json::parse(&line.unwrap()).unwrap();
-        let text = |field: &str| case.get(field).as_str().unwrap_or("");
-        let credentials = match text("as") {
-            "none" => HttpCredentials::None,
-            "bad-token" => HttpCredentials::Token(Text::of("bad")),
-            "serviceaccount" => HttpCredentials::Token(token.clone()),
-            _ => HttpCredentials::Certificate(own.clone()),
-        };
-        let HttpAnswer { code, media_type, body } = call(&mut sim, text("method"), text("path"), credentials).unwrap();
-        let about = format!("{} {} as {}", text("method"), text("path"), text("as"));
-        assert_eq!(code.to_string(), text("code"), "{about}");
-        // What is served without a refusal has contents that are not modelled.
-        if code >= 400 {
-            assert_eq!(body, *text("body"), "{about}");
-            assert_eq!(media_type.split(';').next(), text("contentType").split(';').next(), "{about}");
-        }
-        count += 1;
-    }
-    assert!(count > 100, "{count}");
 }
 
 #[test]

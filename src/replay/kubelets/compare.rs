@@ -50,8 +50,27 @@ pub(super) fn bodies(real: &RecordedWrite, t: Micros, sim: &Json) -> Vec<Field> 
         right = keep(&right, &["gracePeriodSeconds"]);
     }
     let slack = SECONDS + (real.t - t).abs();
+    for side in [&mut left, &mut right] {
+        leave_known_times(side, &real.conditions, slack);
+    }
     differ("", &normal(&left), &normal(&right), slack, &mut found);
     found
+}
+
+/// Leaves out the transition times that say what was known before: of conditions that stay as they were, and whose times
+/// differ by no more than the writes do.
+fn leave_known_times(body: &mut Json, before: &Json, slack: Micros) {
+    if !body.at(&["status", "conditions"]).is_array() {
+        return;
+    }
+    for item in body.entry(&["status", "conditions"]).make_array() {
+        let known = before.items().iter().find(|own| own.get("type") == item.get("type"));
+        let is_known = known
+            .is_some_and(|own| instants_agree(own.get("lastTransitionTime"), item.get("lastTransitionTime"), slack));
+        if is_known && !is_transition(item) {
+            item.remove(&["lastTransitionTime"]);
+        }
+    }
 }
 
 fn keep(body: &Json, fields: &[&str]) -> Json {

@@ -4,7 +4,7 @@
 //! instant. Outputs: what the kubelets wrote, and which recorded writes that matches. Invariant: a recorded write that
 //! the model makes a little early is answered when the real one was, so that both go on at the same instant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
@@ -14,8 +14,8 @@ use nodeproof_core::components::controller::Context;
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, RecordedChoices};
 use nodeproof_core::event_loop::EventLoop;
 use nodeproof_core::network::{
-    Answer, Ask, Body, Call, ClientId, Delivery, EVENTS, Fault, LEASES, NODES, Network, Request, RequestId, ToClient,
-    Verb,
+    Answer, Ask, Body, CSI_NODES, Call, ClientId, Delivery, EVENTS, Fault, LEASES, NODES, Network, Request, RequestId,
+    ToClient, Verb,
 };
 use nodeproof_core::objects::{Json, Object, Text};
 use nodeproof_core::profile::Settings;
@@ -23,17 +23,19 @@ use nodeproof_core::profile::Settings;
 use super::driven::Driven;
 use super::environment;
 use super::files::{KubeletRecording, MachineEntry};
+use super::made::{KubeletRun, Made};
 use super::recorded::{RecordedWrite, RecordedWrites, object_of};
 use super::server::{Messages, RecordedServer};
-use super::{Counts, compare, difference, subject};
+use super::{compare, difference, subject};
 use crate::replay::load::Micros;
-use crate::replay::report::WriteDifference;
 use crate::replay::writers::WriteTarget;
 
 /// How far the two sides of a write may be apart: a busy machine is late by half a second.
 const WITHIN: Micros = 600_000;
 /// The same for a Pod's status: a relist each second sees what the runtime did, and calls take their time.
 const POD_WITHIN: Micros = 1_600_000;
+/// How much earlier a recorded read may be than the one of the model.
+const READ_EARLY: Micros = 30_000;
 /// By how much the end of an outage may be told late.
 const RULE_LATE: SignedDuration = SignedDuration::from_millis(30);
 /// Two patches of one object at most this far apart may as well have been one.
@@ -41,47 +43,14 @@ const TOGETHER: Micros = 150_000;
 /// The limit of steps of one run, so that it ends even if a component never rests.
 const STEPS_MAX: usize = 2_000_000;
 
-/// A write that a kubelet of the model made.
-#[derive(Clone, Debug)]
-pub(super) struct Made {
-    pub(super) t: Micros,
-    pub(super) verb: Verb,
-    pub(super) place: WriteTarget,
-    pub(super) body: Json,
-    /// The recorded write that it matches.
-    pub(super) matched: Option<usize>,
-}
-
-/// What came of a run.
-#[derive(Debug, Default)]
-pub(super) struct KubeletRun {
-    pub(super) made: Vec<Made>,
-    /// Recorded writes and what was made in their place.
-    pub(super) matched: BTreeMap<usize, usize>,
-    /// Fields in which a matched write differs.
-    pub(super) differences: Vec<(usize, WriteDifference)>,
-    /// What could not be done to a machine.
-    pub(super) refused: Vec<WriteDifference>,
-    /// The Events, one for each time that one was emitted.
-    pub(super) events: Vec<(Micros, Json)>,
-    pub(super) choices: Counts,
-    /// When kubelets ended by themselves, about.
-    pub(super) endings: Vec<(Micros, Micros)>,
-}
-
-impl KubeletRun {
-    /// Tells whether a kubelet was about to end by itself at an instant.
-    pub(super) fn is_ending(&self, t: Micros) -> bool {
-        self.endings.iter().any(|(from, until)| (*from..=*until).contains(&t))
-    }
-}
-
 enum Input {
     Line(usize),
     Verb(usize),
     /// A machine that ran before is driven from here.
     Machine(usize),
     Answer(ClientId, RequestId, usize),
+    /// A read that the recording has is answered when it was.
+    Read(ClientId, RequestId, Box<Call>),
     /// The last instant at which a recorded write can still be made.
     Expiry(usize),
 }
@@ -100,6 +69,8 @@ struct Drive<'a> {
     events: BTreeMap<Text, Json>,
     /// The last matched write of each object: writes to one object keep their order.
     last: BTreeMap<String, usize>,
+    /// The recorded reads that were made.
+    reads: BTreeSet<usize>,
     run: KubeletRun,
 }
 
@@ -157,6 +128,7 @@ fn run_with(
         now: begin,
         events: BTreeMap::new(),
         last: BTreeMap::new(),
+        reads: BTreeSet::new(),
         run: KubeletRun::default(),
     };
     drive.plan();
@@ -244,6 +216,10 @@ impl Drive<'_> {
                 self.tell(messages);
             }
             Input::Expiry(_) => {}
+            Input::Read(client, id, call) => {
+                let answer = self.server.read(client, id, &call, self.now);
+                self.reply(client, id, answer);
+            }
         }
     }
 
@@ -387,6 +363,9 @@ impl Drive<'_> {
         };
         if matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) {
             let is_stranger = user == "system:anonymous";
+            if let Some(end) = self.recorded_read(call, &place, user).filter(|end| *end > self.now) {
+                return self.at(end, Input::Read(client, id, Box::new(call.clone())));
+            }
             let answer = if is_stranger {
                 crate::replay::recorded_cluster::refusal(403, "forbidden")
             } else {
@@ -420,6 +399,20 @@ impl Drive<'_> {
                 self.reply(client, id, answer);
             }
         }
+    }
+
+    /// Returns when the read was answered that the recording has for one of the model: of what the machine itself has.
+    fn recorded_read(&mut self, call: &Call, place: &WriteTarget, user: &str) -> Option<Micros> {
+        if call.verb != Verb::Get || ![NODES, LEASES, CSI_NODES].contains(&place.resource) {
+            return None;
+        }
+        let requests = self.recording.requests.iter().enumerate();
+        let (at, line) = requests.skip_while(|(_, line)| line.t < self.now - READ_EARLY).find(|(at, line)| {
+            line.verb == Verb::Get && line.place == *place && line.user == user && !self.reads.contains(at)
+        })?;
+        let is_near = line.t <= self.now + WITHIN;
+        is_near.then(|| self.reads.insert(at));
+        is_near.then_some(line.end)
     }
 
     /// Takes an Event, or the count of one.

@@ -95,7 +95,12 @@ pub(super) fn script(recording: &KubeletRecording, machine: &str) -> RuntimeScri
         let at = recording.at(verb.t);
         match outcome.get("state").as_str() {
             Some("running") => {
-                let run = ContainerRun { at, started_at: instant("startedAt").unwrap_or(at), end: None };
+                let mut run = ContainerRun { at, started_at: instant("startedAt").unwrap_or(at), end: None };
+                // One that ended at once may be told to have ended before it is told to have started.
+                let is_same = |end: &ContainerEnd| end.at <= at && end.finished_at >= run.started_at;
+                if script.ends.get(&key).is_some_and(is_same) {
+                    run.end = script.ends.remove(&key).map(|end| ContainerEnd { at: at.max(end.at), ..end });
+                }
                 script.runs.entry(key).or_default().push_back(run);
             }
             Some("terminated") => {

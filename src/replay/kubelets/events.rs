@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use nodeproof_core::objects::Json;
 
-use super::drive::KubeletRun;
 use super::files::KubeletRecording;
+use super::made::KubeletRun;
 use super::recorded::RecordedWrites;
 use super::{END_SLACK, difference, in_seconds};
 use crate::replay::load::Micros;

@@ -62,6 +62,39 @@ pub(super) struct MachineEntry {
     pub(super) first_node: Json,
 }
 
+/// What `about.yaml` says of any recording of kubelets.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    pub(super) name: String,
+    pub(super) kubernetes: String,
+    pub(super) release: Release,
+    /// The first node of the list.
+    pub(super) node: Option<String>,
+    /// All of the file.
+    pub(super) about: Json,
+}
+
+impl About {
+    /// Reads the file of a directory.
+    pub(super) fn load(dir: &Path, release: Option<Release>) -> Result<Self, LoadError> {
+        let about = yaml(dir, "about.yaml")?;
+        let file = dir.join("about.yaml");
+        let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };
+        let kubernetes = text(&about, "kubernetes").map_err(bad)?.trim_start_matches('v').to_owned();
+        let release = match release {
+            Some(release) => release,
+            None => kubernetes.parse().map_err(|why| LoadError::Release { file: file.clone(), why })?,
+        };
+        let node = about.get("nodes").items().first().and_then(Json::as_str).map(str::to_owned);
+        Ok(Self { name: text(&about, "name").map_err(bad)?, kubernetes, release, node, about })
+    }
+}
+
+/// Tells whether a directory has a file, plain or packed.
+pub(super) fn has(dir: &Path, name: &str) -> bool {
+    dir.join(name).is_file() || dir.join(format!("{name}.gz")).is_file()
+}
+
 /// A recording of kubelets.
 #[derive(Clone, Debug)]
 pub(super) struct KubeletRecording {
@@ -79,25 +112,17 @@ pub(super) struct KubeletRecording {
 impl KubeletRecording {
     /// Reads the recording of a directory.
     pub(super) fn load(dir: &Path, release: Option<Release>) -> Result<Self, LoadError> {
-        let about = yaml(dir, "about.yaml")?;
+        let About { name, kubernetes, release, about, .. } = About::load(dir, release)?;
         let machines = yaml(dir, "machine.yaml")?;
         let file = dir.join("about.yaml");
         let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };
-        let text = |field: &str| {
-            about.get(field).as_str().map(str::to_owned).ok_or_else(|| bad(format!("`{field}` is missing or no text")))
-        };
-        let kubernetes = text("kubernetes")?.trim_start_matches('v').to_owned();
-        let release = match release {
-            Some(release) => release,
-            None => kubernetes.parse().map_err(|why| LoadError::Release { file: file.clone(), why })?,
-        };
-        let started = text("started")?;
+        let started = text(&about, "started").map_err(bad)?;
         let started = started.parse().map_err(|_| bad(format!("`started` must be an instant, not {started:?}")))?;
         let place = dir.join("machine.yaml");
         let entries = machines.get("machines").items().iter().map(machine_entry).collect::<Result<Vec<_>, String>>();
         let machines = entries.map_err(|why| LoadError::BadAbout { file: place, why })?;
         Ok(Self {
-            name: text("name")?,
+            name,
             kubernetes,
             release,
             started,

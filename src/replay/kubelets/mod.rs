@@ -5,16 +5,19 @@
 //! environment decided), `watch.jsonl` (the objects of other writers are inputs), `requests.jsonl` (the writes).
 //! Output: a [`ReplayReport`]. The machine is the model's own, behind the model's network; the API server shows the
 //! recorded objects. A write that the recording has is answered as recorded, so that one difference does not cause
-//! others. Invariant: each recorded write is matched at most once, and what is free is free for all recordings alike.
+//! others. A directory without a machine has starts of a kubelet or answers of its server. Invariant: each recorded write is matched at most once, and what is free is free for all recordings alike.
 
+mod answers;
 mod compare;
 mod drive;
 mod driven;
 mod environment;
 mod events;
 mod files;
+mod made;
 mod recorded;
 mod server;
+mod starts;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,8 +28,8 @@ use nodeproof_core::profile::Release;
 use super::load::{LoadError, Micros};
 use super::report::{ReplayReport, WriteDifference};
 use super::{Ledger, finish};
-use drive::KubeletRun;
 use files::KubeletRecording;
+use made::{KubeletRun, Made};
 use recorded::RecordedWrites;
 
 /// The writer of all judged writes, as reports and the ledger name it.
@@ -36,10 +39,10 @@ const SHIFTED_WITHIN: Micros = 60_000_000;
 /// What is made in this time before the end may have been seen after it.
 const END_SLACK: Micros = 2_000_000;
 
-/// Tells whether a directory holds a recording of kubelets.
+/// Tells whether a directory holds a recording of kubelets, of their starts or of their servers.
 #[must_use]
 pub fn is_here(dir: &Path) -> bool {
-    dir.join("machine.yaml").is_file()
+    dir.join("machine.yaml").is_file() || answers::is_here(dir) || starts::is_here(dir)
 }
 
 /// Replays the recording of a directory, under its own release or another.
@@ -47,6 +50,10 @@ pub fn is_here(dir: &Path) -> bool {
 /// # Errors
 /// The recording cannot be read.
 pub fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<ReplayReport, LoadError> {
+    if !dir.join("machine.yaml").is_file() {
+        let is_served = answers::is_here(dir);
+        return if is_served { answers::replay(dir, release, ledger) } else { starts::replay(dir, release, ledger) };
+    }
     let recording = KubeletRecording::load(dir, release)?;
     Ok(judge(&recording, ledger))
 }
@@ -80,7 +87,7 @@ fn judge(recording: &KubeletRecording, ledger: &Ledger) -> ReplayReport {
 fn differences(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, run: &KubeletRun) -> Vec<WriteDifference> {
     let mut found: Vec<WriteDifference> = run.differences.iter().map(|(_, difference)| difference.clone()).collect();
     found.extend(run.refused.iter().cloned());
-    let mut extra: Vec<&drive::Made> = run.made.iter().filter(|made| made.matched.is_none()).collect();
+    let mut extra: Vec<&Made> = run.made.iter().filter(|made| made.matched.is_none()).collect();
     for (index, write) in recorded.writes.iter().enumerate() {
         if run.matched.contains_key(&index) {
             continue;

@@ -36,6 +36,8 @@ pub(super) struct RecordedWrite {
     pub(super) body: Json,
     /// The watch lines that it caused.
     pub(super) echo: Vec<usize>,
+    /// The conditions before it.
+    pub(super) conditions: Json,
 }
 
 /// An Event of a judged kubelet, as the observer saw it.
@@ -108,8 +110,19 @@ impl<'a> RecordedWrites<'a> {
             for at in &echo {
                 self.causes[*at] = Some(index);
             }
+            let first = echo.first().and_then(|first| lines.iter().position(|at| at == first));
+            let before = first.and_then(|place| place.checked_sub(1)).map(|before| lines[before]);
+            if let Some(before) = before.or_else(|| self.last_before(write.t, &lines)) {
+                let object = &self.recording.watch[before].object;
+                self.writes[index].conditions = object.stable().at(&["status", "conditions"]).clone();
+            }
             self.writes[index].echo = echo;
         }
+    }
+
+    /// Finds the last line before an instant.
+    fn last_before(&self, t: Micros, lines: &[usize]) -> Option<usize> {
+        lines.iter().copied().rfind(|at| self.recording.watch[*at].t <= t)
     }
 
     fn name_of(&self, write: &RecordedWrite) -> Option<ObjectKey> {
@@ -210,6 +223,7 @@ fn write(line: &RequestLine) -> Option<RecordedWrite> {
         message: line.message.clone(),
         body: line.body.clone(),
         echo: Vec::new(),
+        conditions: Json::Null,
     })
 }
 

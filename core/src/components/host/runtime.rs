@@ -108,6 +108,12 @@ impl Container {
         self.state == ContainerState::Running
     }
 
+    /// Tells whether a recording says that it ends within a span.
+    #[must_use]
+    pub fn is_about_to_end(&self, now: Timestamp, span: SignedDuration) -> bool {
+        self.scripted.is_some() && self.ends.is_some_and(|(at, _)| at <= now + span)
+    }
+
     /// Returns the exit code of an ended process.
     #[must_use]
     pub const fn exit_code(&self) -> Option<i64> {

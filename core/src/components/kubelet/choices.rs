@@ -111,6 +111,15 @@ impl Kubelet {
         Some(seen.copied().unwrap_or(most))
     }
 
+    /// Tells whether a period of the status manager that seems to be due at once was over already: nothing was written
+    /// then.
+    pub(super) fn has_just_missed(&self, uid: &Text, period: Timestamp, now: Timestamp) -> bool {
+        let Some(choices) = &self.choices else { return false };
+        let near = |at: &Timestamp| at.duration_since(period).abs() <= SLACK;
+        let is_seen = || choices.pods.get(uid).is_some_and(|seen| seen.iter().any(near));
+        period.duration_since(now) < SLACK && !is_seen()
+    }
+
     /// Orders Pods so that of equal ones those are preempted that were. Source: pkg/kubelet/pod/pod_manager.go (v1.34),
     /// `podsMapToPods`: they come in any order, and of equal ones the last is taken.
     pub(super) fn led_victims_last<'a>(

@@ -105,7 +105,8 @@ impl Kubelet {
             None if is_terminal => WorkerStage::Over,
             None => WorkerStage::Blocked,
         };
-        let is_down = sandbox.is_some_and(|sandbox| !sandbox.is_ready);
+        // A process that has just started asks the runtime, which knows no address of a sandbox that was stopped.
+        let is_down = sandbox.is_none_or(|sandbox| !sandbox.is_ready);
         let has_address = !pod.stable().at(&["status", "podIP"]).is_null();
         let in_own_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true);
         let has_lost_address = is_terminal && is_down && has_address && in_own_network;

@@ -84,9 +84,10 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     }
     let was_started = view.host.runtime.sandbox(&worker.uid).is_some();
     if worker.has_lost_address {
-        // A pod that ended before this process started: of its sandbox only the address is missing.
+        // A pod that ended before this process started: of its sandbox only the addresses are new.
         status.remove(&["podIP"]);
         status.remove(&["podIPs"]);
+        set_host(&mut status, view);
         return status;
     }
     let refused = worker.rejection.as_ref().filter(|_| !was_started || !worker.is_over());
@@ -120,9 +121,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     if let Some(generation) = generation {
         status.set(&["observedGeneration"], generation);
     }
-    let hosts: Json = [json!({"ip": view.host_ip})].into_iter().collect();
-    status.set(&["hostIP"], view.host_ip);
-    status.set(&["hostIPs"], hosts);
+    set_host(&mut status, view);
     if status.get("startTime").is_null() || super::is_static(&worker.object) && !worker.keeps_start {
         status.set(&["startTime"], view.time(worker.seen_at));
     }
@@ -134,6 +133,12 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     status.set(&["containerStatuses"], statuses);
     conditions(&mut status, worker, &unready, phase, (generation, &stored), view);
     status
+}
+
+fn set_host(status: &mut Json, view: &StatusContext<'_>) {
+    let hosts: Json = [json!({"ip": view.host_ip})].into_iter().collect();
+    status.set(&["hostIP"], view.host_ip);
+    status.set(&["hostIPs"], hosts);
 }
 
 /// Writes nothing but that the sandbox is ready.

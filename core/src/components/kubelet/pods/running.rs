@@ -123,7 +123,12 @@ impl Kubelet {
         }
         worker.note_sync(context.now);
         worker.tells_sandbox = !has_sandbox && settings.profile().is("sandbox-ready-is-told");
-        worker.is_dirty = true;
+        // What ends at once has ended when the kubelet looks at the runtime.
+        let ends = |name: &Text| {
+            let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(name));
+            container.is_some_and(|own| own.is_about_to_end(context.now, RELIST_PERIOD / 2))
+        };
+        worker.is_dirty |= !started.iter().all(ends);
         let pod = worker.object.clone();
         let because = Vec::from([Because::Fact(format!("processes run since now: {}", started.join(", ")))]);
         for name in started {

@@ -31,7 +31,10 @@ impl Kubelet {
 
     /// Schedules the writing of a status for the next period of the status manager.
     pub(super) fn sync_with_next_period(&mut self, uid: &Text, context: &KubeletContext<'_>) {
-        let at = next_of(self.started, STATUS_SYNC_PERIOD, context.now);
+        let next = next_of(self.started, STATUS_SYNC_PERIOD, context.now);
+        let in_api = self.pods.workers.get(uid).map(|worker| &worker.mirror).filter(|mirror| !mirror.is_empty());
+        let has_passed = self.has_just_missed(in_api.unwrap_or(uid), next, context.now);
+        let at = if has_passed { next + STATUS_SYNC_PERIOD } else { next };
         if let Some(worker) = self.pods.workers.get_mut(uid) {
             worker.sync_at = Some(worker.sync_at.map_or(at, |before| before.min(at)));
         }
