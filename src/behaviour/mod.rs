@@ -10,5 +10,5 @@ mod pages;
 mod text;
 mod words;
 
-pub use self::pages::{Page, pages};
+pub use self::pages::{BehaviourPage, pages};
 pub use self::text::{index, page};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// A page.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Page {
+pub struct BehaviourPage {
     /// The name of its file, without `.md`.
     pub name: String,
     /// The question that it answers.
@@ -33,6 +33,6 @@ pub struct Part {
 /// # Panics
 /// `pages.yaml` is wrong: a mistake in this crate, which a test shows.
 #[must_use]
-pub fn pages() -> Vec<Page> {
+pub fn pages() -> Vec<BehaviourPage> {
     serde_yaml::from_str(include_str!("pages.yaml")).expect("pages.yaml is well-formed")
 }

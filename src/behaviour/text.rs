@@ -7,7 +7,7 @@ use nodeproof_core::scenario::Position;
 use serde::Deserialize as _;
 
 use super::measured::{Measured, MeasuredAct, Row, SEEDS, measure};
-use super::pages::{Page, Part};
+use super::pages::{BehaviourPage, Part};
 use super::words::{line, list, range};
 use crate::harness::{Planned, Suite};
 use crate::load::{Case, Requirements, StepLine, check_one};
@@ -17,7 +17,7 @@ const HEAD: &str = "<!-- written by `nodeproof behaviour --write docs/behaviour`
 
 /// Returns the page that leads to the others.
 #[must_use]
-pub fn index(pages: &[Page]) -> String {
+pub fn index(pages: &[BehaviourPage]) -> String {
     let mut text = format!(
         "{HEAD}\n# What Kubernetes does when something happens to a node\n\n\
          Each page answers one question, release by release. Every instant in them is measured: the scenario that a \
@@ -45,7 +45,7 @@ pub fn index(pages: &[Page]) -> String {
 ///
 /// # Errors
 /// A scenario is not there or does not hold, or a sentence asks for an instant that there is not.
-pub fn page(suite: &Suite, page: &Page) -> Result<String, String> {
+pub fn page(suite: &Suite, page: &BehaviourPage) -> Result<String, String> {
     let mut text = format!("{HEAD}\n# {}\n\n{}\n\n", page.title, page.about.trim());
     for part in &page.parts {
         let _ = writeln!(text, "- [{}](#{})", part.title, anchor(&part.title));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::misuse;
 use super::suite_args::SuiteArgs;
 use super::terminal::{note, text};
-use crate::behaviour::{Page, index, page, pages};
+use crate::behaviour::{BehaviourPage, index, page, pages};
 use crate::harness::{Suite, keep_panics_quiet};
 use crate::steps::Own;
 
@@ -65,6 +65,6 @@ fn run_or_refuse(args: &BehaviourArgs, own: &Own) -> Result<(), String> {
     Ok(())
 }
 
-fn names(pages: &[Page]) -> String {
+fn names(pages: &[BehaviourPage]) -> String {
     pages.iter().map(|page| page.name.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -279,7 +279,7 @@ Feature: A
         assert_eq!(scenario["steps"][0]["docString"]["mediaType"], "yaml");
         assert_eq!(
             scenario["steps"][1]["dataTable"]["rows"][0]["cells"][1]["location"],
-            json!({"line": 16, "column": 13})
+            json!({"line": 16, "column": 15})
         );
         assert_eq!(scenario["examples"][0]["tableBody"][0]["id"], "features/a/b.feature:20");
         assert_eq!(found.document["comments"].as_array().unwrap().len(), 1);

@@ -54,7 +54,7 @@ impl FromStr for Limit {
 
 /// A scenario of the page.
 #[derive(Debug)]
-struct Entry {
+struct ReportEntry {
     name: String,
     verdict: &'static str,
     is_failure: bool,
@@ -71,7 +71,7 @@ pub(super) struct Report {
     room_passed: usize,
     room_failed: usize,
     jobs: usize,
-    entries: Vec<Entry>,
+    entries: Vec<ReportEntry>,
     broken: Option<String>,
 }
 
@@ -124,7 +124,7 @@ impl Report {
     pub(super) fn verdict(&mut self, entry: &JudgedScenario<'_>) {
         let judged = entry.judged;
         let is_failure = judged.verdict.is_failure();
-        let mut shown = Entry {
+        let mut shown = ReportEntry {
             name: entry.name.to_owned(),
             verdict: judged.verdict.word(),
             is_failure,
@@ -148,7 +148,7 @@ impl Report {
 
     fn file(
         &mut self,
-        entry: &mut Entry,
+        entry: &mut ReportEntry,
         stem: &str,
         end: &str,
         what: &'static str,
@@ -207,10 +207,10 @@ impl Report {
     }
 
     fn page(&self, close: &Close<'_>, forms: &[(&str, &str, usize)]) -> String {
-        let mut order: Vec<&Entry> = self.entries.iter().collect();
+        let mut order: Vec<&ReportEntry> = self.entries.iter().collect();
         order.sort_by_key(|entry| !entry.is_failure);
         let mut room = TEXTS_MAX;
-        let shown = |entry: &&Entry| {
+        let shown = |entry: &&ReportEntry| {
             let text = if entry.text.len() <= room { entry.text.as_str() } else { "" };
             room -= text.len();
             let files: Vec<_> = entry
