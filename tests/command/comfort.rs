@@ -80,20 +80,18 @@ fn watch() -> Result<(), String> {
 }
 
 fn watched(world: &World, lines: &Receiver<String>) -> Result<(), String> {
-    until(lines, "1 passed")?;
-    until(lines, "Watching")?;
+    until(lines, &["1 passed", "Watching"])?;
     // A file that was not named does not count.
     world.write("features/a/other.feature", GOOD.replace("39s", "2m"));
     let quiet = lines.recv_timeout(Duration::from_millis(600));
     require(quiet.is_err(), || format!("it ran for another file: {quiet:?}"))?;
     world.write("features/a/good.feature", GOOD.replace("39s", "2m"));
-    until(lines, "1 failed")?;
-    until(lines, "Watching")?;
+    until(lines, &["1 failed", "Watching"])?;
     // As many editors do: a new file takes the place of the old one.
     world.write("features/a/good.feature~", GOOD);
     let renamed = std::fs::rename(world.path("features/a/good.feature~"), world.path("features/a/good.feature"));
     renamed.map_err(|error| error.to_string())?;
-    until(lines, "1 passed")
+    until(lines, &["1 passed"])
 }
 
 fn lines_of(child: &mut Child) -> Receiver<String> {
@@ -109,14 +107,15 @@ fn lines_of(child: &mut Child) -> Receiver<String> {
     lines
 }
 
-fn until(lines: &Receiver<String>, text: &str) -> Result<(), String> {
+/// Waits for lines with these texts, in any order: they come from two streams.
+fn until(lines: &Receiver<String>, texts: &[&str]) -> Result<(), String> {
+    let mut left = texts.to_vec();
     let mut seen = Vec::new();
-    loop {
+    while !left.is_empty() {
         let line =
-            lines.recv_timeout(Duration::from_secs(20)).map_err(|_| format!("{text:?} did not come: {seen:?}"))?;
-        if line.contains(text) {
-            return Ok(());
-        }
+            lines.recv_timeout(Duration::from_secs(20)).map_err(|_| format!("{left:?} did not come: {seen:?}"))?;
+        left.retain(|text| !line.contains(text));
         seen.push(line);
     }
+    Ok(())
 }

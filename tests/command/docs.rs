@@ -24,9 +24,8 @@ pub(crate) const TRIALS: &[Named] = &[
 
 /// Commands that are only read: they need a cluster, a repository, or programs that may not be here, or
 /// minutes.
-const READ_ONLY: [&str; 14] = [
+const READ_ONLY: [&str; 13] = [
     "--watch",
-    "man -l",
     "--context ",
     "--backend ",
     "--with hollow",
