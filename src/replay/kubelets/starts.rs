@@ -42,7 +42,7 @@ pub(super) fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> R
             Some(text) => Json::text(last_words(text)),
             None => Json::Null,
         };
-        let sim = start(case, &about).map_or_else(Json::text, |()| Json::Null);
+        let sim = start(case, &about).map_or_else(|why| Json::text(said(&why, &about)), |()| Json::Null);
         report.matched += usize::from(real == sim);
         if real != sim {
             let named = case.get("case").as_str().map_or_else(|| format!("line {}", at + 1), str::to_owned);
@@ -52,6 +52,16 @@ pub(super) fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> R
     report.by_writer.insert(KUBELET, (report.judged, report.matched));
     finish(&mut report, ledger);
     Ok(report)
+}
+
+/// Returns the kubelet's own words: with the recorded path of its file, and without the place in the machine's body.
+fn said(why: &str, about: &About) -> String {
+    const OWN_FILE: &str = "/var/lib/kubelet/config.yaml";
+    let how = about.about.get("what").as_str().unwrap_or_default();
+    let file = how.split_once("--config ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or(OWN_FILE);
+    let own =
+        why.split_once(": ").filter(|(place, rest)| place.starts_with("kubelet.flags.") && rest.starts_with("fail"));
+    own.map_or(why, |(_, rest)| rest).replace(OWN_FILE, file)
 }
 
 /// Starts a kubelet; the error is its last word.

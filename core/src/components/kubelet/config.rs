@@ -22,7 +22,7 @@ use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
 use super::thresholds::EvictionConfig;
 use super::topology::TopologySettings;
-use super::{thresholds, topology, validation};
+use super::{setting_ranges, thresholds, topology, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
 use crate::network::Identity;
@@ -111,6 +111,7 @@ impl KubeletConfig {
         validation::gates(merged.get("featureGates"), settings)?;
         let read = Decoder(&merged);
         read.check_maps()?;
+        setting_ranges::early(&merged)?;
         server_settings::check(&read)?;
         for field in ["failSwapOn", "failCgroupV1", "cgroupsPerQOS"] {
             read.bool(field)?;
@@ -189,6 +190,7 @@ impl KubeletConfig {
         let kept = [self.reservations.cpu, self.reservations.memory];
         self.topology = TopologySettings::read(merged, hardware, kept)?;
         self.node_ips = node_ips(node_ip)?;
+        setting_ranges::late(merged)?;
         thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         self.eviction = EvictionConfig::read(merged, settings.profile())?;
         self.late_failure = self.reservations.check(hardware).err();

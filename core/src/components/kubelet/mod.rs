@@ -27,6 +27,7 @@ mod runtime_state;
 mod server;
 mod server_settings;
 mod setters;
+mod setting_ranges;
 mod shutdown;
 mod static_pods;
 mod status;
