@@ -20,7 +20,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/host/spec.rs", 533),
         ("core/src/components/node_lifecycle/health_pass.rs", 577),
         ("core/src/components/statefulset.rs", 567),
-        ("core/src/profile/rows.rs", 588),
+        ("core/src/profile/rows.rs", 586),
         ("src/replay/recorded.rs", 662),
         ("src/replay/writers.rs", 571),
     ],
@@ -28,7 +28,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/api_server/read.rs", "check_fields", 71),
         ("core/src/components/api_server/read.rs", "watch", 97),
         ("core/src/components/api_server/write.rs", "read_body", 93),
-        ("core/src/components/kubelet/validation.rs", "configuration", 84),
+        ("core/src/components/kubelet/validation.rs", "configuration", 77),
         ("src/live/hollow/control_plane.rs", "commands", 86),
     ],
 };

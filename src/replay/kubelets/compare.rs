@@ -57,8 +57,8 @@ pub(super) fn bodies(real: &RecordedWrite, t: Micros, sim: &Json) -> Vec<Field> 
     found
 }
 
-/// Leaves out the transition times that say what was known before: of conditions that stay as they were, and whose times
-/// differ by no more than the writes do.
+/// Leaves out the transition times that say what was known before: of conditions that stay as they were, and whose
+/// times differ by no more than the writes do.
 fn leave_known_times(body: &mut Json, before: &Json, slack: Micros) {
     if !body.at(&["status", "conditions"]).is_array() {
         return;

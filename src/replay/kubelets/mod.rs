@@ -5,7 +5,8 @@
 //! environment decided), `watch.jsonl` (the objects of other writers are inputs), `requests.jsonl` (the writes).
 //! Output: a [`ReplayReport`]. The machine is the model's own, behind the model's network; the API server shows the
 //! recorded objects. A write that the recording has is answered as recorded, so that one difference does not cause
-//! others. A directory without a machine has starts of a kubelet or answers of its server. Invariant: each recorded write is matched at most once, and what is free is free for all recordings alike.
+//! others. A directory without a machine has starts of a kubelet or answers of its server.
+//! Invariant: each recorded write is matched at most once, and what is free is free for all recordings alike.
 
 mod answers;
 mod compare;

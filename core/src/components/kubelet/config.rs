@@ -110,8 +110,7 @@ impl KubeletConfig {
         let merged = merge(&spec)?;
         validation::gates(merged.get("featureGates"), settings)?;
         let read = Decoder(&merged);
-        read.check_maps()?;
-        setting_ranges::early(&merged)?;
+        read.check_maps().and_then(|()| setting_ranges::early(&merged))?;
         server_settings::check(&read)?;
         for field in ["failSwapOn", "failCgroupV1", "cgroupsPerQOS"] {
             read.bool(field)?;

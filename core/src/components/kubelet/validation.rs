@@ -142,23 +142,7 @@ pub(super) fn configuration(
             refuse(true, error);
         }
     }
-    for (field, flag, valid) in [
-        (
-            "topologyManagerPolicy",
-            "--topology-manager-policy",
-            &["none", "best-effort", "restricted", "single-numa-node"][..],
-        ),
-        ("topologyManagerScope", "--topology-manager-scope", &["container", "pod"][..]),
-    ] {
-        if let Some(value) = merged.get(field).as_str().filter(|value| !value.is_empty() && !valid.contains(value)) {
-            let list = if field == "topologyManagerScope" {
-                "\"container\", or \"pod\"".to_string()
-            } else {
-                format!("[\"{}\"]", valid.join("\" \""))
-            };
-            refuse(true, format!("invalid configuration: {field} ({flag}) \"{value}\" must be one of: {list}"));
-        }
-    }
+    topology_errors(merged, &mut refuse);
     shutdown_errors(merged, settings, &mut refuse);
     if let Some(message) = swap::wrong_words(merged, settings) {
         refuse(true, message);
@@ -185,6 +169,26 @@ pub(super) fn configuration(
         several => format!("[{}]", several.join(", ")),
     };
     Err(format!("failed to validate kubelet configuration, error: {text}, path: &TypeMeta{{Kind:,APIVersion:,}}"))
+}
+
+fn topology_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
+    for (field, flag, valid) in [
+        (
+            "topologyManagerPolicy",
+            "--topology-manager-policy",
+            &["none", "best-effort", "restricted", "single-numa-node"][..],
+        ),
+        ("topologyManagerScope", "--topology-manager-scope", &["container", "pod"][..]),
+    ] {
+        if let Some(value) = merged.get(field).as_str().filter(|value| !value.is_empty() && !valid.contains(value)) {
+            let list = if field == "topologyManagerScope" {
+                "\"container\", or \"pod\"".to_string()
+            } else {
+                format!("[\"{}\"]", valid.join("\" \""))
+            };
+            refuse(true, format!("invalid configuration: {field} ({flag}) \"{value}\" must be one of: {list}"));
+        }
+    }
 }
 
 fn shutdown_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {

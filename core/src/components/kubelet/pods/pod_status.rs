@@ -247,9 +247,7 @@ fn conditions(
         && !(worker.is_removed && worker.is_over());
     let mut written: Vec<Json> = foreign(status);
     let is_early = worker.has_failed_early();
-    if is_over && !is_early {
-        written.extend(disruption(worker, &before, generation, view));
-    }
+    written.extend(disruption(worker, &before, generation, view).filter(|_| is_over && !is_early));
     for kind in OWNED {
         if kind == "PodReadyToStartContainers" && !view.settings.profile().is("pod-ready-to-start-containers") {
             continue;
@@ -290,9 +288,7 @@ fn conditions(
         }
         written.push(condition);
     }
-    if is_early {
-        written.extend(disruption(worker, &before, generation, view));
-    }
+    written.extend(disruption(worker, &before, generation, view).filter(|_| is_early));
     status.set(&["conditions"], written);
 }
 
