@@ -72,10 +72,6 @@ pub const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json"
 pub const MERGE_PATCH: &str = "application/merge-patch+json";
 /// The media type of configurations that are applied by the server.
 pub const APPLY_PATCH: &str = "application/apply-patch+yaml";
-/// The header in which whoever turns a YAML body into JSON tells what is wrong with a body that is no YAML.
-pub const YAML_PROBLEM: &str = "nodeproof-yaml-problem";
-/// The header in which it tells which keys stand twice in the body, one a line.
-pub const YAML_REPEATED: &str = "nodeproof-yaml-repeated";
 /// `application/json-patch+json`, RFC 6902.
 pub const JSON_PATCH: &str = "application/json-patch+json";
 

@@ -456,10 +456,7 @@ pub static ROWS: &[Row] = &[
     off("dynamic-resources-are-served", "whether the group resource.k8s.io is served"),
     off("first-v1-of-1.34-is-stored", "whether what became v1 in 1.34 is stored as v1, which hashes in discovery tell"),
     off("volume-attributes-classes-are-served", "whether discovery lists volumeattributesclasses in storage.k8s.io/v1"),
-    off(
-        "impersonation-is-constrained",
-        "whether the right to act as somebody can be limited to a verb, which a refusal then names",
-    ),
+    off("impersonation-is-constrained", "whether acting as somebody can be limited to a verb, as refusals then tell"),
     off("kubelets-read-service-accounts", "whether a kubelet may read the service accounts of its Pods"),
     off(
         "mirror-pods-name-no-api-object",

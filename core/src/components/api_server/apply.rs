@@ -17,7 +17,7 @@ use super::write::{Read, warnings, with_warnings};
 use super::{ApiServer, Origin, naming, status, write};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind};
-use crate::network::{Answer, Body, Call, YAML_PROBLEM, YAML_REPEATED};
+use crate::network::{Answer, Body, Call};
 use crate::objects::ownership::{self, FieldSet};
 use crate::objects::{Json, Text, time};
 
@@ -55,7 +55,6 @@ impl ApiServer {
         live.set(&["kind"], kind.name);
         live.set(&["apiVersion"], kind.resource.api_version());
         let applied = self.applied(info, options, origin, &live, &wanted)?;
-        let repeated: Vec<String> = repeated_keys(call, options)?;
         let mut tree = applied.tree;
         tree.remove(&["metadata", "managedFields"]);
         let decoded = self
@@ -64,7 +63,7 @@ impl ApiServer {
             .map_err(|error| status::untyped(&format!("failed to convert new object: {error}")))?;
         let mut tree = decoded.object;
         put_managers(&mut tree, &applied.managers);
-        let read = Read { tree, warnings: warnings(options, &repeated) };
+        let read = Read { tree, warnings: Vec::new() };
         let Some(current) = current else {
             return self.create_applied(info, options, origin, read);
         };
@@ -235,24 +234,8 @@ fn configuration(call: &Call) -> Result<Json, Answer> {
         Body::Json(Json::Str(_)) => Err(other("string")),
         Body::Json(Json::Bool(_)) => Err(other("bool")),
         Body::Json(_) => Err(other("number")),
-        Body::Raw(_) => {
-            let why = call.header_value(YAML_PROBLEM).map_or("yaml: the body cannot be read", Text::as_str);
-            Err(undecoded(&format!("error converting YAML to JSON: {why}")))
-        }
+        Body::Raw(_) => Err(undecoded("error converting YAML to JSON: yaml: the body cannot be read")),
     }
-}
-
-/// Returns the keys that stand twice in the body, one text each, or refuses them.
-fn repeated_keys(call: &Call, options: &RequestOptions) -> Result<Vec<String>, Answer> {
-    let Some(repeated) = call.header_value(YAML_REPEATED) else { return Ok(Vec::new()) };
-    let lines: Vec<String> = repeated.as_str().split('\n').map(ToOwned::to_owned).collect();
-    if options.field_validation == FieldValidation::Strict {
-        let listed: String = lines.iter().map(|line| format!("\n  {line}")).collect();
-        return Err(status::bad_request(&format!(
-            "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:{listed}"
-        )));
-    }
-    Ok(lines)
 }
 
 /// Source: k8s.io/apimachinery pkg/util/managedfields/internal/conflict.go (v1.34).

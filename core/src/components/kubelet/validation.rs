@@ -109,7 +109,7 @@ pub(super) fn configuration(
         config.lease_duration_seconds <= 0,
         "invalid configuration: nodeLeaseDurationSeconds must be greater than 0".to_string(),
     );
-    let version = i64::from(hardware.cgroup_version);
+    let version = hardware.cgroup_version;
     let ranges = |place| setting_ranges::errors(merged, place, version);
     ranges(Place::Images).into_iter().for_each(|why| refuse(true, why));
     refuse(

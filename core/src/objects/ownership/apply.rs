@@ -10,13 +10,13 @@ use super::super::schema::{FieldType, Schema};
 use super::super::{Json, Text};
 use super::compare::{Indexed, field, fields_of, find, indexed, is_nothing, names, root};
 use super::set::{FieldSet, Step};
-use super::shape::{Items, Place, Shape, step_of};
+use super::shape::{Items, Shape, TypedPlace, step_of};
 
 /// Returns an object with a configuration merged into it: what the configuration names wins.
 #[must_use]
 pub fn merge(schema: &Schema, kind: &str, live: &Json, applied: &Json) -> Json {
     let kind = root(schema, kind);
-    merged(schema, Place::of(&kind), Some(live), Some(applied)).unwrap_or_else(Json::object)
+    merged(schema, TypedPlace::of(&kind), Some(live), Some(applied)).unwrap_or_else(Json::object)
 }
 
 /// Takes out of a merged object what its manager has applied last and applies no longer, unless any manager owns it.
@@ -25,8 +25,8 @@ pub fn merge(schema: &Schema, kind: &str, live: &Json, applied: &Json) -> Json {
 #[must_use]
 pub fn prune(schema: &Schema, kind: &str, merged: &Json, last: &FieldSet, owned: &FieldSet) -> Json {
     let root = root(schema, kind);
-    let named = |set: &FieldSet| with_named(schema, Some(Place::of(&root)), set);
-    let without = |set: &FieldSet| removed(schema, Place::of(&root), merged, set);
+    let named = |set: &FieldSet| with_named(schema, Some(TypedPlace::of(&root)), set);
+    let without = |set: &FieldSet| removed(schema, TypedPlace::of(&root), merged, set);
     let last = named(last);
     let pruned = without(&last);
     let all = named(&fields_of(schema, kind, merged));
@@ -36,7 +36,7 @@ pub fn prune(schema: &Schema, kind: &str, merged: &Json, last: &FieldSet, owned:
     without(&all.difference(&left).intersection(&last))
 }
 
-fn merged(schema: &Schema, place: Place<'_>, live: Option<&Json>, applied: Option<&Json>) -> Option<Json> {
+fn merged(schema: &Schema, place: TypedPlace<'_>, live: Option<&Json>, applied: Option<&Json>) -> Option<Json> {
     let shape = place.shape(schema, applied.or(live).unwrap_or(&Json::Null));
     let is_leaf = matches!(shape, Shape::Scalar(_)) || shape.is_atomic() || is_nothing(live) && is_nothing(applied);
     if is_leaf {
@@ -97,7 +97,7 @@ fn merged_items(
     let mut next_shared = shared.next();
     let mut done: BTreeSet<&Step> = BTreeSet::new();
     let mut out = Vec::new();
-    let both = |step: &Step| merged(schema, Place::of(item), lists.live(step), lists.applied(step));
+    let both = |step: &Step| merged(schema, TypedPlace::of(item), lists.live(step), lists.applied(step));
     let (mut l, mut r) = (0, 0);
     while l < left.len() || r < right.len() {
         if let (Some((own, _)), Some((wanted, _))) = (left.get(l), right.get(r)) {
@@ -136,7 +136,7 @@ fn merged_items(
 }
 
 /// Takes fields out of a value.
-fn removed(schema: &Schema, place: Place<'_>, value: &Json, fields: &FieldSet) -> Json {
+fn removed(schema: &Schema, place: TypedPlace<'_>, value: &Json, fields: &FieldSet) -> Json {
     let shape = place.shape(schema, value);
     match (shape, value) {
         (Shape::Scalar(_), _) => value.clone(),
@@ -147,7 +147,7 @@ fn removed(schema: &Schema, place: Place<'_>, value: &Json, fields: &FieldSet) -
                 let Ok(step) = step_of(schema, item, items, value) else { continue };
                 if !fields.members.contains(&step) {
                     left.push(match fields.children.get(&step) {
-                        Some(below) => removed(schema, Place::of(item), value, below),
+                        Some(below) => removed(schema, TypedPlace::of(item), value, below),
                         None => value.clone(),
                     });
                 }
@@ -173,13 +173,13 @@ fn removed(schema: &Schema, place: Place<'_>, value: &Json, fields: &FieldSet) -
 }
 
 /// Returns a set with the declared fields on the way to its fields.
-fn with_named(schema: &Schema, place: Option<Place<'_>>, set: &FieldSet) -> FieldSet {
+fn with_named(schema: &Schema, place: Option<TypedPlace<'_>>, set: &FieldSet) -> FieldSet {
     let shape = place.map(|place| place.shape(schema, &Json::object()));
     let mut named = FieldSet { members: set.members.clone(), children: alloc::collections::BTreeMap::new() };
     for (step, below) in &set.children {
         let inner = match (step, &shape) {
             (Step::Field(name), Some(shape)) => shape.field(name),
-            (_, Some(Shape::List(item, _))) => Some((Place::of(item), false)),
+            (_, Some(Shape::List(item, _))) => Some((TypedPlace::of(item), false)),
             _ => None,
         };
         if inner.is_some_and(|(_, is_declared)| is_declared) {

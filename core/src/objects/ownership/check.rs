@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::super::Json;
 use super::super::schema::{FieldType, Schema};
 use super::compare::root;
-use super::shape::{Items, Place, Shape, step_of};
+use super::shape::{Items, Shape, TypedPlace, step_of};
 use crate::objects::patch::go_value;
 
 /// Returns what is wrong with a configuration; nothing if it fits its type.
@@ -18,7 +18,7 @@ use crate::objects::patch::go_value;
 pub fn problem(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
     let kind = root(schema, kind);
     let mut found = Vec::new();
-    check(schema, Place::of(&kind), tree, "", &mut found);
+    check(schema, TypedPlace::of(&kind), tree, "", &mut found);
     match found.as_slice() {
         [] => None,
         [one] => Some(one.clone()),
@@ -26,7 +26,7 @@ pub fn problem(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
     }
 }
 
-fn check(schema: &Schema, place: Place<'_>, value: &Json, path: &str, found: &mut Vec<String>) {
+fn check(schema: &Schema, place: TypedPlace<'_>, value: &Json, path: &str, found: &mut Vec<String>) {
     if value.is_null() {
         return;
     }
@@ -80,7 +80,7 @@ fn check_items(
             seen.push(step);
             shown
         };
-        check(schema, Place::of(item), value, &format!("{path}{shown}"), found);
+        check(schema, TypedPlace::of(item), value, &format!("{path}{shown}"), found);
     }
 }
 

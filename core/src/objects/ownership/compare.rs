@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::super::Json;
 use super::super::schema::{FieldType, Schema};
 use super::set::{FieldSet, Step};
-use super::shape::{Items, Place, Shape, step_of};
+use super::shape::{Items, Shape, TypedPlace, step_of};
 use crate::objects::Text;
 
 /// The fields that were added, changed and removed.
@@ -48,7 +48,7 @@ impl Comparison {
 pub fn compare(schema: &Schema, kind: &str, before: &Json, after: &Json) -> Comparison {
     let mut walk = Comparing { schema, path: Vec::new(), found: Comparison::default() };
     let kind = root(schema, kind);
-    walk.value(Place::of(&kind), Some(before), Some(after));
+    walk.value(TypedPlace::of(&kind), Some(before), Some(after));
     walk.found
 }
 
@@ -57,7 +57,7 @@ pub fn compare(schema: &Schema, kind: &str, before: &Json, after: &Json) -> Comp
 pub fn fields_of(schema: &Schema, kind: &str, tree: &Json) -> FieldSet {
     let kind = root(schema, kind);
     let mut set = FieldSet::default();
-    collect(schema, Place::of(&kind), tree, &mut Vec::new(), &mut set);
+    collect(schema, TypedPlace::of(&kind), tree, &mut Vec::new(), &mut set);
     set
 }
 
@@ -73,7 +73,7 @@ struct Comparing<'a> {
 }
 
 impl Comparing<'_> {
-    fn value(&mut self, place: Place<'_>, before: Option<&Json>, after: Option<&Json>) {
+    fn value(&mut self, place: TypedPlace<'_>, before: Option<&Json>, after: Option<&Json>) {
         if let (Some(before), Some(after)) = (before, after)
             && before.is_same_allocation(after)
         {
@@ -108,7 +108,7 @@ impl Comparing<'_> {
         }
     }
 
-    fn at(&mut self, step: Step, place: Place<'_>, before: Option<&Json>, after: Option<&Json>) {
+    fn at(&mut self, step: Step, place: TypedPlace<'_>, before: Option<&Json>, after: Option<&Json>) {
         self.path.push(step);
         self.value(place, before, after);
         self.path.pop();
@@ -128,7 +128,7 @@ impl Comparing<'_> {
             let (old, new) = (find(&before, step), find(&after, step));
             let mut path = self.path.clone();
             path.push(step.clone());
-            let place = Place::of(item);
+            let place = TypedPlace::of(item);
             match (old, new) {
                 ([] | [_], [] | [_]) => {
                     self.at(step.clone(), place, old.first().copied(), new.first().copied());
@@ -198,7 +198,7 @@ pub(super) fn find<'a, 'b>(index: &'b Indexed<'a>, step: &Step) -> &'b [&'a Json
     index.iter().find(|(own, _)| own == step).map_or(&[], |(_, values)| values)
 }
 
-fn collect(schema: &Schema, place: Place<'_>, value: &Json, path: &mut Vec<Step>, set: &mut FieldSet) {
+fn collect(schema: &Schema, place: TypedPlace<'_>, value: &Json, path: &mut Vec<Step>, set: &mut FieldSet) {
     let shape = place.shape(schema, value);
     if matches!(shape, Shape::Scalar(_)) || shape.is_atomic() {
         return set.insert(path);
@@ -207,7 +207,7 @@ fn collect(schema: &Schema, place: Place<'_>, value: &Json, path: &mut Vec<Step>
         for (step, values) in indexed(schema, item, items, Some(value)) {
             path.push(step);
             if let [value] = values.as_slice() {
-                collect(schema, Place::of(item), value, path, set);
+                collect(schema, TypedPlace::of(item), value, path, set);
             }
             set.insert(path);
             path.pop();

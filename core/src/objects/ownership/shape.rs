@@ -38,7 +38,7 @@ pub(super) enum Shape<'a> {
 
 /// A type with what the field that holds it says of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct TypedPlace<'a> {
     kind: &'a FieldType,
     items: Items,
     is_atomic: bool,
@@ -88,7 +88,7 @@ const OTHER_ITEMS: &[(&str, &str, Items)] = &[
     ("ServiceSpec", "ports", Items::Keys(&["port", "protocol"])),
 ];
 
-impl<'a> Place<'a> {
+impl<'a> TypedPlace<'a> {
     /// The place of an object of a type.
     pub(super) const fn of(kind: &'a FieldType) -> Self {
         Self { kind, items: Items::Atomic, is_atomic: false }
@@ -132,12 +132,12 @@ impl<'a> Place<'a> {
 
 impl<'a> Shape<'a> {
     /// Returns the place of a field, and whether the type declares it; `None` if there can be no such field.
-    pub(super) fn field(&self, name: &str) -> Option<(Place<'a>, bool)> {
+    pub(super) fn field(&self, name: &str) -> Option<(TypedPlace<'a>, bool)> {
         match self {
             Self::Struct(known) | Self::AtomicStruct(known) => {
-                known.field(name).map(|field| (Place::field(known, field), true))
+                known.field(name).map(|field| (TypedPlace::field(known, field), true))
             }
-            Self::Map(item) | Self::AtomicMap(item) => Some((Place::of(item), false)),
+            Self::Map(item) | Self::AtomicMap(item) => Some((TypedPlace::of(item), false)),
             Self::Scalar(_) | Self::List(..) => None,
         }
     }

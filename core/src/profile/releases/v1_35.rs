@@ -25,7 +25,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             SINCE,
             "first-v1-of-1.34-is-stored",
             YES,
-            "k8s.io/apiserver pkg/server/storage/resource_encoding_config.go (v1.34): the version of the release before",
+            "k8s.io/apiserver pkg/server/storage/resource_encoding_config.go (v1.34)",
         ),
         row(SINCE, "eviction-tells-sync", YES, "pkg/registry/core/pod/storage/eviction.go (v1.35)"),
         row(SINCE, "pod-topology-labels", YES, "plugin/pkg/admission/podtopologylabels/admission.go (v1.35); KEP 4742"),
