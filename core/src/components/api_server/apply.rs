@@ -5,15 +5,14 @@
 //! manager wants to be set. Outputs: the object with it, committed as a create or an update, or the conflicts. Left out
 //! on purpose: conversion between versions of an API, since each kind has one.
 
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::call::RequestInfo;
 use super::managers::{Manager, Managers, Owned, put_managers, reset_fields, unowned};
-use super::options::{FieldValidation, RequestOptions};
-use super::write::{Read, warnings, with_warnings};
+use super::options::RequestOptions;
+use super::write::{Read, with_warnings};
 use super::{ApiServer, Origin, naming, status, write};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind};
