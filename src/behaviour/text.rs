@@ -22,8 +22,9 @@ pub fn index(pages: &[BehaviourPage]) -> String {
         "{HEAD}\n# What Kubernetes does when something happens to a node\n\n\
          Each page answers one question, release by release. Every instant in them is measured: the scenario that a \
          part names runs on the simulator {SEEDS} times on each release, with other random delays and at another \
-         moment between two heartbeats. A test writes these pages anew and compares. The simulator is held against recordings \
-         of real clusters; [limits.md](../limits.md) tells what it does not have, and where it is known to differ.\n\n\
+         moment between two heartbeats. A test writes these pages anew and compares. The simulator is held against \
+         recordings of real clusters; [limits.md](../limits.md) tells what it does not have, and where it is known to \
+         differ.\n\n\
          | question | parts |\n|---|---|\n"
     );
     for page in pages {
@@ -34,7 +35,7 @@ pub fn index(pages: &[BehaviourPage]) -> String {
     text += "\n## Reading a table\n\n\
              Zero is the instant at which the line above the table was done. *41 to 55 s* is the earliest and the \
              latest of all runs: how long it takes depends on when the last heartbeat was, and on when the controllers \
-             look.              Releases share a column if no instant differs by 2 s or more. Taints without a prefix are of \
+             look. Releases share a column if no instant differs by 2 s or more. Taints without a prefix are of \
              `node.kubernetes.io/`. *By* is who wrote it to the API server.\n\n\
              Other flags, other numbers: `nodeproof run FILE:LINE --set node-monitor-grace-period=20s` runs the \
              scenario of a part with yours, and [`nodeproof plan`](../plan.md) answers for a cluster of your size.\n";

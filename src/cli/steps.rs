@@ -22,8 +22,8 @@ Examples:
   nodeproof steps --json | jq -r '.[] | \"\\(.source) \\(.pattern)\"'
 
 --index is an index for the Cucumber plug-ins of editors, as a file of JavaScript: docs/editors.md says how VS Code \
-takes it. --json is one for other tools: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, \
-and values where it is one of some words), says, part, examples (steps of the features that say it), source \
+takes it. --json is one for other tools: keywords, pattern (with {parameters}), regex, parameters (name, type, \
+optional, and values where it is one of some words), says, part, examples (steps of the features that say it), source \
 (file:line).")]
 pub struct StepsArgs {
     /// Print only sentences that hold all of these words

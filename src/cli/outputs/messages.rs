@@ -2,7 +2,8 @@
 //!
 //! Source: cucumber/messages, messages.schema.json (v34): its protocol, and the order in which envelopes come.
 //! Ids are places and hashes of names, and instants are those of the cluster, virtual on the simulator: two runs of
-//! the same write the same bytes. The cluster of each scenario begins anew, so scenarios overlap as if they ran side by side.
+//! the same write the same bytes. The cluster of each scenario begins anew, so scenarios overlap as if they ran side
+//! by side.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

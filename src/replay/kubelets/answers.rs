@@ -17,7 +17,7 @@ use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
-use super::files::{self, About};
+use super::files::{self, KubeletAbout};
 use super::{KUBELET, difference};
 use crate::replay::load::{self, LoadError};
 use crate::replay::recorded::Unjudged;
@@ -36,7 +36,7 @@ pub(super) fn is_here(dir: &Path) -> bool {
 
 /// Replays the calls of a directory.
 pub(super) fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<ReplayReport, LoadError> {
-    let about = About::load(dir, release)?;
+    let about = KubeletAbout::load(dir, release)?;
     let cases = load::load_lines(dir, FILE, "responses.jsonl (or responses.jsonl.gz)", |line| Ok(line.clone()))?;
     let file = dir.join("about.yaml");
     let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };

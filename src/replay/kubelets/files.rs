@@ -64,7 +64,7 @@ pub(super) struct MachineEntry {
 
 /// What `about.yaml` says of any recording of kubelets.
 #[derive(Clone, Debug)]
-pub(super) struct About {
+pub(super) struct KubeletAbout {
     pub(super) name: String,
     pub(super) kubernetes: String,
     pub(super) release: Release,
@@ -74,7 +74,7 @@ pub(super) struct About {
     pub(super) about: Json,
 }
 
-impl About {
+impl KubeletAbout {
     /// Reads the file of a directory.
     pub(super) fn load(dir: &Path, release: Option<Release>) -> Result<Self, LoadError> {
         let about = yaml(dir, "about.yaml")?;
@@ -112,7 +112,7 @@ pub(super) struct KubeletRecording {
 impl KubeletRecording {
     /// Reads the recording of a directory.
     pub(super) fn load(dir: &Path, release: Option<Release>) -> Result<Self, LoadError> {
-        let About { name, kubernetes, release, about, .. } = About::load(dir, release)?;
+        let KubeletAbout { name, kubernetes, release, about, .. } = KubeletAbout::load(dir, release)?;
         let machines = yaml(dir, "machine.yaml")?;
         let file = dir.join("about.yaml");
         let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };

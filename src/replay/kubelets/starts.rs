@@ -13,7 +13,7 @@ use nodeproof_core::objects::Json;
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
-use super::files::{self, About};
+use super::files::{self, KubeletAbout};
 use super::{KUBELET, difference};
 use crate::replay::load::{self, LoadError};
 use crate::replay::report::ReplayReport;
@@ -29,7 +29,7 @@ pub(super) fn is_here(dir: &Path) -> bool {
 
 /// Replays the starts of a directory.
 pub(super) fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<ReplayReport, LoadError> {
-    let about = About::load(dir, release)?;
+    let about = KubeletAbout::load(dir, release)?;
     let cases = load::load_lines(dir, FILE, "results.jsonl (or results.jsonl.gz)", |line| Ok(line.clone()))?;
     let mut report = ReplayReport {
         recording: format!("kubelet-{}/{}", about.kubernetes, about.name),
@@ -55,7 +55,7 @@ pub(super) fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> R
 }
 
 /// Returns the kubelet's own words: with the recorded path of its file, and without the place in the machine's body.
-fn said(why: &str, about: &About) -> String {
+fn said(why: &str, about: &KubeletAbout) -> String {
     const OWN_FILE: &str = "/var/lib/kubelet/config.yaml";
     let how = about.about.get("what").as_str().unwrap_or_default();
     let file = how.split_once("--config ").and_then(|(_, rest)| rest.split_whitespace().next()).unwrap_or(OWN_FILE);
@@ -65,7 +65,7 @@ fn said(why: &str, about: &About) -> String {
 }
 
 /// Starts a kubelet; the error is its last word.
-fn start(case: &Json, about: &About) -> Result<(), String> {
+fn start(case: &Json, about: &KubeletAbout) -> Result<(), String> {
     let config = config_of(case.get("config"))?;
     let mut flags = json!({"kubeconfig": ""});
     for word in words(case.get("flags").as_str().unwrap_or_default()) {
