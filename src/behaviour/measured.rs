@@ -42,7 +42,7 @@ pub(super) struct MeasuredAct {
     /// The releases of each column.
     pub(super) columns: Vec<Vec<Release>>,
     /// What came to pass, by instant.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<MeasuredRow>,
     /// How far things are apart.
     pub(super) apart: Vec<String>,
     /// What must not happen, and held.
@@ -51,7 +51,7 @@ pub(super) struct MeasuredAct {
 
 /// What came to pass at one instant with one object.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct MeasuredRow {
     /// The object and what came to pass.
     pub(super) text: String,
     /// Who wrote it.
@@ -187,7 +187,7 @@ fn measured_act(planned: &Planned, act: usize, releases: &[Release], found: &Fou
             None => rows.push((key, object.clone(), by.clone(), vec![happening.what.clone()])),
         }
     }
-    let mut rows: Vec<(f64, Row)> = rows
+    let mut rows: Vec<(f64, MeasuredRow)> = rows
         .into_iter()
         .map(|(key, object, by, whats)| {
             let of = |release: &Release| {
@@ -200,7 +200,7 @@ fn measured_act(planned: &Planned, act: usize, releases: &[Release], found: &Fou
                 .collect();
             let last = cells.iter().rev().flatten().next().map_or(0.0, |(from, to, _)| from + to);
             let object = if object.is_empty() { String::new() } else { format!("**{object}** ") };
-            (last, Row { text: format!("{object}{}", joined(&whats)), by, cells })
+            (last, MeasuredRow { text: format!("{object}{}", joined(&whats)), by, cells })
         })
         .collect();
     rows.sort_by(|(one, a), (other, b)| one.total_cmp(other).then_with(|| a.text.cmp(&b.text)));

@@ -6,7 +6,7 @@ use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 use nodeproof_core::scenario::Position;
 use serde::Deserialize as _;
 
-use super::measured::{Measured, MeasuredAct, Row, SEEDS, measure};
+use super::measured::{Measured, MeasuredAct, MeasuredRow, SEEDS, measure};
 use super::pages::{BehaviourPage, Part};
 use super::words::{line, list, range};
 use crate::harness::{Planned, Suite};
@@ -71,7 +71,7 @@ fn says(part: &Part, measured: &Measured<'_>) -> Result<String, String> {
     while let Some((before, after)) = rest.split_once("{{") {
         let (asked, after) = after.split_once("}}").ok_or_else(|| format!("{}: {{{{ is not closed", part.title))?;
         let words: Vec<&str> = asked.split(" & ").map(str::trim).collect();
-        let is_meant = |row: &&Row| words.iter().all(|word| row.text.contains(word));
+        let is_meant = |row: &&MeasuredRow| words.iter().all(|word| row.text.contains(word));
         let of_act = |act: &MeasuredAct| {
             let row = act.rows.iter().find(is_meant)?;
             Some(instants(row, act))
@@ -85,7 +85,7 @@ fn says(part: &Part, measured: &Measured<'_>) -> Result<String, String> {
 }
 
 /// Prints when a row came to pass on the default release, and on others where that differs.
-fn instants(row: &Row, act: &MeasuredAct) -> String {
+fn instants(row: &MeasuredRow, act: &MeasuredAct) -> String {
     let own = act.columns.iter().position(|column| column.contains(&DEFAULT_RELEASE)).unwrap_or(act.columns.len() - 1);
     let told = |column: usize| row.cells[column].map(|(from, to, _)| range(from, to));
     let main = told(own).unwrap_or_else(|| "never".to_owned());

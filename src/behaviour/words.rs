@@ -94,7 +94,8 @@ pub(super) fn list(words: &[&str]) -> String {
 /// Returns a line of a scenario without its keyword and, for a row that has the instant, without its bound.
 pub(super) fn line(text: &str, with_bound: bool) -> String {
     static BOUND: LazyLock<Regex> = LazyLock::new(|| {
-        let bound = r",? (?:within|between|at)(?: once| [\d.]+[a-z]\S*(?: and [\d.]+[a-z]\S*)?)(?: after .*)?$";
+        const LIMIT: &str = r"(?:[\d.]+[a-z]\S*|the grace period(?: (?:and|less) [\d.]+[a-z]\S*)?)";
+        let bound = &format!(r",? (?:within|between|at)(?: once| {LIMIT}(?: and {LIMIT})?)(?: after .*)?$");
         Regex::new(bound).expect("the pattern is well-formed")
     });
     static SPAN: LazyLock<Regex> =
@@ -159,6 +160,8 @@ mod tests {
         let text = "And 2 Pods of \"db\" are running on Node \"worker-2\" within 1m30s";
         assert_eq!(line(text, false), "2 Pods of `db` are running on Node `worker-2`");
         assert_eq!(line("But Pod \"other\" stays for 10m", true), "Pod `other` stays for 10 min");
+        let grace = "And Pod \"web\" is deleted between the grace period and 289s and the grace period less 1s";
+        assert_eq!(line(grace, false), "Pod `web` is deleted");
         let after = "And Pod \"web\" is deleted at 300s after Node \"w\" has taint \"a:NoExecute\"";
         assert_eq!(line(after, false), "Pod `web` is deleted");
         assert_eq!([range(0.0, 0.01), range(0.1, 0.6), range(300.0, 300.2)], ["at once", "within 1 s", "5 min"]);

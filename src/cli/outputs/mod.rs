@@ -24,7 +24,7 @@ use self::junit::JunitReport;
 use self::markdown::JobSummary;
 use self::messages::Messages;
 pub(super) use self::records::listed;
-use self::report::{Limit, Report};
+use self::report::{Limit, ReportDir};
 use super::count::Ended;
 use super::tally::Tally;
 use super::terminal::{line, note};
@@ -145,7 +145,7 @@ pub(super) struct Outputs {
     json: bool,
     annotations: Annotations,
     forms: Vec<Box<dyn Form>>,
-    report: Option<Report>,
+    report: Option<ReportDir>,
 }
 
 impl Outputs {
@@ -175,7 +175,7 @@ impl Outputs {
         if let Some(summary) = JobSummary::open(args.summary.as_deref())? {
             forms.push(Box::new(summary));
         }
-        let report = args.report.as_deref().map(|path| Report::create(path, args.report_limit)).transpose()?;
+        let report = args.report.as_deref().map(|path| ReportDir::create(path, args.report_limit)).transpose()?;
         if let Some(report) = &report {
             forms.extend(report.forms(has_seeds)?);
         }

@@ -65,7 +65,7 @@ struct ReportEntry {
 
 /// A report that is being made.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(super) struct ReportDir {
     directory: PathBuf,
     limit: Limit,
     room_passed: usize,
@@ -75,7 +75,7 @@ pub(super) struct Report {
     broken: Option<String>,
 }
 
-impl Report {
+impl ReportDir {
     /// Makes the directory.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use crate::objects::time::parse_duration;
 
 /// A place in the order of the checks, named after the check that follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum RangePlace {
     /// Before the number of images in the status.
     Images,
     /// Before the number of pods.
@@ -31,22 +31,29 @@ pub(super) enum Place {
 }
 
 /// Numbers that must lie in a range: the place, the field, its flag, the least and the most value, and the words.
-const NUMBERS: [(Place, &str, &str, i64, i64, &str); 15] = [
-    (Place::Images, "eventBurst", "--event-burst", 0, i64::MAX, NOT_NEGATIVE),
-    (Place::Images, "eventRecordQPS", "--event-qps", 0, i64::MAX, NOT_NEGATIVE),
-    (Place::Images, "healthzPort", "--healthz-port", 0, 65_535, "must be between 1 and 65535, inclusive"),
-    (Place::Images, "iptablesDropBit", "--iptables-drop-bit", 0, 31, BITS),
-    (Place::Images, "iptablesMasqueradeBit", "--iptables-masquerade-bit", 0, 31, BITS),
-    (Place::Images, "kubeAPIBurst", "--kube-api-burst", 0, i64::MAX, NOT_NEGATIVE),
-    (Place::Images, "kubeAPIQPS", "--kube-api-qps", 0, i64::MAX, NOT_NEGATIVE),
-    (Place::Pods, "maxOpenFiles", "--max-open-files", 0, i64::MAX, NOT_NEGATIVE),
-    (Place::PodsPerCore, "oomScoreAdj", "--oom-score-adj", -1_000, 1_000, "must be between -1000 and 1000, inclusive"),
-    (Place::Taints, "readOnlyPort", "--read-only-port", 0, 65_535, "must be between 0 and 65535, inclusive"),
-    (Place::Taints, "registryBurst", "--registry-burst", 0, i64::MAX, NOT_NEGATIVE),
-    (Place::Taints, "registryPullQPS", "--registry-qps", 0, i64::MAX, NOT_NEGATIVE),
-    (Place::Taints, "maxParallelImagePulls", "", 1, i64::MAX, "must be a positive number"),
-    (Place::End, "containerLogMaxWorkers", "", 1, i64::MAX, ""),
-    (Place::End, "containerLogMaxFiles", "", 2, i64::MAX, ""),
+const NUMBERS: [(RangePlace, &str, &str, i64, i64, &str); 15] = [
+    (RangePlace::Images, "eventBurst", "--event-burst", 0, i64::MAX, NOT_NEGATIVE),
+    (RangePlace::Images, "eventRecordQPS", "--event-qps", 0, i64::MAX, NOT_NEGATIVE),
+    (RangePlace::Images, "healthzPort", "--healthz-port", 0, 65_535, "must be between 1 and 65535, inclusive"),
+    (RangePlace::Images, "iptablesDropBit", "--iptables-drop-bit", 0, 31, BITS),
+    (RangePlace::Images, "iptablesMasqueradeBit", "--iptables-masquerade-bit", 0, 31, BITS),
+    (RangePlace::Images, "kubeAPIBurst", "--kube-api-burst", 0, i64::MAX, NOT_NEGATIVE),
+    (RangePlace::Images, "kubeAPIQPS", "--kube-api-qps", 0, i64::MAX, NOT_NEGATIVE),
+    (RangePlace::Pods, "maxOpenFiles", "--max-open-files", 0, i64::MAX, NOT_NEGATIVE),
+    (
+        RangePlace::PodsPerCore,
+        "oomScoreAdj",
+        "--oom-score-adj",
+        -1_000,
+        1_000,
+        "must be between -1000 and 1000, inclusive",
+    ),
+    (RangePlace::Taints, "readOnlyPort", "--read-only-port", 0, 65_535, "must be between 0 and 65535, inclusive"),
+    (RangePlace::Taints, "registryBurst", "--registry-burst", 0, i64::MAX, NOT_NEGATIVE),
+    (RangePlace::Taints, "registryPullQPS", "--registry-qps", 0, i64::MAX, NOT_NEGATIVE),
+    (RangePlace::Taints, "maxParallelImagePulls", "", 1, i64::MAX, "must be a positive number"),
+    (RangePlace::End, "containerLogMaxWorkers", "", 1, i64::MAX, ""),
+    (RangePlace::End, "containerLogMaxFiles", "", 2, i64::MAX, ""),
 ];
 const NOT_NEGATIVE: &str = "must not be a negative number";
 const BITS: &str = "must be between 0 and 31, inclusive";
@@ -54,12 +61,12 @@ const BITS: &str = "must be between 0 and 31, inclusive";
 const IDS: i64 = 65_536;
 
 /// Returns what is wrong at a place.
-pub(super) fn errors(merged: &Json, place: Place, cgroup_version: i64) -> Vec<String> {
+pub(super) fn errors(merged: &Json, place: RangePlace, cgroup_version: i64) -> Vec<String> {
     let mut found = match place {
-        Place::Images => images(merged),
-        Place::ReservedCpus => hairpin(merged),
-        Place::End => system(merged, cgroup_version),
-        Place::Pods | Place::PodsPerCore | Place::Taints => Vec::new(),
+        RangePlace::Images => images(merged),
+        RangePlace::ReservedCpus => hairpin(merged),
+        RangePlace::End => system(merged, cgroup_version),
+        RangePlace::Pods | RangePlace::PodsPerCore | RangePlace::Taints => Vec::new(),
     };
     for (_, field, flag, least, most, words) in NUMBERS.into_iter().filter(|(own, ..)| *own == place) {
         let Some(value) = merged.get(field).as_i64().filter(|value| !(least..=most).contains(value)) else { continue };
@@ -71,7 +78,7 @@ pub(super) fn errors(merged: &Json, place: Place, cgroup_version: i64) -> Vec<St
         });
     }
     let pulls = merged.get("maxParallelImagePulls").as_i64().unwrap_or(1);
-    if place == Place::Taints && pulls > 1 && merged.get("serializeImagePulls").as_bool() == Some(true) {
+    if place == RangePlace::Taints && pulls > 1 && merged.get("serializeImagePulls").as_bool() == Some(true) {
         found.push(String::from(
             "maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is \
              set to false",
@@ -165,28 +172,28 @@ pub(super) fn early(merged: &Json) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, early, errors, late};
+    use super::{RangePlace, early, errors, late};
     use crate::json;
 
     #[test]
     fn a_value_out_of_its_range_is_named_with_its_flag() {
         let one = |config, place| errors(&config, place, 1).concat();
         assert_eq!(
-            one(json!({"kubeAPIBurst": -1}), Place::Images),
+            one(json!({"kubeAPIBurst": -1}), RangePlace::Images),
             "invalid configuration: kubeAPIBurst (--kube-api-burst) -1 must not be a negative number"
         );
-        assert_eq!(one(json!({"kubeAPIBurst": -1}), Place::Taints), "");
-        assert_eq!(one(json!({"healthzPort": 0, "iptablesDropBit": 31, "oomScoreAdj": -999}), Place::Images), "");
+        assert_eq!(one(json!({"kubeAPIBurst": -1}), RangePlace::Taints), "");
+        assert_eq!(one(json!({"healthzPort": 0, "iptablesDropBit": 31, "oomScoreAdj": -999}), RangePlace::Images), "");
         assert_eq!(
-            one(json!({"cpuCFSQuotaPeriod": "50ms"}), Place::Images),
+            one(json!({"cpuCFSQuotaPeriod": "50ms"}), RangePlace::Images),
             "invalid configuration: cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {50ms} requires feature gate \
              CustomCPUCFSQuotaPeriod"
         );
         assert_eq!(
-            one(json!({"userNamespaces": {"idsPerPod": 70_000}}), Place::End),
+            one(json!({"userNamespaces": {"idsPerPod": 70_000}}), RangePlace::End),
             "invalid configuration: userNamespaces.idsPerPod must be a multiple of 65536"
         );
-        assert!(errors(&json!({"singleProcessOOMKill": false}), Place::End, 2).is_empty());
+        assert!(errors(&json!({"singleProcessOOMKill": false}), RangePlace::End, 2).is_empty());
         assert!(late(&json!({"syncFrequency": "-1s"})).unwrap_err().ends_with("invalid sync frequency -1000000000"));
         assert!(early(&json!({"logging": {"format": "json"}})).is_ok());
     }

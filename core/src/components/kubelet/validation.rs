@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
-use super::setting_ranges::{self, Place};
+use super::setting_ranges::{self, RangePlace};
 use super::swap;
 use super::topology::reserved_memory_errors;
 use crate::components::host::Hardware;
@@ -111,7 +111,7 @@ pub(super) fn configuration(
     );
     let version = hardware.cgroup_version;
     let ranges = |place| setting_ranges::errors(merged, place, version);
-    ranges(Place::Images).into_iter().for_each(|why| refuse(true, why));
+    ranges(RangePlace::Images).into_iter().for_each(|why| refuse(true, why));
     refuse(
         config.max_images < -1,
         format!(
@@ -119,12 +119,12 @@ pub(super) fn configuration(
             config.max_images
         ),
     );
-    ranges(Place::Pods).into_iter().for_each(|why| refuse(true, why));
+    ranges(RangePlace::Pods).into_iter().for_each(|why| refuse(true, why));
     refuse(
         config.max_pods < 0,
         format!("invalid configuration: maxPods (--max-pods) {} must not be a negative number", config.max_pods),
     );
-    ranges(Place::PodsPerCore).into_iter().for_each(|why| refuse(true, why));
+    ranges(RangePlace::PodsPerCore).into_iter().for_each(|why| refuse(true, why));
     refuse(
         config.pods_per_core < 0,
         format!(
@@ -136,7 +136,7 @@ pub(super) fn configuration(
         !(1..=65535).contains(&config.port),
         format!("invalid configuration: port (--port) {} must be between 1 and 65535, inclusive", config.port),
     );
-    ranges(Place::Taints).into_iter().for_each(|why| refuse(true, why));
+    ranges(RangePlace::Taints).into_iter().for_each(|why| refuse(true, why));
     for taint in &config.taints {
         if let Some(error) = taint_errors(taint) {
             refuse(true, error);
@@ -148,12 +148,12 @@ pub(super) fn configuration(
         refuse(true, message);
     }
     enforcement_errors(merged, settings, &mut refuse);
-    ranges(Place::ReservedCpus).into_iter().for_each(|why| refuse(true, why));
+    ranges(RangePlace::ReservedCpus).into_iter().for_each(|why| refuse(true, why));
     reservation_errors(merged, config, &mut refuse);
     let profile = settings.profile();
     let fail_cgroup_v1 = merged.get("failCgroupV1").as_bool().unwrap_or(profile.is("fail-cgroup-v1"));
     let fails_at_cgroups = hardware.cgroup_version == 1 && fail_cgroup_v1;
-    ranges(Place::End).into_iter().for_each(|why| refuse(!fails_at_cgroups, why));
+    ranges(RangePlace::End).into_iter().for_each(|why| refuse(!fails_at_cgroups, why));
     if fails_at_cgroups {
         refuse(
             true,
