@@ -5,6 +5,7 @@
 //! `cargo test --test conformance` would.
 
 mod behaviour;
+mod clients;
 mod comfort;
 mod conformance;
 mod diff;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     }
     let trials = [
         behaviour::TRIALS,
+        clients::TRIALS,
         comfort::TRIALS,
         conformance::TRIALS,
         diff::TRIALS,
@@ -86,5 +88,16 @@ fn main() -> ExitCode {
         });
         trial.with_ignored_flag(is_missing)
     }));
+    for (name, example) in clients::WITH_PROGRAMS {
+        let missing = clients::missing(example);
+        let is_flagged = missing.is_some() && (arguments.list || arguments.ignored || arguments.exact);
+        let fails = arguments.ignored;
+        let trial = Trial::ignorable_test(*name, move || match missing {
+            None => clients::run(example).map(|()| Completion::Completed).map_err(Failed::from),
+            Some(why) if fails => Err(Failed::from(why)),
+            Some(why) => Ok(Completion::ignored_with(why)),
+        });
+        trials.push(trial.with_ignored_flag(is_flagged));
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

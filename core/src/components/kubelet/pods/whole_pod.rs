@@ -5,6 +5,7 @@
 //! Invariant: what the cgroup holds is read only once the API had the phase Running when the pod was synced.
 
 use alloc::format;
+use alloc::vec::Vec;
 
 use super::{StatusContext, Worker};
 use crate::components::pod_resources::{Amounts, PodLevel, limits, requests};
@@ -39,10 +40,11 @@ pub(super) fn set_resources(status: &mut Json, worker: &Worker, view: &StatusCon
         let is_old = view.host.spec.hardware.cgroup_version == 1;
         status.set(&["resources"], read_back(spec, (&requested, &limited), is_old, status.get("resources")));
     } else {
-        status.set(&["resources"], resources(list(&requested), list(&limited)));
+        let own = resources(list(spec, "requests", &requested), list(spec, "limits", &limited));
+        status.set(&["resources"], own);
     }
     if requested.iter().next().is_some() {
-        status.set(&["allocatedResources"], list(&requested));
+        status.set(&["allocatedResources"], list(spec, "requests", &requested));
     }
 }
 
@@ -56,10 +58,23 @@ fn resources(requests: Json, limits: Json) -> Json {
     own
 }
 
-fn list(amounts: &Amounts) -> Json {
-    amounts.iter().map(|(name, amount)| (name.clone(), Json::text(text_of(name, amount)))).collect()
+/// Prints sums as the first of their parts is written: the pod's own, or else the first container's that has any.
+///
+/// Source: k8s.io/apimachinery pkg/api/resource/quantity.go (v1.36), `Add`, which keeps the form of what is added to.
+fn list(spec: &Json, kind: &str, amounts: &Amounts) -> Json {
+    let all = ["containers", "initContainers"].into_iter().flat_map(|list| spec.get(list).items());
+    let lists: Vec<&Json> = core::iter::once(spec).chain(all).map(|own| own.at(&["resources", kind])).collect();
+    let text = |name: &Text, amount| {
+        let mut written = lists.iter().filter_map(|list| Quantity::from_json(list.get(name)));
+        match written.find(|quantity| !quantity.is_zero()) {
+            Some(first) if *name != *"cpu" => Text::from(format!("{}", Quantity::whole(amount, first.format()))),
+            _ => text_of(name, amount),
+        }
+    };
+    amounts.iter().map(|(name, amount)| (name.clone(), Json::text(text(name, amount)))).collect()
 }
 
+/// Prints an amount as a cgroup's is printed.
 fn text_of(name: &str, amount: i64) -> Text {
     let quantity = match name {
         "cpu" => Quantity::milli(amount),
