@@ -42,12 +42,8 @@ fn connection(
             return draft.problem(&part, format!("{component} has its connection to the API server alone"));
         }
         "" => draft.components(&component),
-        "zone" => {
-            let nodes = draft.zone(&name);
-            draft.machine_ends(&nodes, &part)
-        }
-        _ => {
-            let nodes: Vec<NodeEntry> = draft.node_entry(&name).into_iter().collect();
+        of => {
+            let nodes = if of == "zone" { draft.zone(&name) } else { draft.node_entry(&name).into_iter().collect() };
             draft.machine_ends(&nodes, &part)
         }
     };

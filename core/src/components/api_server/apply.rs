@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use super::call::RequestInfo;
 use super::managers::{Manager, Managers, Owned, put_managers, reset_fields, unowned};
 use super::options::RequestOptions;
-use super::write::{Read, with_warnings};
+use super::write::Read;
 use super::{ApiServer, Origin, naming, status, write};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind};
@@ -67,10 +67,8 @@ impl ApiServer {
             return self.create_applied(info, options, origin, read);
         };
         super::patch::check_patched_name(&read.tree, info)?;
-        match self.update_tree(info, options, origin, &current, read.tree) {
-            Ok((object, more)) => Ok(write::answer(200, object, [read.warnings, more].concat())),
-            Err(refusal) => Err(with_warnings(refusal, read.warnings)),
-        }
+        let (object, warnings) = self.update_tree(info, options, origin, &current, read.tree)?;
+        Ok(write::answer(200, object, warnings))
     }
 
     fn create_applied(
@@ -88,8 +86,7 @@ impl ApiServer {
                 format!("uid mismatch: the provided object specified uid {sent}, and no existing object was found");
             return Err(status::conflict(&kind.resource, &info.name, &why));
         }
-        let warnings = read.warnings.clone();
-        self.create_named(info, options, origin, read).map_err(|refusal| with_warnings(refusal, warnings))
+        self.create_named(info, options, origin, read)
     }
 
     fn applied(
