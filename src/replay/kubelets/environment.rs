@@ -16,6 +16,7 @@ use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 use super::files::{KubeletRecording, MachineEntry, VerbLine};
 use super::recorded::RecordedWrites;
 use crate::replay::load::{self, Micros};
+use crate::replay::writers::WriteTarget;
 
 /// The annotation of a mirror Pod that holds the UID of its static Pod.
 const HASH: &str = "kubernetes.io/config.hash";
@@ -329,8 +330,23 @@ pub(super) fn choices(
     choices.modules = modules(recording, recorded, entry, &ups);
     choices.fast_first =
         ups.iter().filter(|up| is_fast_first(recorded, entry, **up)).map(|t| recording.at(*t)).collect();
+    let slow = ups.iter().filter_map(|up| Some((recording.at(*up), recording.at(slow_start(recorded, entry, *up)?))));
+    choices.slow_starts = slow.collect();
     choices.ups = ups.into_iter().map(|t| recording.at(t)).collect();
     choices
+}
+
+/// Returns when the loops of a process have their first turn, if that is late: on a machine that has just booted. The
+/// first write of the Node tells.
+fn slow_start(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> Option<Micros> {
+    const SLOW: Micros = 600_000;
+    const WITHIN: Micros = 1_500_000;
+    /// The first pause of both loops. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `fastNodeStatusUpdate`.
+    const FIRST_PAUSE: Micros = 100_000;
+    let is_own = |place: &WriteTarget| place.resource == NODES && (place.name == *entry.node || place.name.is_empty());
+    let of_node = recorded.writes.iter().filter(|write| is_own(&write.place) && write.t >= up);
+    let first = of_node.map(|write| write.t).min()?;
+    (first > up + SLOW && first <= up + WITHIN).then_some(first - FIRST_PAUSE)
 }
 
 /// Returns what the passes of a machine's eviction manager found.

@@ -107,6 +107,8 @@ pub(super) struct KubeletRecording {
     pub(super) verbs: Vec<VerbLine>,
     pub(super) watch: Vec<WatchedLine>,
     pub(super) requests: Vec<RequestLine>,
+    /// The results of starts, if there are any: `case`, and `last words` of a process that did not go on.
+    pub(super) results: Vec<Json>,
 }
 
 impl KubeletRecording {
@@ -132,12 +134,38 @@ impl KubeletRecording {
                 .or_else(no_verbs)?,
             watch: load::load_lines(dir, "watch.jsonl", "watch.jsonl (or watch.jsonl.gz)", watched_line)?,
             requests: load::load_lines(dir, "requests.jsonl", "requests.jsonl (or requests.jsonl.gz)", request_line)?,
+            results: if has(dir, "results.jsonl") {
+                load::load_lines(dir, "results.jsonl", "results.jsonl (or .gz)", |line| Ok(line.clone()))?
+            } else {
+                Vec::new()
+            },
         })
     }
 
     /// Returns the instant of an offset.
     pub(super) fn at(&self, t: Micros) -> Timestamp {
         self.started + SignedDuration::from_micros(t)
+    }
+
+    /// Returns the outcomes of a machine from a verb until something is done to it again.
+    pub(super) fn outcomes_of(&self, at: usize) -> impl Iterator<Item = &Json> {
+        let machine = self.verbs[at].machine.as_str();
+        let later = self.verbs[at + 1..].iter().filter(move |verb| verb.machine == machine);
+        later.map(|verb| &verb.line).take_while(|line| line.get("do").is_null()).map(|line| line.get("outcome"))
+    }
+
+    /// Returns when something is done to the machine of a verb again.
+    pub(super) fn next_act(&self, at: usize) -> Micros {
+        let machine = self.verbs[at].machine.as_str();
+        let mut later = self.verbs[at + 1..].iter().filter(|verb| verb.machine == machine);
+        later.find(|verb| !verb.line.get("do").is_null()).map_or(self.ended, |verb| verb.t)
+    }
+
+    /// Returns the last words of the processes that a verb started, if the recording has them.
+    pub(super) fn last_words(&self, at: usize) -> &[Json] {
+        let note = self.verbs[at].line.get("note").as_str().unwrap_or_default();
+        let is_meant = |result: &&Json| result.get("case").as_str().is_some_and(|case| note.ends_with(case));
+        self.results.iter().find(is_meant).map_or(&[], |result| result.get("last words").items())
     }
 
     /// Tells whether a machine's connection was out shortly before an instant.

@@ -120,7 +120,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Returns what a line of the log says: without its place, and the error without its quotes.
-fn last_words(text: &str) -> String {
+pub(super) fn last_words(text: &str) -> String {
     let said = || {
         let (place, rest) = text.split_once("] \"")?;
         let (message, error) = rest.split_once("\" err=\"")?;

@@ -17,6 +17,8 @@ use crate::objects::{FieldError, FieldReader, Json, Text};
 const STARTS_AFTER: SignedDuration = SignedDuration::from_secs(1);
 /// From SIGTERM to the end of a process that reacts to it.
 const STOPS_AFTER: SignedDuration = SignedDuration::from_secs(1);
+/// From the start of an init container until it ends with success.
+const INIT_RUNS: SignedDuration = SignedDuration::from_secs(1);
 /// Prefix of the annotations that say how a Pod's containers behave.
 pub const BEHAVIOUR_PREFIX: &str = "nodeproof.dev/";
 
@@ -38,9 +40,9 @@ pub struct ContainerBehaviour {
     pub ready_after: Option<SignedDuration>,
     /// From SIGTERM to the end. Default 1 s.
     pub stops_after: Option<StopsAfter>,
-    /// The exit code of its own end. Default 0 after SIGTERM, 1 after a crash.
+    /// The exit code of its own end. Default 0 after SIGTERM and for an init container, 1 after a crash.
     pub exit_code: Option<i64>,
-    /// From the start until it ends by itself. Default never.
+    /// From the start until it ends by itself. Default never; of an init container that is no sidecar 1 s.
     pub crashes_after: Option<SignedDuration>,
     /// What it uses, as it was given; what is not named stays as it was.
     pub uses: Json,
@@ -123,6 +125,13 @@ impl ContainerBehaviour {
     #[must_use]
     pub fn start_delay(&self) -> SignedDuration {
         self.starts_after.unwrap_or(STARTS_AFTER)
+    }
+
+    /// Returns after what time it ends by itself, and with which exit code.
+    #[must_use]
+    pub fn own_end(&self, is_init: bool) -> Option<(SignedDuration, i64)> {
+        let crash = self.crashes_after.map(|after| (after, self.exit_code.unwrap_or(1)));
+        crash.or_else(|| is_init.then(|| (INIT_RUNS, self.exit_code.unwrap_or(0))))
     }
 
     /// Returns how it reacts to SIGTERM.

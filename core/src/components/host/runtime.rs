@@ -4,7 +4,9 @@
 //! ends, and the pods whose processes have ended. Invariant: containers belong to the machine and not to the kubelet:
 //! they run on while the kubelet is down, and end when the power fails.
 
+mod role;
 mod script;
+mod stopping;
 mod uses;
 
 use alloc::boxed::Box;
@@ -14,11 +16,13 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
+use super::behaviour::{ContainerBehaviour, PodBehaviour};
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
+pub use role::ContainerRole;
 use script::reason_of;
 pub use script::{ContainerEnd, ContainerRun, RuntimeScript};
+use stopping::Stop;
 use uses::tells_uses;
 
 pub use uses::PodUse;
@@ -72,6 +76,16 @@ pub struct Container {
     pub(super) has_layer: bool,
     /// The run before, if there was one.
     pub before: Option<Box<Container>>,
+    /// Whether its sandbox is gone and another one has taken its place.
+    pub outlived_sandbox: bool,
+    /// Whether the hook `preStop` was still under way when it ended, which nobody was told yet.
+    has_failed_hook: bool,
+    /// When the hook `preStop` ends that is under way.
+    hook_ends: Option<Timestamp>,
+    /// What is left to do until it gets SIGTERM, if it was told to end.
+    stop: Option<Stop>,
+    /// When it gets SIGKILL.
+    kill_at: Option<Timestamp>,
     pub(super) ends: Option<(Timestamp, i64)>,
     /// How a recording says that it ends.
     pub(super) scripted: Option<ContainerEnd>,
@@ -91,6 +105,11 @@ impl Container {
             image: Text::default(),
             has_layer: true,
             before: None,
+            outlived_sandbox: false,
+            has_failed_hook: false,
+            hook_ends: None,
+            stop: None,
+            kill_at: None,
             ends: None,
             scripted: None,
         }
@@ -108,12 +127,6 @@ impl Container {
         self.state == ContainerState::Running
     }
 
-    /// Tells whether a recording says that it ends within a span.
-    #[must_use]
-    pub fn is_about_to_end(&self, now: Timestamp, span: SignedDuration) -> bool {
-        self.scripted.is_some() && self.ends.is_some_and(|(at, _)| at <= now + span)
-    }
-
     /// Returns the exit code of an ended process.
     #[must_use]
     pub const fn exit_code(&self) -> Option<i64> {
@@ -124,6 +137,8 @@ impl Container {
     }
 
     fn end(&mut self, at: Timestamp, exit_code: i64, reason: &'static str) {
+        self.has_failed_hook = self.hook_ends.is_some_and(|ends| ends > at);
+        self.forget_stop();
         self.ends = None;
         let (finished_at, reason) = match self.scripted.take() {
             Some(end) => (end.finished_at, reason_of(&end.reason)),
@@ -150,8 +165,6 @@ pub struct Sandbox {
     annotations: Json,
     /// The volumes of the pod that have something in them; none once the pod has ended and was cleaned up.
     volumes: Json,
-    /// When the containers that still run get SIGKILL.
-    kill_at: Option<Timestamp>,
 }
 
 impl Sandbox {
@@ -230,30 +243,37 @@ impl Runtime {
         behaviour
     }
 
-    /// Starts a container; for the first one of a pod, the sandbox too.
-    pub fn start(&mut self, pod: &Object, container: &str, restarts: u32, pod_cidr: Option<&str>, now: Timestamp) {
-        let behaviour = self.behaviour(pod, container);
+    /// Makes the sandbox of a pod unless it has one that is ready; returns the pod's UID.
+    pub fn make_sandbox(&mut self, pod: &Object, pod_cidr: Option<&str>) -> Text {
         let uid = Text::from(pod.uid());
         if self.sandbox(&uid).is_none_or(|sandbox| !sandbox.is_ready) {
             let mut sandbox = self.new_sandbox(pod, pod_cidr);
             if let Some(dead) = self.sandboxes.remove(&uid) {
                 sandbox.containers = dead.containers;
+                sandbox.containers.iter_mut().for_each(|container| container.outlived_sandbox = true);
             }
             self.sandboxes.insert(uid.clone(), sandbox);
         }
+        uid
+    }
+
+    /// Starts a container; for the first one of a pod, the sandbox too.
+    pub fn start(&mut self, pod: &Object, container: &str, restarts: u32, pod_cidr: Option<&str>, now: Timestamp) {
+        let behaviour = self.behaviour(pod, container);
+        let uid = self.make_sandbox(pod, pod_cidr);
         let key = (uid, Text::from(container));
         let run = self.script.as_mut().and_then(|script| script.runs.get_mut(&key)?.pop_front());
         let id = self.recorded_id(&key.0, &key.1, restarts);
         let id = id.unwrap_or_else(|| container_id(&key.0, container, restarts));
         let Some(sandbox) = self.sandboxes.get_mut(&key.0) else { return };
-        let spec = pod.stable().get("spec");
-        let own = spec.get("containers").items().iter().find(|own| own.get("name").as_str() == Some(container));
-        let image = own.and_then(|own| own.get("image").as_text()).cloned().unwrap_or_default();
+        let found = ContainerRole::find(pod, container);
+        let image = found.and_then(|(_, own)| own.get("image").as_text()).cloned().unwrap_or_default();
+        let is_init = found.is_some_and(|(role, _)| role == ContainerRole::Init);
         let at = sandbox.containers.iter().position(|own| *own.name == *container);
         let before = at.map(|at| sandbox.containers.remove(at));
         let mut started = Container::running(key.1.clone(), id, restarts, now);
         started.image = image;
-        started.ends = behaviour.crashes_after.map(|after| (now + after, behaviour.exit_code.unwrap_or(1)));
+        started.ends = behaviour.own_end(is_init).map(|(after, exit_code)| (now + after, exit_code));
         // The runtime keeps one dead container beside the present one.
         started.before = before.map(|own| Container { before: None, ..own }.into());
         if let Some(run) = run {
@@ -314,12 +334,13 @@ impl Runtime {
         let grace_seconds = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(30);
         let volumes = spec.get("volumes").clone();
         let key = pod.key();
-        Sandbox { key, is_ready: true, ip, grace_seconds, containers: Vec::new(), annotations, volumes, kill_at: None }
+        Sandbox { key, is_ready: true, ip, grace_seconds, containers: Vec::new(), annotations, volumes }
     }
 
-    /// Sends SIGTERM to all containers of a pod, and SIGKILL to those that still run after the grace.
+    /// Tells all containers of a pod to end: hooks, SIGTERM in their order, and SIGKILL for those that still run after
+    /// the grace.
     ///
-    /// A second call can only shorten the grace. Returns the names of those that got SIGTERM now.
+    /// A second call can only shorten the grace. Returns the names of those that were told now.
     pub fn stop(&mut self, uid: &str, pod: Option<&Object>, grace: SignedDuration, now: Timestamp) -> Vec<Text> {
         let behaviours: Vec<ContainerBehaviour> = match (pod, self.sandboxes.get(uid)) {
             (Some(pod), Some(sandbox)) => {
@@ -328,22 +349,15 @@ impl Runtime {
             (None, Some(sandbox)) => sandbox.containers.iter().map(|_| ContainerBehaviour::default()).collect(),
             _ => Vec::new(),
         };
+        let is_scripted = self.script.is_some();
         let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
-        let kill_at = now + grace.min(SignedDuration::from_nanos(i64::MAX));
-        sandbox.kill_at = Some(sandbox.kill_at.map_or(kill_at, |before| before.min(kill_at)));
         let mut stopped = Vec::new();
         for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {
-            if !container.is_running() || !container.signals.is_empty() {
-                continue;
-            }
-            container.signals.push((now, "SIGTERM"));
-            stopped.push(container.name.clone());
-            if let StopsAfter::Delay(delay) = behaviour.stop()
-                && container.scripted.is_none()
-            {
-                container.ends = Some((now + delay, behaviour.exit_code.unwrap_or(0)));
+            if container.is_running() && container.tell_to_stop((pod, behaviour), (grace, is_scripted), now) {
+                stopped.push(container.name.clone());
             }
         }
+        sandbox.terminate(is_scripted, now);
         stopped
     }
 
@@ -352,7 +366,8 @@ impl Runtime {
     /// Source: github.com/containerd/containerd internal/cri/server/container_stop.go (v2.1), `stopContainer`: without
     /// its caller it returns before the signal.
     pub fn forget_stops(&mut self) {
-        self.sandboxes.values_mut().for_each(|sandbox| sandbox.kill_at = None);
+        let containers = self.sandboxes.values_mut().flat_map(|sandbox| &mut sandbox.containers);
+        containers.for_each(Container::forget_stop);
     }
 
     /// Removes a sandbox with its processes.
@@ -368,7 +383,6 @@ impl Runtime {
     /// Ends all processes: the power is gone.
     pub fn lose(&mut self, now: Timestamp) {
         for sandbox in self.sandboxes.values_mut() {
-            sandbox.kill_at = None;
             sandbox.is_ready = false;
             for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
                 container.end(now, LOST, "Unknown");
@@ -381,42 +395,30 @@ impl Runtime {
         let mut changed = Vec::new();
         let is_scripted = self.script.is_some();
         for (uid, sandbox) in &mut self.sandboxes {
-            let kill_at = sandbox.kill_at;
-            let mut is_changed = false;
-            for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
-                let own = container
-                    .ends
-                    .filter(|(at, _)| *at <= now && (is_scripted || kill_at.is_none_or(|kill| *at <= kill)));
-                if let Some((at, exit_code)) = own {
-                    container.end(at, exit_code, if exit_code == 0 { "Completed" } else { "Error" });
-                    is_changed = true;
-                } else if let Some(at) = kill_at.filter(|at| *at <= now && !is_scripted) {
-                    container.signals.push((at, "SIGKILL"));
-                    container.end(at, KILLED, "Error");
-                    is_changed = true;
-                }
-            }
-            if !sandbox.is_running() {
-                sandbox.kill_at = None;
-            }
-            if is_changed {
+            if sandbox.advance(is_scripted, now) {
                 changed.push(uid.clone());
             }
         }
         changed
     }
 
-    /// Returns when the next process ends.
+    /// Returns the containers of a pod whose hook `preStop` has failed since this was asked last.
+    pub fn take_failed_hooks(&mut self, uid: &str) -> Vec<Text> {
+        let containers = self.sandboxes.get_mut(uid).into_iter().flat_map(|sandbox| &mut sandbox.containers);
+        let taken = containers
+            .filter(|own| !own.is_running())
+            .filter_map(|own| core::mem::take(&mut own.has_failed_hook).then(|| own.name.clone()));
+        taken.collect()
+    }
+
+    /// Returns when the next process ends, or gets a signal.
     #[must_use]
     pub fn next_end(&self) -> Option<Timestamp> {
         if self.sandboxes.is_empty() {
             return None;
         }
-        let ends = |sandbox: &Sandbox| {
-            let own = sandbox.containers.iter().filter(|own| own.is_running()).filter_map(|own| own.ends);
-            own.map(|(at, _)| at).chain(sandbox.kill_at.filter(|_| self.script.is_none())).min()
-        };
-        self.sandboxes.values().filter_map(ends).min()
+        let containers = self.sandboxes.values().flat_map(|sandbox| &sandbox.containers);
+        containers.filter(|own| own.is_running()).filter_map(Container::next_step).min()
     }
 
     /// Shows the containers as `GET machines/NAME` does.
@@ -473,9 +475,7 @@ impl Runtime {
 }
 
 fn has_readiness_probe(pod: &Object, container: &str) -> bool {
-    let containers = pod.stable().at(&["spec", "containers"]).items();
-    let own = containers.iter().find(|item| item.get("name").as_str() == Some(container));
-    own.is_some_and(|item| !item.get("readinessProbe").is_null())
+    ContainerRole::find(pod, container).is_some_and(|(_, item)| !item.get("readinessProbe").is_null())
 }
 
 /// Tells whether containers that were removed at an instant are still listed.

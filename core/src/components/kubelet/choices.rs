@@ -18,6 +18,9 @@ use crate::objects::{Object, ObjectKey, Text};
 /// Source: README of the recordings of kubelet 1.34.4, "Replaying".
 const SLACK: SignedDuration = SignedDuration::from_millis(500);
 
+/// How long the first syncs of a process may take.
+const STARTING: SignedDuration = SignedDuration::from_millis(1_500);
+
 /// How long the set-up of a process may take.
 const SET_UP_MAX: SignedDuration = SignedDuration::from_secs(30);
 
@@ -45,6 +48,8 @@ pub struct RecordedChoices {
     pub pod_lists: Vec<Timestamp>,
     /// The starts after which the fast loop posted the status before the other loop had its turn.
     pub fast_first: Vec<Timestamp>,
+    /// The starts on a busy machine, each with the first turn of the loops that post the status.
+    pub slow_starts: Vec<(Timestamp, Timestamp)>,
     /// How many Nodes a starting process built for its modules, since its cache had none yet.
     pub modules: Vec<(Timestamp, usize)>,
     /// What the passes of the eviction manager found.
@@ -111,6 +116,16 @@ impl Kubelet {
         Some(seen.copied().unwrap_or(most))
     }
 
+    /// Returns when the first status of a static Pod was written whose mirror was known by then, at the start of the
+    /// process: the list of Pods and the first sync of the static Pod are in a race.
+    pub(super) fn led_first_status(&self, mirror: &Text, now: Timestamp) -> Option<Timestamp> {
+        if now.duration_since(self.started) > STARTING {
+            return None;
+        }
+        let seen = self.choices.as_ref()?.pods.get(mirror)?;
+        seen.iter().find(|at| **at + SLACK >= now && at.duration_since(now) <= STARTING).map(|at| (*at).max(now))
+    }
+
     /// Tells whether a period of the status manager that seems to be due at once was over already: nothing was written
     /// then.
     pub(super) fn has_just_missed(&self, uid: &Text, period: Timestamp, now: Timestamp) -> bool {
@@ -134,6 +149,14 @@ impl Kubelet {
             pods.sort_by_key(|pod| is_victim(pod));
         }
         pods
+    }
+
+    /// Returns by how much the loops that post the status are late at the start.
+    pub(super) fn led_slowness(&self) -> SignedDuration {
+        let near = |at: &Timestamp| at.duration_since(self.started).abs() < SignedDuration::from_secs(1);
+        let mut slow = self.choices.iter().flat_map(|choices| &choices.slow_starts);
+        let turn = slow.find(|(up, _)| near(up)).map(|(_, turn)| turn.duration_since(self.started));
+        turn.filter(|late| late.is_positive()).unwrap_or_default()
     }
 
     /// Tells whether the fast loop has the first turn.

@@ -11,6 +11,7 @@ use super::{ApiResult, Kubelet, KubeletContext, Purpose};
 use crate::chance::Chance;
 use crate::components::events::sink::{Emitted, EventSink};
 use crate::components::events::suffix;
+use crate::components::host::runtime::ContainerRole;
 use crate::components::{Deadline, DecisionId};
 use crate::json;
 use crate::network::Ask;
@@ -80,7 +81,9 @@ impl Kubelet {
     ) {
         let mut about = about_pod(pod);
         if let Some(container) = container {
-            about.set(&["fieldPath"], format!("spec.containers{{{container}}}"));
+            let is_initial = ContainerRole::find(pod, container).is_some_and(|(role, _)| role.is_initial());
+            let list = if is_initial { "initContainers" } else { "containers" };
+            about.set(&["fieldPath"], format!("spec.{list}{{{container}}}"));
         }
         self.emit(about, (kind, reason, message), &Json::Null, None, context);
     }

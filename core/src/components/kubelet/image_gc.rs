@@ -65,6 +65,13 @@ impl ImageGcPolicy {
     }
 }
 
+impl ImageGcPolicy {
+    /// Tells whether images are ever collected. Source: pkg/kubelet/kubelet.go (v1.34), `StartGarbageCollection`.
+    pub(super) const fn is_on(self) -> bool {
+        self.high != 100
+    }
+}
+
 /// What a kubelet knows of the images.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Images {
@@ -116,6 +123,17 @@ fn is_in_use(image: &Json, used: &[Text]) -> bool {
 }
 
 impl Kubelet {
+    /// Reports the first collection of a process, which comes before the figures of the disk.
+    ///
+    /// Source: pkg/kubelet/images/image_gc_manager.go (v1.34), `GarbageCollect`; recordings of kubelet 1.34.4,
+    /// `allocatable`.
+    pub(super) fn tell_unknown_disk(&mut self, context: &mut KubeletContext<'_>) {
+        if self.config.image_gc.is_on() {
+            let message = String::from("invalid capacity 0 on image filesystem");
+            self.node_event(EventType::Warning, "InvalidDiskCapacity", message, None, context);
+        }
+    }
+
     /// Removes unused images until so many bytes are free; returns how many it has freed.
     pub(super) fn remove_unused_images(&mut self, wanted: i64, context: &mut KubeletContext<'_>) -> i64 {
         let now = context.now;

@@ -249,6 +249,7 @@ impl Kubelet {
         if context.host.spec.hardware.cgroup_version == 1 && !warning.is_empty() {
             self.node_event(EventType::Warning, "CgroupV1", warning.into(), None, context);
         }
+        self.tell_unknown_disk(context);
         self.start_csi(context);
         self.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
         self.poll_runtime(context);

@@ -4,13 +4,16 @@
 //! A status is written by GET and PATCH, with DELETE at the end; a pod has one such request under way at a time.
 //! Inputs: the watch of pods, answers, time, ended processes. Outputs: containers on the host, requests, Events,
 //! decisions. Invariant: no running pod is stopped because the API server is unreachable.
-//! Left out on purpose: init containers, probes and images.
+//! Left out on purpose: probes and pulls of images.
 
 mod admitting;
 mod adoption;
+mod container_status;
 mod ending;
+mod initializing;
 mod pod_status;
 mod running;
+mod starting;
 mod volume_mounts;
 mod whole_pod;
 mod worker;
@@ -29,19 +32,20 @@ pub(super) use self::ending::{Ending, kill_timeout};
 use self::pod_status::{StatusContext, build, has_stale_readiness};
 use super::admission::AdmissionResult;
 use super::events::{EventType, decided_about};
-use super::runtime_state::RELIST_PERIOD;
+use super::runtime_state::{RELIST_PERIOD, RUNTIME_CALL};
 use super::static_pods::{hash_of, is_mirror, is_static};
 use super::{ApiResult, Kubelet, KubeletContext, Purpose};
 use crate::chance::Chance;
 use crate::components::client::Reflector;
 use crate::components::host::Host;
-use crate::components::host::runtime::{Container, ContainerState};
+use crate::components::host::runtime::{Container, ContainerRole, ContainerState};
 use crate::components::{Because, Deadline, earliest};
 use crate::json;
 use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::patch::two_way;
 use crate::objects::{Json, Object, ObjectKey, Text};
-use running::plan_of;
+use initializing::Progress;
+use starting::plan_of;
 use worker::WorkerStage;
 pub(super) use worker::{ContainerPlan, Worker};
 use workers::Workers;
@@ -213,7 +217,16 @@ impl Kubelet {
         let is_new = self.pods.workers.get(uid).is_some_and(|worker| worker.mirror != *mirror.uid());
         if let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| is_new) {
             worker.mirror = Text::from(mirror.uid());
-            self.sync_with_next_period(uid, context);
+            match self.led_first_status(&Text::from(mirror.uid()), context.now) {
+                Some(at) => {
+                    // That first status is made then, whatever was seen before.
+                    if let Some(worker) = self.pods.workers.get_mut(uid) {
+                        (worker.sync_at, worker.seen_at, worker.conditions) = (Some(at), at, Json::Null);
+                        worker.is_dirty = false;
+                    }
+                }
+                None => self.sync_with_next_period(uid, context),
+            }
         }
     }
 
@@ -327,19 +340,15 @@ impl Kubelet {
         for plan in &mut worker.plans {
             let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
             let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
-            match container {
-                None => {
-                    plan.start_at = Some(context.host.runtime.next_run(&worker.object, &plan.name, context.now));
-                }
-                Some(own) if own.is_running() => {
-                    let ready_at = own.started_at + behaviour.ready_after.unwrap_or_default();
-                    // One of a recording may have started after the beginning of what is driven here.
-                    let is_scripted = context.host.runtime.is_scripted();
-                    plan.ready_at = Some(if is_scripted { ready_at.min(context.now) } else { ready_at });
-                }
-                Some(_) => {}
+            if let Some(own) = container.filter(|own| own.is_running()) {
+                let ready_at = own.started_at + behaviour.ready_after.unwrap_or_default();
+                // One of a recording may have started after the beginning of what is driven here.
+                let is_scripted = context.host.runtime.is_scripted();
+                plan.ready_at = Some(if is_scripted { ready_at.min(context.now) } else { ready_at });
             }
         }
+        let progress = Progress::of(worker, context.host.runtime.sandbox(uid));
+        self.plan_next(uid, &progress, context);
     }
 
     /// Syncs a pod again after a pause, at the next tick of the loop.

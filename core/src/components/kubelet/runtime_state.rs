@@ -22,6 +22,8 @@ pub(super) const RUNTIME_TIMEOUT: SignedDuration = SignedDuration::from_mins(2);
 /// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp,
 /// 5*time.Second)`.
 const POLL_PERIOD: SignedDuration = SignedDuration::from_secs(5);
+/// How long a call of the runtime takes that ends a sandbox. Source: recordings of kubelet 1.34.4, `pod-deletion`.
+pub(super) const RUNTIME_CALL: SignedDuration = SignedDuration::from_millis(80);
 /// Silence after which the runtime counts as down. Source: pkg/kubelet/kubelet.go (v1.34),
 /// `maxWaitForContainerRuntime`.
 const DOWN_AFTER: SignedDuration = SignedDuration::from_secs(30);

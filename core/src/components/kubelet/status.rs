@@ -138,14 +138,18 @@ struct Computed {
 impl Kubelet {
     /// Starts both loops.
     pub(super) fn start_status(&mut self, context: &mut KubeletContext<'_>) {
-        self.set(Timer::FastStatus, context.now + FAST_PERIOD);
+        let late = self.led_slowness();
+        let begin = context.now + late;
+        self.set(Timer::FastStatus, begin + FAST_PERIOD);
         if self.is_fast_first() {
-            self.set(Timer::FastStatus, context.now + FAST_PERIOD / 2);
-            self.set(Timer::StatusTick, context.now + FIRST_TICK_PAUSE);
-        } else if self.config.register_node {
-            self.begin_tick(context);
+            self.set(Timer::FastStatus, begin + FAST_PERIOD / 2);
+            self.set(Timer::StatusTick, begin + FIRST_TICK_PAUSE);
+        } else if !self.config.register_node {
+            self.set(Timer::StatusTick, begin + FIRST_TICK_PAUSE);
+        } else if late.is_positive() {
+            self.set(Timer::StatusTick, begin);
         } else {
-            self.set(Timer::StatusTick, context.now + FIRST_TICK_PAUSE);
+            self.begin_tick(context);
         }
     }
 

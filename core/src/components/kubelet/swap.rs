@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::preemption::is_critical;
+use crate::components::host::runtime::ContainerRole;
 use crate::components::host::{ContainerLimits, Hardware, SwapLimit};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object};
@@ -124,8 +125,7 @@ pub(super) fn limits(
     hardware: &Hardware,
     settings: &Settings,
 ) -> ContainerLimits {
-    let containers = pod.stable().at(&["spec", "containers"]).items();
-    let own = containers.iter().find(|item| item.get("name").as_str() == Some(container));
+    let own = ContainerRole::find(pod, container).map(|(_, own)| own);
     let amount = |list: &str, resource: &str| {
         let found = own.map(|own| own.at(&["resources", list, resource]));
         found.and_then(Quantity::from_json)

@@ -245,6 +245,11 @@ impl Machine {
             && self.kubelet.as_mut().is_some_and(|kubelet| kubelet.handle_bookmark(id, resource_version))
     }
 
+    /// Removes the files that tell the policies of CPU manager and memory manager, as somebody who changes them has to.
+    pub fn forget_manager_policies(&mut self) {
+        self.host.manager_policies = None;
+    }
+
     fn start_kubelet(&mut self, now: Timestamp) -> Result<(), MachineError> {
         self.restart_at = None;
         let mut config =
@@ -253,11 +258,10 @@ impl Machine {
                 MachineError::KubeletRefuses(message)
             })?;
         let before = self.host.manager_policies;
-        if let Some(message) = before.and_then(|before| config.topology.changed_policy(before)) {
-            self.last_log.clone_from(&message);
-            return Err(MachineError::KubeletRefuses(message));
+        match before.and_then(|before| config.topology.changed_policy(before)) {
+            Some(message) => config.late_failure = Some(message),
+            None => self.host.manager_policies = Some(config.topology.state_policies()),
         }
-        self.host.manager_policies = Some(config.topology.state_policies());
         if let Some(message) = config.late_failure.clone().filter(|_| self.choices.is_none()) {
             self.last_log.clone_from(&message);
             return Err(MachineError::KubeletRefuses(message));

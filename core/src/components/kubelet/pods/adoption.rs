@@ -110,14 +110,8 @@ impl Kubelet {
         let has_address = !pod.stable().at(&["status", "podIP"]).is_null();
         let in_own_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true);
         let has_lost_address = is_terminal && is_down && has_address && in_own_network;
-        let mut plans: Vec<ContainerPlan> = pod
-            .stable()
-            .at(&["spec", "containers"])
-            .items()
-            .iter()
-            .filter_map(|container| container.get("name").as_text())
-            .map(|name| plan_of(name, pod, context.host))
-            .collect();
+        let named = ContainerRole::containers(pod).filter_map(|(role, own)| Some((role, own.get("name").as_text()?)));
+        let mut plans: Vec<ContainerPlan> = named.map(|(role, name)| plan_of(name, role, pod, context.host)).collect();
         for plan in &mut plans {
             let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
             let behaviour = context.host.runtime.behaviour(pod, &plan.name);
@@ -142,6 +136,7 @@ impl Kubelet {
             delete_at: None,
             retry_at: None,
             has_failed_to_end: false,
+            awaits_relist: false,
             has_lost_address,
             phase_held_until: None,
             ending: None,

@@ -10,15 +10,14 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::super::runtime_state::GC_PERIOD;
-use super::volume_mounts::volume_mounts;
+use super::container_status::container_status;
+use super::initializing::Progress;
 use super::whole_pod::set_resources;
 use super::{ContainerPlan, Worker};
 use crate::components::MIRROR;
 use crate::components::host::Host;
-use crate::components::host::runtime::{Container, ContainerState};
-use crate::components::kubelet::image_names::{full_name, image_id};
+use crate::components::host::runtime::{Container, ContainerRole, ContainerState};
 use crate::json;
-use crate::objects::go_duration::go_duration;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object, Text};
 use crate::profile::Settings;
@@ -47,13 +46,13 @@ impl StatusContext<'_> {
     /// Tells whether the run before a dead container has been collected: of each container one dead run is kept.
     ///
     /// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`; `MaxPerPodContainerCount` is 1.
-    fn is_collected(&self, container: &Container) -> bool {
+    pub(super) fn is_collected(&self, container: &Container) -> bool {
         let ContainerState::Exited { finished_at, .. } = container.state else { return false };
         let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD.as_secs());
         finished_at < self.started || passes(self.now) > passes(finished_at)
     }
 
-    fn time(&self, at: Timestamp) -> String {
+    pub(super) fn time(&self, at: Timestamp) -> String {
         to_time(self.host.wall(at))
     }
 }
@@ -63,16 +62,33 @@ impl StatusContext<'_> {
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
 pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
     let sandbox = host.runtime.sandbox(&worker.uid);
-    let containers: Vec<Option<&Container>> =
-        worker.plans.iter().map(|plan| sandbox.and_then(|sandbox| sandbox.container(&plan.name))).collect();
+    let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
     if worker.is_over() {
         let is_lost = worker.has_lost_containers();
-        let ended_well =
-            |container: &Option<&Container>| !is_lost && container.is_some_and(|own| own.exit_code() == Some(0));
-        return if !containers.is_empty() && containers.iter().all(ended_well) { "Succeeded" } else { "Failed" };
+        let ended_well = |plan: &ContainerPlan| !is_lost && known(plan).is_some_and(|own| own.exit_code() == Some(0));
+        let is_empty = worker.regular().next().is_none();
+        return if !is_empty && worker.regular().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    // A pod is Running while one container runs or will be restarted; it is Pending until each has started once.
-    if containers.iter().all(Option::is_some) { "Running" } else { "Pending" }
+    if Progress::of(worker, sandbox).has_failed {
+        return "Failed";
+    }
+    // A pod is Running while one container runs or will be restarted; it is Pending until each has started once. Its
+    // init containers count until then, also if they run again in a new sandbox.
+    let starts = |plan: &&ContainerPlan| match (plan.role, known(plan)) {
+        (ContainerRole::Regular, _) => false,
+        (ContainerRole::Init, own) => own.is_none_or(Container::is_running),
+        (ContainerRole::Sidecar, own) => own.is_none(),
+    };
+    let has_started = worker.regular().any(|plan| has_started(plan, known(plan)));
+    let is_initializing = !has_started && worker.plans.iter().any(|plan| starts(&plan));
+    if !is_initializing && worker.regular().all(|plan| known(plan).is_some()) { "Running" } else { "Pending" }
+}
+
+/// Tells whether the status shows that a container runs or has ended, and does not wait to be started again.
+///
+/// Source: pkg/kubelet/container/helpers.go (v1.34), `HasAnyRegularContainerStarted`.
+fn has_started(plan: &ContainerPlan, container: Option<&Container>) -> bool {
+    container.is_some_and(|own| own.is_running() || !plan.is_crash_looping)
 }
 
 /// Builds the status of a pod over the one that the API server has.
@@ -127,10 +143,17 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     }
     set_addresses(&mut status, worker, view);
     set_resources(&mut status, worker, view);
-    let statuses: Vec<Json> = worker.plans.iter().map(|plan| container_status(worker, plan, &stored, view)).collect();
-    let unready: Vec<&str> =
-        worker.plans.iter().filter(|plan| !plan.is_ready(worker, view)).map(|plan| plan.name.as_str()).collect();
+    let of = |is_initial: bool| worker.plans.iter().filter(move |plan| plan.role.is_initial() == is_initial);
+    let write = |plan: &ContainerPlan| container_status(worker, plan, &stored, view);
+    let mut statuses: Vec<Json> = of(false).map(write).collect();
+    statuses.sort_by(|one, other| one.get("name").as_str().cmp(&other.get("name").as_str()));
     status.set(&["containerStatuses"], statuses);
+    let initial: Vec<Json> = of(true).map(write).collect();
+    if !initial.is_empty() {
+        status.set(&["initContainerStatuses"], initial);
+    }
+    let unready = worker.plans.iter().filter(|plan| plan.role != ContainerRole::Init && !plan.is_ready(worker, view));
+    let unready: Vec<&str> = unready.map(|plan| plan.name.as_str()).collect();
     conditions(&mut status, worker, &unready, phase, (generation, &stored), view);
     status
 }
@@ -215,9 +238,12 @@ fn tracked_generation(pod: &Json, view: &StatusContext<'_>) -> Option<i64> {
 }
 
 impl ContainerPlan {
-    fn is_ready(&self, worker: &Worker, view: &StatusContext<'_>) -> bool {
+    pub(super) fn is_ready(&self, worker: &Worker, view: &StatusContext<'_>) -> bool {
         let sandbox = view.host.runtime.sandbox(&worker.uid);
         let container = sandbox.and_then(|sandbox| sandbox.container(&self.name));
+        if self.role == ContainerRole::Init {
+            return container.is_some_and(|own| own.exit_code() == Some(0));
+        }
         let is_up = self.ready_at.is_some_and(|at| at <= view.now);
         let is_ready = view.host.runtime.probed(&worker.uid, &self.name).unwrap_or(is_up);
         container.is_some_and(Container::is_running) && is_ready
@@ -239,11 +265,15 @@ fn conditions(
         Json::Null => &before,
         own => own,
     };
+    // What makes a pod fail that never ran leaves its conditions alone.
+    // Source: pkg/kubelet/status/status_manager.go (v1.34), `TerminatePod`.
+    let phase = if worker.awaits_relist && worker.is_over() { "Pending" } else { phase };
     let is_over = matches!(phase, "Succeeded" | "Failed");
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     let has_sandbox = view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready)
         && (!is_over || is_held || worker.has_failed_early())
         && !worker.has_failed_to_end
+        && !worker.awaits_relist
         && !(worker.is_removed && worker.is_over());
     let mut written: Vec<Json> = foreign(status);
     let is_early = worker.has_failed_early();
@@ -255,6 +285,7 @@ fn conditions(
         let (is_true, reason, message) = match kind {
             "PodReadyToStartContainers" => (has_sandbox, None, None),
             "Ready" if unready.is_empty() && !is_over => readiness(&worker.object, &before),
+            "Initialized" => initialized(worker, phase, view),
             _ if is_early && !unready.is_empty() => state_of(kind, unready, "Running"),
             _ => state_of(kind, unready, phase),
         };
@@ -306,11 +337,32 @@ fn disruption(worker: &Worker, before: &Json, generation: Option<i64>, view: &St
     Some(target)
 }
 
+/// Tells whether a pod's init containers are done, with reason and message.
+///
+/// Source: pkg/kubelet/status/generate.go (v1.34), `GeneratePodInitializedCondition`.
+fn initialized(worker: &Worker, phase: &str, view: &StatusContext<'_>) -> (bool, Option<&'static str>, Option<String>) {
+    let sandbox = view.host.runtime.sandbox(&worker.uid);
+    let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let is_done = |plan: &ContainerPlan| match plan.role {
+        ContainerRole::Init => plan.is_ready(worker, view),
+        ContainerRole::Sidecar => known(plan).is_some_and(Container::is_running),
+        ContainerRole::Regular => true,
+    };
+    let open: Vec<&str> = worker.plans.iter().filter(|plan| !is_done(plan)).map(|plan| plan.name.as_str()).collect();
+    if phase == "Succeeded" {
+        (true, Some("PodCompleted"), None)
+    } else if open.is_empty() || worker.regular().any(|plan| has_started(plan, known(plan))) {
+        (true, None, None)
+    } else {
+        let message = format!("containers with incomplete status: [{}]", open.join(" "));
+        (false, Some("ContainersNotInitialized"), Some(message))
+    }
+}
+
 /// Tells whether a condition is true, with its reason and message.
 fn state_of(kind: &str, unready: &[&str], phase: &str) -> (bool, Option<&'static str>, Option<String>) {
     match kind {
-        "Initialized" if phase == "Succeeded" => (true, Some("PodCompleted"), None),
-        "Initialized" | "PodScheduled" => (true, None, None),
+        "PodScheduled" => (true, None, None),
         _ if phase == "Succeeded" => (false, Some("PodCompleted"), None),
         _ if phase == "Failed" => (false, Some(FAILED), None),
         _ if unready.is_empty() => (true, None, None),
@@ -360,93 +412,4 @@ pub(super) fn has_stale_readiness(pod: &Object) -> bool {
 fn foreign(status: &Json) -> Vec<Json> {
     let is_foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !OWNED.contains(&kind));
     status.get("conditions").items().iter().filter(is_foreign).cloned().collect()
-}
-
-fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &StatusContext<'_>) -> Json {
-    let spec =
-        pod.at(&["spec", "containers"]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
-    let image = spec.map(|spec| spec.get("image").clone()).unwrap_or_default();
-    let sandbox = view.host.runtime.sandbox(&worker.uid);
-    let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
-    let mut status = json!({"name": plan.name.as_str(), "lastState": {}, "ready": plan.is_ready(worker, view),
-        "restartCount": plan.restarts, "imageID": "", "started": false});
-    status.set(&["image"], image.clone());
-    if view.settings.is_gate_on("RecursiveReadOnlyMounts")
-        && let Some(mounts) = spec.and_then(|spec| volume_mounts(spec, view.host.has_runtime_features()))
-    {
-        status.set(&["volumeMounts"], mounts);
-    }
-    let is_lost = container.is_some() && worker.has_lost_containers();
-    let Some(container) = container.filter(|_| !is_lost) else {
-        set_unknown(&mut status, worker, plan, is_lost);
-        return status;
-    };
-    let image = full_name(image.as_str().unwrap_or_default());
-    let digest = view.host.runtime.recorded_digest(&image);
-    status.set(&["imageID"], digest.map_or_else(|| Text::from(image_id(&image)), Text::clone));
-    status.set(&["image"], image);
-    status.set(&["containerID"], format!("containerd://{}", container.id));
-    if let Some(before) = container.before.as_ref().filter(|_| !view.is_collected(container)) {
-        status.set(&["lastState", "terminated"], terminated(before, view));
-    }
-    match container.state {
-        ContainerState::Running => {
-            status.set(&["started"], true);
-            status.set(&["state", "running", "startedAt"], view.time(container.started_at));
-        }
-        ContainerState::Exited { .. } if plan.is_crash_looping && !worker.is_over() => {
-            status.set(&["lastState", "terminated"], terminated(container, view));
-            let text = format!(
-                "back-off {} restarting failed container={} pod={}_{}({})",
-                go_duration(plan.held_back),
-                plan.name,
-                worker.object.key().name,
-                worker.object.key().namespace,
-                worker.uid
-            );
-            let mut waiting = json!({"reason": "CrashLoopBackOff"});
-            waiting.set(&["message"], text);
-            status.set(&["state", "waiting"], waiting);
-        }
-        ContainerState::Exited { .. } => status.set(&["state", "terminated"], terminated(container, view)),
-    }
-    if view.settings.profile().is("container-resources-in-status") {
-        let resources = spec.map(|spec| spec.get("resources").clone()).filter(Json::is_object);
-        let resources = resources.unwrap_or_else(Json::object);
-        if !resources.get("requests").is_empty() {
-            status.set(&["allocatedResources"], resources.get("requests").clone());
-        }
-        status.set(&["resources"], resources);
-    }
-    status
-}
-
-/// Writes the state of a container of which nothing is known, or that was removed before anybody asked how it ended.
-///
-/// Source: pkg/kubelet/kubelet_pods.go (v1.34), `convertToAPIContainerStatuses`.
-fn set_unknown(status: &mut Json, worker: &Worker, plan: &ContainerPlan, is_lost: bool) {
-    let unknown = |message: &str| {
-        json!({"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null, "finishedAt": null,
-            "message": message})
-    };
-    if is_lost {
-        let message = "The container could not be located when the pod was deleted.  The container used to be Running";
-        status.set(&["restartCount"], i64::from(plan.restarts) + 1);
-        status.set(&["lastState", "terminated"], unknown(message));
-    }
-    // What of a lost container is not known is told with the next sync.
-    if worker.is_over() && worker.rejection.is_none() && !(is_lost && worker.delete_at.is_some()) {
-        let message = "The container could not be located when the pod was terminated";
-        status.set(&["state", "terminated"], unknown(message));
-    } else {
-        status.set(&["state", "waiting", "reason"], "ContainerCreating");
-    }
-}
-
-fn terminated(container: &Container, view: &StatusContext<'_>) -> Json {
-    let ContainerState::Exited { finished_at, exit_code, reason } = container.state else { return Json::Null };
-    json!({
-        "containerID": format!("containerd://{}", container.id), "exitCode": exit_code, "reason": reason,
-        "startedAt": view.time(container.started_at), "finishedAt": view.time(finished_at),
-    })
 }

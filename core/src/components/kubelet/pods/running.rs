@@ -2,7 +2,8 @@
 //!
 //! Inputs: time, ended processes, deletions. Outputs: starts and stops on the host, Events, and the statuses to write.
 
-use super::super::swap::limits;
+use super::initializing::Progress;
+use super::starting::NO_CNI_TEXT;
 use super::*;
 
 /// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34),
@@ -14,10 +15,6 @@ const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
 /// The grace period of sandboxes that belong to no admitted pod.
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `HandlePodCleanups`.
 const ORPHAN_GRACE_SECONDS: i64 = 1;
-
-/// The runtime's error without a network. Source: github.com/containerd/go-cni errors.go (v1.1),
-/// `ErrCNINotInitialized`.
-const NO_CNI_TEXT: &str = "cni plugin not initialized";
 
 impl Kubelet {
     /// Does what is due for pods.
@@ -51,9 +48,10 @@ impl Kubelet {
                     worker.note_sync(context.now);
                 }
             }
-            if worker.plans.iter().any(|plan| plan.ready_at == Some(context.now)) {
-                worker.is_dirty = true;
-            }
+            let runtime = &context.host.runtime;
+            let is_ready_now = |plan: &ContainerPlan| plan.ready_at == Some(context.now);
+            let stays = |plan: &ContainerPlan| !runtime.is_about_to_end(&uid, &plan.name, context.now);
+            worker.is_dirty |= worker.plans.iter().any(|plan| is_ready_now(plan) && stays(plan));
             self.sync_pod(&uid, context);
         }
         self.start_preemptors(context);
@@ -74,90 +72,15 @@ impl Kubelet {
                     plan.is_crash_looping = true;
                     worker.is_dirty = true;
                 }
+                for plan in worker.plans.iter_mut().filter(|plan| plan.start_error.is_some()) {
+                    plan.start_at = Some(context.now);
+                    worker.is_dirty = true;
+                }
                 self.settle_pod(uid, context);
             }
             WorkerStage::Stopping => self.settle_pod(uid, context),
             WorkerStage::Over => {}
         }
-    }
-
-    pub(super) fn start_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
-        let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
-        let has_cni = context.host.is_cni_installed;
-        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.stage != WorkerStage::Active {
-            return;
-        }
-        let has_sandbox = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
-        let lacks_network = worker.needs_network() && !has_sandbox && !has_cni;
-        let is_due = |plan: &ContainerPlan| plan.start_at.is_some_and(|at| at <= context.now);
-        if !possible {
-            // No sandbox can be made: the attempt fails until the runtime is back.
-            for plan in worker.plans.iter_mut().filter(|plan| is_due(plan)) {
-                plan.start_at = Some(context.now + SYNC_PERIOD);
-            }
-            return;
-        }
-        if lacks_network && worker.plans.iter().any(is_due) {
-            self.fail_to_make_sandbox(uid, context);
-            return;
-        }
-        let mut started = Vec::new();
-        let (config, settings) = (&self.config, &self.settings);
-        for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= context.now)) {
-            plan.start_at = None;
-            let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
-            let before =
-                context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.container(&plan.name).is_some());
-            plan.restarts += u32::from(before);
-            (plan.is_waiting, plan.is_crash_looping) = (false, false);
-            context.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), context.now);
-            let limits = limits(&worker.object, &plan.name, config.swap, &context.host.spec.hardware, settings);
-            context.host.runtime.limit(uid, &plan.name, limits);
-            plan.ready_at = Some(context.now + behaviour.ready_after.unwrap_or_default());
-            started.push(plan.name.clone());
-        }
-        if started.is_empty() {
-            return;
-        }
-        worker.note_sync(context.now);
-        worker.tells_sandbox = !has_sandbox && settings.profile().is("sandbox-ready-is-told");
-        // What ends at once has ended when the kubelet looks at the runtime.
-        let ends = |name: &Text| {
-            let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(name));
-            container.is_some_and(|own| own.is_about_to_end(context.now, RELIST_PERIOD / 2))
-        };
-        worker.is_dirty |= !started.iter().all(ends);
-        let pod = worker.object.clone();
-        let because = Vec::from([Because::Fact(format!("processes run since now: {}", started.join(", ")))]);
-        for name in started {
-            let image = image_of(&pod, &name);
-            for (reason, row, subject) in [
-                ("Pulled", "event-pulled", &image),
-                ("Created", "event-created", &name),
-                ("Started", "event-started", &name),
-            ] {
-                let message = self.settings.profile().text(row).replace("{}", subject);
-                self.pod_event(&pod, Some(&name), (EventType::Normal, reason, message), context);
-            }
-        }
-        context.outbox.decide(decided_about(&pod.key()), "containers started", because);
-    }
-
-    /// Reports that the sandbox of a new pod failed: there is no network, and the kubelet has not noticed yet.
-    fn fail_to_make_sandbox(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        worker.stage = WorkerStage::Blocked;
-        worker.plans.iter_mut().for_each(|plan| plan.start_at = None);
-        let pod = worker.object.clone();
-        let message = format!(
-            "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \
-             \"{}\": {NO_CNI_TEXT}",
-            context.host.runtime.sandbox_id(uid)
-        );
-        self.pod_event(&pod, None, (EventType::Warning, "FailedCreatePodSandBox", message), context);
-        self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
     }
 
     /// Reports that the network of an ended pod could not be removed: the sandbox stays until that succeeds.
@@ -204,19 +127,26 @@ impl Kubelet {
         let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
         worker.note_stop(&self.settings, context.now);
         worker.stage = WorkerStage::Stopping;
-        worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end);
+        worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end || worker.awaits_relist);
         for plan in &mut worker.plans {
             plan.start_at = None;
         }
         let pod = worker.object.clone();
         self.take_host_ip(uid, context.host);
         let span = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
+        if self.has_started_nothing(uid, context) {
+            // A sandbox is ended first.
+            let has_sandbox = context.host.runtime.sandbox(uid).is_some();
+            self.end_at(uid, context.now + if has_sandbox { RUNTIME_CALL } else { RELIST_PERIOD }, !has_sandbox);
+            return;
+        }
         let stopped = context.host.runtime.stop(uid, Some(&pod), span, context.now);
         if !stopped.is_empty() {
             let why = match self.pods.workers.get(uid) {
                 Some(worker) if worker.is_gone => "the pod is gone from the API",
                 Some(worker) if worker.rejection.is_some() => "the pod was refused when the kubelet started",
                 Some(Worker { ending: Some(ending), .. }) => ending.why,
+                Some(worker) if !worker.is_deleted() => "the containers that the pod is there for have ended",
                 _ => "the pod has a deletionTimestamp",
             };
             let facts = Vec::from([
@@ -265,10 +195,14 @@ impl Kubelet {
             self.take_host_ip(uid, context.host);
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.note_sync(context.now);
-                worker.is_dirty = !worker.is_gone;
+                // The worker of a pod that is told to end waits for the last of its containers.
+                let runs = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running());
+                worker.is_dirty |= !(worker.stage == WorkerStage::Stopping && runs);
+                worker.is_dirty &= !worker.is_gone;
             } else if self.pods.is_filled {
                 context.host.runtime.remove(uid, context.now);
             }
+            self.tell_failed_hooks(uid, context);
             self.settle_pod(uid, context);
             self.sync_pod(uid, context);
         }
@@ -276,6 +210,30 @@ impl Kubelet {
         self.note_pods(context);
         self.pods.recompute_deadline(context.now);
         self.go_on_with_shutdown(context);
+    }
+
+    /// Reports the hooks `preStop` that were under way when their containers ended.
+    fn tell_failed_hooks(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let failed = context.host.runtime.take_failed_hooks(uid);
+        let Some(pod) = self.pods.object(uid).cloned() else { return };
+        for name in failed {
+            let message = String::from("PreStopHook failed");
+            self.pod_event(&pod, Some(&name), (EventType::Warning, "FailedPreStopHook", message), context);
+        }
+    }
+
+    /// Plans the next step of the end of a pod none of whose containers was ever started.
+    fn end_at(&mut self, uid: &Text, at: Timestamp, awaits_relist: bool) {
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            (worker.retry_at, worker.awaits_relist) = (Some(at), awaits_relist);
+        }
+    }
+
+    /// Tells whether none of the containers of a pod that the API has was ever started, and its end is not planned.
+    fn has_started_nothing(&self, uid: &Text, context: &KubeletContext<'_>) -> bool {
+        let sandbox = context.host.runtime.sandbox(uid);
+        let is_known = |own: &Worker| !own.is_gone && !own.is_removed && !own.awaits_relist && own.rejection.is_none();
+        sandbox.is_none_or(|own| own.containers.is_empty()) && self.pods.workers.get(uid).is_some_and(is_known)
     }
 
     /// Notes that all containers of a pod that was stopped have ended, once they have.
@@ -288,11 +246,24 @@ impl Kubelet {
             self.fail_to_end_sandbox(uid, context);
             return;
         }
+        if worker.awaits_relist && worker.retry_at.is_some_and(|at| at > context.now) {
+            return;
+        }
+        if self.has_started_nothing(uid, context) {
+            // It has ended for the kubelet once a relist has seen that.
+            if let Some(worker) = self.pods.workers.get_mut(uid) {
+                worker.is_dirty = true;
+            }
+            self.end_at(uid, context.now + RELIST_PERIOD, true);
+            return;
+        }
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.retry_at = None;
         worker.stage = WorkerStage::Over;
         worker.is_dirty = !worker.is_gone;
         context.host.runtime.clean_up(uid, worker.ending.is_some());
-        worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| !worker.is_gone && !worker.is_removed);
+        let waits = !worker.is_gone && !worker.is_removed && !worker.awaits_relist;
+        worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| waits);
         if worker.is_removed && worker.mirror.is_empty() {
             self.remove_static(uid, context);
             return;
@@ -301,6 +272,24 @@ impl Kubelet {
             self.pods.workers.remove(uid);
             context.host.runtime.remove(uid, context.now);
         }
+        self.release_volumes(uid);
+    }
+
+    /// Ends a pod none of whose containers runs or will be started again; its sidecars are told to end first.
+    fn end_by_itself(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.is_dirty = true;
+        for plan in &mut worker.plans {
+            plan.start_at = None;
+        }
+        if context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
+            self.stop_pod(uid, context);
+            return;
+        }
+        context.host.runtime.clean_up(uid, false);
+        worker.stage = WorkerStage::Over;
+        worker.phase_held_until = Some(context.now + RELIST_PERIOD);
+        worker.sync_at = worker.phase_held_until;
         self.release_volumes(uid);
     }
 
@@ -315,17 +304,23 @@ impl Kubelet {
             return;
         }
         let policy = Text::from(worker.restart_policy());
+        let progress = Progress::of(worker, context.host.runtime.sandbox(uid));
         let mut is_over = !worker.plans.is_empty();
         let mut held_back = Vec::new();
         let mut is_starting = false;
-        for plan in &mut worker.plans {
-            let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
+        for (at, plan) in worker.plans.iter_mut().enumerate() {
+            let sandbox = context.host.runtime.sandbox(uid);
+            let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
             let code = container.and_then(Container::exit_code);
-            let runs_again = policy == *"Always" || (policy == *"OnFailure" && code != Some(0));
+            let runs_again = match plan.role {
+                ContainerRole::Regular => policy == *"Always" || (policy == *"OnFailure" && code != Some(0)),
+                _ => true,
+            };
             if let Some(own) = container
                 && code.is_some()
                 && plan.start_at.is_none()
                 && runs_again
+                && progress.may_start(at, plan)
             {
                 let next = context.host.runtime.next_run(&worker.object, &plan.name, context.now);
                 if plan.restart(own, next, context.now) {
@@ -335,17 +330,15 @@ impl Kubelet {
                 }
                 worker.is_dirty = true;
             }
-            is_over &= code.is_some() && !runs_again;
+            is_over &= plan.role.is_initial() || code.is_some() && !runs_again;
         }
+        if is_over || progress.has_failed {
+            self.end_by_itself(uid, context);
+            return;
+        }
+        self.plan_next(uid, &progress, context);
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let pod = worker.object.clone();
-        if is_over {
-            context.host.runtime.clean_up(uid, false);
-            worker.stage = WorkerStage::Over;
-            worker.is_dirty = true;
-            worker.phase_held_until = Some(context.now + RELIST_PERIOD);
-            worker.sync_at = worker.phase_held_until;
-            self.release_volumes(uid);
-        }
         if is_starting && context.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
             let message = String::from("Pod sandbox changed, it will be killed and re-created.");
             self.pod_event(&pod, None, (EventType::Normal, "SandboxChanged", message), context);
@@ -382,28 +375,4 @@ impl ContainerPlan {
         self.start_at = Some(next);
         true
     }
-}
-
-/// Plans a container; the restart count continues over a restart of the kubelet.
-pub(super) fn plan_of(name: &Text, pod: &Object, host: &Host) -> ContainerPlan {
-    let statuses = pod.stable().at(&["status", "containerStatuses"]);
-    let stored = statuses.items().iter().find(|status| status.get("name").as_str() == Some(name));
-    let known = host.runtime.sandbox(pod.uid()).and_then(|sandbox| sandbox.container(name));
-    let counted = stored.and_then(|status| status.get("restartCount").as_i64()).unwrap_or_default();
-    ContainerPlan {
-        name: name.clone(),
-        start_at: None,
-        ready_at: None,
-        restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
-        backoff: None,
-        held_back: SignedDuration::ZERO,
-        is_waiting: false,
-        is_crash_looping: false,
-    }
-}
-
-fn image_of(pod: &Object, container: &str) -> Text {
-    let list = pod.stable().at(&["spec", "containers"]);
-    let found = list.items().iter().find(|item| item.get("name").as_str() == Some(container));
-    found.and_then(|item| item.get("image").as_text().cloned()).unwrap_or_default()
 }

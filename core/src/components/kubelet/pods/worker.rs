@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
 use super::whole_pod::is_shown;
+use crate::components::host::runtime::ContainerRole;
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, Text};
 use crate::profile::Settings;
@@ -30,6 +31,8 @@ pub(super) enum WorkerStage {
 pub(in crate::components::kubelet) struct ContainerPlan {
     /// The container's name.
     pub(in crate::components::kubelet) name: Text,
+    /// What it is to the pod.
+    pub(in crate::components::kubelet) role: ContainerRole,
     /// When its process starts; `None` once it has, or if it never will.
     pub(in crate::components::kubelet) start_at: Option<Timestamp>,
     /// When it is ready, once it runs.
@@ -44,6 +47,8 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) is_waiting: bool,
     /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
     pub(in crate::components::kubelet) is_crash_looping: bool,
+    /// Reason and message of the start that failed; until the next sync nothing shows them.
+    pub(in crate::components::kubelet) start_error: Option<(&'static str, Text)>,
 }
 
 /// The worker of one pod.
@@ -94,6 +99,9 @@ pub(in crate::components::kubelet) struct Worker {
     pub(super) retry_at: Option<Timestamp>,
     /// Whether the removal of its sandbox has failed.
     pub(super) has_failed_to_end: bool,
+    /// Whether none of its containers was ever started, its sandbox was ended if it had one, and all that is left is the
+    /// relist that sees so.
+    pub(super) awaits_relist: bool,
     /// Whether it ended before this process started, and its sandbox did not outlive a boot.
     pub(super) has_lost_address: bool,
 }
@@ -159,6 +167,11 @@ impl Worker {
 
     pub(super) fn is_deleted(&self) -> bool {
         is_ending(&self.object)
+    }
+
+    /// Returns the plans of the containers that the pod is there for.
+    pub(super) fn regular(&self) -> impl Iterator<Item = &ContainerPlan> {
+        self.plans.iter().filter(|plan| !plan.role.is_initial())
     }
 
     pub(super) fn restart_policy(&self) -> &str {

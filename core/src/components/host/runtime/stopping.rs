@@ -1,0 +1,220 @@
+//! How containers end that were told to: their hook, their turn, SIGTERM, and SIGKILL after the grace period.
+//!
+//! Mirrors `killContainer` of pkg/kubelet/kuberuntime/kuberuntime_container.go and kuberuntime_termination_order.go
+//! (v1.34), which the kubelet does and the runtime carries out. Inputs: the pod, its grace period, time. Outputs:
+//! signals, and when the next step is due. Invariant: no step is later than the grace period, but each process has two
+//! seconds from SIGTERM to SIGKILL.
+
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::super::behaviour::{ContainerBehaviour, StopsAfter};
+use super::{Container, ContainerRole, KILLED, Runtime, Sandbox};
+use crate::objects::{Json, Object, Text};
+
+/// How long a process has at least from SIGTERM to SIGKILL.
+/// Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34), `minimumGracePeriodInSeconds`.
+const LEAST: SignedDuration = SignedDuration::from_secs(2);
+
+/// A process that ends within this time of its start is never seen to run: half of the period of the relist.
+/// Source: pkg/kubelet/kubelet.go (v1.34), `genericPlegRelistPeriod`.
+const UNSEEN: SignedDuration = SignedDuration::from_millis(500);
+
+/// What is left to do until a container gets SIGTERM.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stop {
+    /// When it was told.
+    asked_at: Timestamp,
+    /// The end of its grace period.
+    deadline: Timestamp,
+    /// The containers that have to end before.
+    after: Vec<Text>,
+    behaviour: ContainerBehaviour,
+}
+
+/// Returns how long the hook `preStop` of a container takes; zero for what is not known to take time.
+fn hook_time(container: &Json) -> SignedDuration {
+    let hook = container.at(&["lifecycle", "preStop"]);
+    let of_sleep = hook.at(&["sleep", "seconds"]).as_i64();
+    let command: Vec<&str> = hook.at(&["exec", "command"]).items().iter().filter_map(Json::as_str).collect();
+    let slept = match command.as_slice() {
+        ["sleep" | "/bin/sleep", seconds] => seconds.strip_suffix('s').unwrap_or(seconds).parse().ok(),
+        [_, "-c", script] => script.trim().strip_prefix("sleep ").and_then(|seconds| seconds.trim().parse().ok()),
+        _ => None,
+    };
+    SignedDuration::from_secs(of_sleep.or(slept).filter(|seconds| *seconds > 0).unwrap_or(0))
+}
+
+/// Returns the containers that have to end before one of them is told to: for a sidecar those that depend on it.
+///
+/// Source: pkg/kubelet/kuberuntime/kuberuntime_termination_order.go (v1.34), `newTerminationOrdering`.
+fn before(role: ContainerRole, name: &str, pod: &Object) -> Vec<Text> {
+    if role != ContainerRole::Sidecar {
+        return Vec::new();
+    }
+    let named = ContainerRole::containers(pod).filter_map(|(role, own)| Some((role, own.get("name").as_text()?)));
+    let later = named.skip_while(|(_, other)| ***other != *name).skip(1);
+    later.filter(|(role, _)| *role != ContainerRole::Init).map(|(_, other)| other.clone()).collect()
+}
+
+impl Container {
+    /// Tells it to end; false if it was told before, which can only shorten its grace period.
+    pub(super) fn tell_to_stop(
+        &mut self,
+        (pod, behaviour): (Option<&Object>, ContainerBehaviour),
+        (grace, is_scripted): (SignedDuration, bool),
+        now: Timestamp,
+    ) -> bool {
+        let deadline = now + grace.min(SignedDuration::from_nanos(i64::MAX));
+        if let Some(stop) = &mut self.stop {
+            stop.deadline = stop.deadline.min(deadline);
+            return false;
+        }
+        if !self.signals.is_empty() {
+            self.kill_at = Some(self.kill_at.map_or(deadline, |before| before.min(deadline))).filter(|_| !is_scripted);
+            return false;
+        }
+        let found = pod.and_then(|pod| Some((pod, ContainerRole::find(pod, &self.name)?)));
+        let hook = found.map_or(SignedDuration::ZERO, |(_, (_, container))| hook_time(container));
+        let after = found.map(|(pod, (role, _))| before(role, &self.name, pod)).unwrap_or_default();
+        self.hook_ends = Some(now + hook).filter(|at| *at > now);
+        self.stop = Some(Stop { asked_at: now, deadline, after, behaviour });
+        true
+    }
+
+    /// Forgets that it was told to end.
+    pub(super) fn forget_stop(&mut self) {
+        (self.stop, self.kill_at, self.hook_ends) = (None, None, None);
+    }
+
+    /// Returns when something happens to it without any other's end.
+    pub(super) fn next_step(&self) -> Option<Timestamp> {
+        let waits = self.stop.as_ref().map(|stop| self.hook_ends.unwrap_or(stop.deadline).min(stop.deadline));
+        self.ends.map(|(at, _)| at).into_iter().chain(waits).chain(self.kill_at).min()
+    }
+
+    /// Sends SIGTERM if nothing has to happen before; returns whether it did.
+    fn terminate(&mut self, is_running: impl Fn(&Text) -> bool, is_scripted: bool, now: Timestamp) -> bool {
+        // A hook that has ended, or that the grace period does not wait for, leaves the turn of others to wait for.
+        let hook_runs = self.hook_ends.is_some_and(|at| at > now);
+        let is_due = |stop: &Stop| now >= stop.deadline || !hook_runs && !stop.after.iter().any(&is_running);
+        if !hook_runs {
+            self.hook_ends = None;
+        }
+        let Some(stop) = self.stop.take_if(|stop| is_due(stop)) else { return false };
+        // The grace period counts down in whole seconds.
+        let waited = SignedDuration::from_secs(now.duration_since(stop.asked_at).as_secs());
+        let left = (stop.deadline.duration_since(stop.asked_at) - waited).max(LEAST);
+        self.signals.push((now, "SIGTERM"));
+        self.kill_at = Some(now + left).filter(|_| !is_scripted);
+        if let StopsAfter::Delay(delay) = stop.behaviour.stop()
+            && self.scripted.is_none()
+            && self.ends.is_none_or(|(at, _)| at > now + delay)
+        {
+            self.ends = Some((now + delay, stop.behaviour.exit_code.unwrap_or(0)));
+        }
+        true
+    }
+
+    /// Does what is due; returns whether the process has ended.
+    fn advance(&mut self, is_scripted: bool, now: Timestamp) -> bool {
+        let own = self.ends.filter(|(at, _)| *at <= now);
+        let own = own.filter(|(at, _)| is_scripted || self.kill_at.is_none_or(|kill| *at <= kill));
+        if let Some((at, exit_code)) = own {
+            self.end(at, exit_code, if exit_code == 0 { "Completed" } else { "Error" });
+        } else if let Some(at) = self.kill_at.filter(|at| *at <= now && !is_scripted) {
+            self.signals.push((at, "SIGKILL"));
+            self.end(at, KILLED, "Error");
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
+impl Runtime {
+    /// Tells whether a recording says that a running container of a pod ends before anybody looks at it again.
+    #[must_use]
+    pub fn is_about_to_end(&self, uid: &str, container: &str, now: Timestamp) -> bool {
+        let own = self.sandbox(uid).and_then(|sandbox| sandbox.container(container));
+        own.is_some_and(|own| own.scripted.is_some() && own.ends.is_some_and(|(at, _)| at <= now + UNSEEN))
+    }
+}
+
+impl Sandbox {
+    /// Sends the signals that are due, and ends the processes whose time has come; returns whether one has.
+    pub(super) fn advance(&mut self, is_scripted: bool, now: Timestamp) -> bool {
+        let mut has_ended = false;
+        loop {
+            let mut is_changed = false;
+            for container in self.containers.iter_mut().filter(|container| container.is_running()) {
+                is_changed |= container.advance(is_scripted, now);
+            }
+            has_ended |= is_changed;
+            if !self.terminate(is_scripted, now) && !is_changed {
+                return has_ended;
+            }
+        }
+    }
+
+    /// Sends SIGTERM to the containers whose turn it is; returns whether any got it.
+    pub(super) fn terminate(&mut self, is_scripted: bool, now: Timestamp) -> bool {
+        let mut is_changed = false;
+        let running: Vec<Text> =
+            self.containers.iter().filter(|own| own.is_running()).map(|own| own.name.clone()).collect();
+        for container in self.containers.iter_mut().filter(|container| container.is_running()) {
+            is_changed |= container.terminate(|name| running.contains(name), is_scripted, now);
+        }
+        is_changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::{before, hook_time};
+    use crate::components::host::runtime::ContainerRole;
+    use crate::json;
+    use crate::objects::{Object, Text};
+
+    #[test]
+    fn a_hook_takes_the_time_that_it_sleeps() {
+        for (hook, seconds) in [
+            (json!({"sleep": {"seconds": 5}}), 5),
+            (json!({"exec": {"command": ["sleep", "3"]}}), 3),
+            (json!({"exec": {"command": ["sh", "-c", "sleep 15"]}}), 15),
+            (json!({"exec": {"command": ["sh", "-c", "sleep 15; echo"]}}), 0),
+            (json!({"exec": {"command": ["nginx", "-s", "quit"]}}), 0),
+            (json!({"httpGet": {"path": "/", "port": 80}}), 0),
+        ] {
+            assert_eq!(
+                hook_time(&json!({"lifecycle": {"preStop": hook.clone()}})),
+                SignedDuration::from_secs(seconds),
+                "{hook:?}"
+            );
+        }
+        assert_eq!(hook_time(&json!({})), SignedDuration::ZERO);
+    }
+
+    #[test]
+    fn sidecars_end_after_what_starts_after_them() {
+        let pod = Object::new(
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {
+            "initContainers": [{"name": "first", "restartPolicy": "Always"}, {"name": "once"},
+                {"name": "second", "restartPolicy": "Always"}],
+            "containers": [{"name": "main"}, {"name": "other"}]}}),
+            1,
+        );
+        let of = |name: &str| {
+            let (role, _) = ContainerRole::find(&pod, name).unwrap();
+            before(role, name, &pod)
+        };
+        let names = |names: &[&'static str]| names.iter().copied().map(Text::of).collect::<alloc::vec::Vec<_>>();
+        assert_eq!(of("first"), names(&["second", "main", "other"]));
+        assert_eq!(of("second"), names(&["main", "other"]));
+        assert_eq!(of("main"), names(&[]));
+        assert_eq!(of("once"), names(&[]));
+    }
+}

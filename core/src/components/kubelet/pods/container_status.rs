@@ -1,0 +1,130 @@
+//! The status that a kubelet writes for one container of a pod.
+//!
+//! Mirrors `convertToAPIContainerStatuses` of pkg/kubelet/kubelet_pods.go (v1.34). Pure. Inputs: the pod's worker, the
+//! plan of the container, the pod in the API, the host, the instant. Output: an entry of `containerStatuses` or
+//! `initContainerStatuses`.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::pod_status::StatusContext;
+use super::volume_mounts::volume_mounts;
+use super::{ContainerPlan, Worker, WorkerStage};
+use crate::components::host::Host;
+use crate::components::host::runtime::{Container, ContainerState};
+use crate::components::kubelet::image_names::{full_name, image_id};
+use crate::json;
+use crate::objects::go_duration::go_duration;
+use crate::objects::{Json, Text};
+
+/// Builds the status of a container.
+pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &StatusContext<'_>) -> Json {
+    let list = if plan.role.is_initial() { "initContainers" } else { "containers" };
+    let spec = pod.at(&["spec", list]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
+    let image = spec.map(|spec| spec.get("image").clone()).unwrap_or_default();
+    let sandbox = view.host.runtime.sandbox(&worker.uid);
+    let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let mut status = json!({"name": plan.name.as_str(), "lastState": {}, "ready": plan.is_ready(worker, view),
+        "restartCount": plan.restarts, "imageID": "", "started": false});
+    status.set(&["image"], image.clone());
+    if view.settings.is_gate_on("RecursiveReadOnlyMounts")
+        && let Some(mounts) = spec.and_then(|spec| volume_mounts(spec, view.host.has_runtime_features()))
+    {
+        status.set(&["volumeMounts"], mounts);
+    }
+    let is_lost = container.is_some() && worker.has_lost_containers();
+    let Some(container) = container.filter(|_| !is_lost) else {
+        set_unknown(&mut status, worker, plan, is_lost, view.host);
+        return status;
+    };
+    let image = full_name(image.as_str().unwrap_or_default());
+    let digest = view.host.runtime.recorded_digest(&image);
+    status.set(&["imageID"], digest.map_or_else(|| Text::from(image_id(&image)), Text::clone));
+    status.set(&["image"], image);
+    status.set(&["containerID"], format!("containerd://{}", container.id));
+    if let Some(before) = container.before.as_ref().filter(|_| !view.is_collected(container)) {
+        status.set(&["lastState", "terminated"], terminated(before, view));
+    }
+    match container.state {
+        ContainerState::Running => {
+            status.set(&["started"], true);
+            status.set(&["state", "running", "startedAt"], view.time(container.started_at));
+        }
+        ContainerState::Exited { .. } if plan.is_crash_looping && !worker.is_over() => {
+            status.set(&["lastState", "terminated"], terminated(container, view));
+            let text = format!(
+                "back-off {} restarting failed container={} pod={}_{}({})",
+                go_duration(plan.held_back),
+                plan.name,
+                worker.object.key().name,
+                worker.object.key().namespace,
+                worker.uid
+            );
+            let mut waiting = json!({"reason": "CrashLoopBackOff"});
+            waiting.set(&["message"], text);
+            status.set(&["state", "waiting"], waiting);
+        }
+        ContainerState::Exited { .. } => status.set(&["state", "terminated"], terminated(container, view)),
+    }
+    if view.settings.profile().is("container-resources-in-status") {
+        let resources = spec.map(|spec| spec.get("resources").clone()).filter(Json::is_object);
+        let resources = resources.unwrap_or_else(Json::object);
+        if !resources.get("requests").is_empty() {
+            status.set(&["allocatedResources"], resources.get("requests").clone());
+        }
+        status.set(&["resources"], resources);
+    }
+    status
+}
+
+/// Writes the state of a container of which nothing is known, or that was removed before anybody asked how it ended.
+///
+/// Source: pkg/kubelet/kubelet_pods.go (v1.34), `convertToAPIContainerStatuses`.
+fn set_unknown(status: &mut Json, worker: &Worker, plan: &ContainerPlan, is_lost: bool, host: &Host) {
+    let unknown = |message: &str| {
+        json!({"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null, "finishedAt": null,
+            "message": message})
+    };
+    if is_lost {
+        let message = "The container could not be located when the pod was deleted.  The container used to be Running";
+        status.set(&["restartCount"], i64::from(plan.restarts) + 1);
+        status.set(&["lastState", "terminated"], unknown(message));
+    }
+    let is_ended = worker.is_over() && worker.rejection.is_none() && has_to_be_known(worker, plan, host);
+    let has_started = worker.stage == WorkerStage::Active && !worker.is_deleted();
+    // What of a lost container is not known is told with the next sync.
+    if is_ended && !(is_lost && worker.delete_at.is_some()) {
+        let message = "The container could not be located when the pod was terminated";
+        status.set(&["state", "terminated"], unknown(message));
+    } else if let Some((reason, message)) = plan.start_error.as_ref().filter(|_| has_started) {
+        status.set(&["state", "waiting"], json!({"message": message.as_str(), "reason": reason}));
+    } else {
+        let is_initial = |plan: &ContainerPlan| plan.role.is_initial();
+        let reason = if worker.plans.iter().any(is_initial) { "PodInitializing" } else { "ContainerCreating" };
+        status.set(&["state", "waiting", "reason"], reason);
+    }
+}
+
+/// Tells whether a container of a pod that has ended is told to have ended too, although nothing is known of it: of a
+/// pod that was initialized each, of one that was not the init containers up to the last that was started.
+///
+/// Source: pkg/kubelet/status/status_manager.go (v1.34), `TerminatePod`.
+fn has_to_be_known(worker: &Worker, plan: &ContainerPlan, host: &Host) -> bool {
+    let sandbox = host.runtime.sandbox(&worker.uid);
+    let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let initial: Vec<&ContainerPlan> = worker.plans.iter().filter(|plan| plan.role.is_initial()).collect();
+    if plan.role.is_initial() {
+        let last = initial.iter().rposition(|own| known(own).is_some()).unwrap_or(0);
+        return initial.iter().take(last + 1).any(|own| own.name == plan.name);
+    }
+    let is_done = |own: &&ContainerPlan| known(own).is_some_and(|own| own.exit_code() == Some(0));
+    worker.regular().any(|own| known(own).is_some()) || initial.last().is_none_or(is_done)
+}
+
+fn terminated(container: &Container, view: &StatusContext<'_>) -> Json {
+    let ContainerState::Exited { finished_at, exit_code, reason } = container.state else { return Json::Null };
+    json!({
+        "containerID": format!("containerd://{}", container.id), "exitCode": exit_code, "reason": reason,
+        "startedAt": view.time(container.started_at), "finishedAt": view.time(finished_at),
+    })
+}

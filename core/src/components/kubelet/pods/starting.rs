@@ -1,0 +1,197 @@
+//! The starts of a pod's containers: their sandbox, their images, their processes.
+//!
+//! Mirrors `SyncPod` of pkg/kubelet/kuberuntime/kuberuntime_manager.go and pkg/kubelet/images/image_manager.go (v1.34).
+//! Inputs: time, plans. Outputs: starts on the host, Events. Left out on purpose: pulls, which take no time here.
+
+use super::super::swap::limits;
+use super::initializing::Progress;
+use super::*;
+use crate::components::kubelet::image_names::full_name;
+
+/// The error of an image that is not on the machine and must not be pulled.
+/// Source: pkg/kubelet/images/types.go (v1.34), `ErrImageNeverPull`.
+const NEVER_PULL: &str = "ErrImageNeverPull";
+
+/// The runtime's error without a network. Source: github.com/containerd/go-cni errors.go (v1.1),
+/// `ErrCNINotInitialized`.
+pub(super) const NO_CNI_TEXT: &str = "cni plugin not initialized";
+
+impl Kubelet {
+    /// Starts the containers whose time has come.
+    pub(super) fn start_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
+        let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
+        let has_cni = context.host.is_cni_installed;
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.stage != WorkerStage::Active {
+            return;
+        }
+        let has_sandbox = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
+        let lacks_network = worker.needs_network() && !has_sandbox && !has_cni;
+        let is_due = |plan: &ContainerPlan| plan.start_at.is_some_and(|at| at <= context.now);
+        if !possible {
+            // No sandbox can be made: the attempt fails until the runtime is back.
+            for plan in worker.plans.iter_mut().filter(|plan| is_due(plan)) {
+                plan.start_at = Some(context.now + SYNC_PERIOD);
+            }
+            return;
+        }
+        if lacks_network && worker.plans.iter().any(is_due) {
+            self.fail_to_make_sandbox(uid, context);
+            return;
+        }
+        let due: Vec<usize> = (0..worker.plans.len()).filter(|at| is_due(&worker.plans[*at])).collect();
+        let (mut started, mut failed) = (Vec::new(), Vec::new());
+        for at in due {
+            let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+            let plan = &mut worker.plans[at];
+            plan.start_at = None;
+            plan.start_error = missing_image(&worker.object, &plan.name, context.host);
+            if plan.start_error.is_some() {
+                context.host.runtime.make_sandbox(&worker.object, cidr.as_deref());
+                failed.push(at);
+            } else {
+                self.start_container(uid, at, cidr.as_deref(), context);
+                started.push(at);
+            }
+        }
+        self.tell_failed_starts(uid, &failed, has_sandbox, context);
+        self.tell_starts(uid, &started, has_sandbox, context);
+    }
+
+    /// Starts the process of a container.
+    fn start_container(&mut self, uid: &Text, at: usize, cidr: Option<&str>, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        let (pod, plan) = (&worker.object, &mut worker.plans[at]);
+        let behaviour = context.host.runtime.behaviour(pod, &plan.name);
+        let before = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.container(&plan.name).is_some());
+        plan.restarts += u32::from(before);
+        (plan.is_waiting, plan.is_crash_looping) = (false, false);
+        context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
+        let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
+        context.host.runtime.limit(uid, &plan.name, limits);
+        plan.ready_at = Some(context.now + behaviour.ready_after.unwrap_or_default());
+    }
+
+    /// Reports starts that have failed, and plans the next attempt: after the first one with the relist that sees the
+    /// sandbox.
+    fn tell_failed_starts(
+        &mut self,
+        uid: &Text,
+        failed: &[usize],
+        had_sandbox: bool,
+        context: &mut KubeletContext<'_>,
+    ) {
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| !failed.is_empty()) else { return };
+        worker.note_sync(context.now);
+        let pod = worker.object.clone();
+        let errors = failed.iter().filter_map(|at| worker.plans.get(*at));
+        let errors = errors.filter_map(|plan| Some((plan.name.clone(), plan.start_error.clone()?)));
+        for (name, (reason, message)) in errors.collect::<Vec<_>>() {
+            self.pod_event(&pod, Some(&name), (EventType::Warning, reason, String::from(message.as_str())), context);
+            let message = format!("Error: {reason}");
+            self.pod_event(&pod, Some(&name), (EventType::Warning, "Failed", message), context);
+        }
+        let pause = if had_sandbox { FAILED_SYNC_PAUSE } else { SignedDuration::ZERO };
+        self.retry_pod(uid, pause, context.now);
+    }
+
+    /// Reports containers that were started, and plans what their start allows.
+    fn tell_starts(&mut self, uid: &Text, started: &[usize], had_sandbox: bool, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| !started.is_empty()) else { return };
+        worker.note_sync(context.now);
+        worker.tells_sandbox = !had_sandbox && self.settings.profile().is("sandbox-ready-is-told");
+        let names: Vec<Text> = started.iter().map(|at| worker.plans[*at].name.clone()).collect();
+        // What ends at once has ended when the kubelet looks at the runtime.
+        let ends = |name: &Text| context.host.runtime.is_about_to_end(uid, name, context.now);
+        worker.is_dirty |= !names.iter().all(ends);
+        let pod = worker.object.clone();
+        let because = Vec::from([Because::Fact(format!("processes run since now: {}", names.join(", ")))]);
+        for name in names {
+            let container = ContainerRole::find(&pod, &name);
+            let image = container.and_then(|(_, own)| own.get("image").as_text()).cloned().unwrap_or_default();
+            for (reason, row, subject) in [
+                ("Pulled", "event-pulled", &image),
+                ("Created", "event-created", &name),
+                ("Started", "event-started", &name),
+            ] {
+                let message = self.settings.profile().text(row).replace("{}", subject);
+                self.pod_event(&pod, Some(&name), (EventType::Normal, reason, message), context);
+            }
+        }
+        context.outbox.decide(decided_about(&pod.key()), "containers started", because);
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        let progress = Progress::of(worker, context.host.runtime.sandbox(uid));
+        self.plan_next(uid, &progress, context);
+    }
+
+    /// Plans the starts of the containers that may start now for the first time.
+    pub(super) fn plan_next(&mut self, uid: &Text, progress: &Progress, context: &KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.stage == WorkerStage::Active) else {
+            return;
+        };
+        let runtime = &context.host.runtime;
+        for (at, plan) in worker.plans.iter_mut().enumerate() {
+            let is_known = runtime.sandbox(uid).is_some_and(|sandbox| sandbox.container(&plan.name).is_some());
+            let is_planned = plan.start_at.is_some() || plan.start_error.is_some();
+            if is_known || is_planned || !progress.may_start(at, plan) {
+                continue;
+            }
+            // What cannot start is tried all the same.
+            let is_missing = missing_image(&worker.object, &plan.name, context.host).is_some();
+            let attempt = context.now + runtime.behaviour(&worker.object, &plan.name).start_delay();
+            let run = runtime.next_run(&worker.object, &plan.name, context.now);
+            plan.start_at = Some(if is_missing { attempt } else { run });
+        }
+    }
+
+    /// Reports that the sandbox of a new pod failed: there is no network, and the kubelet has not noticed yet.
+    fn fail_to_make_sandbox(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.stage = WorkerStage::Blocked;
+        worker.plans.iter_mut().for_each(|plan| plan.start_at = None);
+        let pod = worker.object.clone();
+        let message = format!(
+            "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \
+             \"{}\": {NO_CNI_TEXT}",
+            context.host.runtime.sandbox_id(uid)
+        );
+        self.pod_event(&pod, None, (EventType::Warning, "FailedCreatePodSandBox", message), context);
+        self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
+    }
+}
+
+/// Plans a container; the restart count continues over a restart of the kubelet.
+pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Host) -> ContainerPlan {
+    let list = if role.is_initial() { "initContainerStatuses" } else { "containerStatuses" };
+    let statuses = pod.stable().at(&["status", list]);
+    let stored = statuses.items().iter().find(|status| status.get("name").as_str() == Some(name));
+    let known = host.runtime.sandbox(pod.uid()).and_then(|sandbox| sandbox.container(name));
+    let counted = stored.and_then(|status| status.get("restartCount").as_i64()).unwrap_or_default();
+    ContainerPlan {
+        name: name.clone(),
+        role,
+        start_at: None,
+        ready_at: None,
+        restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
+        backoff: None,
+        held_back: SignedDuration::ZERO,
+        is_waiting: false,
+        is_crash_looping: false,
+        start_error: None,
+    }
+}
+
+/// Returns the error of a container whose image is not on the machine and must not be pulled. A machine of which no
+/// image is known has them all.
+fn missing_image(pod: &Object, container: &str, host: &Host) -> Option<(&'static str, Text)> {
+    let (_, own) = ContainerRole::find(pod, container)?;
+    let is_never_pulled = own.get("imagePullPolicy").as_str() == Some("Never");
+    let image = own.get("image").as_str().filter(|_| is_never_pulled && !host.images.is_empty())?;
+    let names = host.images.iter().flat_map(|own| own.get("names").items()).filter_map(Json::as_str);
+    let wanted = full_name(image);
+    if names.into_iter().any(|name| full_name(name) == wanted) {
+        return None;
+    }
+    Some((NEVER_PULL, Text::from(format!("Container image \"{image}\" is not present with pull policy of Never"))))
+}

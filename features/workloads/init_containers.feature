@@ -1,0 +1,264 @@
+@core
+Feature: Init containers and sidecars start before a Pod's containers, and sidecars end after them
+  Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34), computeInitContainerActions
+  Source: pkg/kubelet/kuberuntime/kuberuntime_termination_order.go (v1.34), newTerminationOrdering
+  Source: pkg/kubelet/kubelet_pods.go (v1.34), getPhase; pkg/kubelet/status/generate.go, GeneratePodInitializedCondition
+
+  Rule: Init containers run to their end one after the other
+
+    Scenario: The Pod is Pending until both have ended with success
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/first.crashes-after: 10s, nodeproof.dev/first.exit-code: "0"}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - {name: first, image: registry.k8s.io/busybox:1.36}
+          - {name: second, image: registry.k8s.io/busybox:1.36}
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" field status.initContainerStatuses[0].state.running is set within 3s
+      And Pod "web" keeps field status.initContainerStatuses[1].state.waiting.reason "PodInitializing" for 9s
+      And Pod "web" keeps field status.containerStatuses[0].state.waiting.reason "PodInitializing" for 11s
+      And Pod "web" field status.conditions[Initialized].message is "containers with incomplete status: [first second]" within 3s
+      And Pod "web" has condition Initialized=True between 12s and 15s
+      And Pod "web" field status.phase is "Running" between 13s and 16s
+      And 3 Events Started about Pod "web" between 13s and 16s
+      And Pod "web" field status.initContainerStatuses[0].state.terminated.reason is "Completed" between 10s and 13s
+      And the history of Pod "web" matches its snapshot
+
+    Scenario: One that fails is started again, and the others wait
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/first.crashes-after: 2s}
+        spec:
+          nodeName: worker-1
+          initContainers: [{name: first, image: registry.k8s.io/busybox:1.36}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" field status.initContainerStatuses[0].restartCount is 1 within 10s
+      And Event BackOff about Pod "web" between 4s and 12s
+      And Pod "web" field status.initContainerStatuses[0].restartCount is 2 between 10s and 40s
+      But Pod "web" keeps field status.phase "Pending" for 2m
+      And Pod "web" keeps field status.containerStatuses[0].state.running absent for 2m
+
+    Scenario: One that fails ends a Pod that never restarts
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/first.crashes-after: 2s, nodeproof.dev/first.exit-code: "3"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          initContainers: [{name: first, image: registry.k8s.io/busybox:1.36}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" field status.phase is "Failed" between 2s and 8s
+      And Pod "web" field status.initContainerStatuses[0].state.terminated.exitCode is 3 within 8s
+      And Pod "web" has condition Initialized=False within 8s
+      And Pod "web" keeps field status.containerStatuses[0].state.waiting.reason "PodInitializing" for 60s
+      And Pod "web" keeps field status.containerStatuses[0].state.running absent for 60s
+
+    Scenario: After a reboot they run again
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          initContainers: [{name: first, image: registry.k8s.io/busybox:1.36}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" field status.phase is "Running"
+      When machine "worker-1" reboots
+      Then Pod "web" field status.initContainerStatuses[0].restartCount is 1 within 60s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 60s
+      And Pod "web" has condition Ready=True within 60s
+
+  Rule: A sidecar runs on beside the containers, and ends after them
+
+    Scenario: A Pod that is deleted
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.stops-after: 5s}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - {name: outer, image: registry.k8s.io/busybox:1.36, restartPolicy: Always}
+          - {name: inner, image: registry.k8s.io/busybox:1.36, restartPolicy: Always}
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user deletes Pod "web"
+      Then container "main" of Pod "web" stops on machine "worker-1" between 4s and 6s
+      And container "inner" of Pod "web" stops on machine "worker-1" between 5.5s and 7s
+      And container "outer" of Pod "web" stops on machine "worker-1" between 6.5s and 8s
+      And Pod "web" is gone between 7s and 10s
+      And Event Killing about Pod "web", message "Stopping container outer" within 2s
+      And the history of Pod "web" matches its snapshot
+
+    Scenario: A sidecar whose turn never comes is ended when the grace period is over
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.stops-after: never, nodeproof.dev/side.stops-after: never}
+        spec:
+          nodeName: worker-1
+          terminationGracePeriodSeconds: 10
+          initContainers: [{name: side, image: registry.k8s.io/busybox:1.36, restartPolicy: Always}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user deletes Pod "web"
+      Then container "main" of Pod "web" stops on machine "worker-1" between 9s and 11s
+      And container "side" of Pod "web" stops on machine "worker-1" between 11s and 13s
+      And Pod "web" is gone between 11s and 15s
+
+    Scenario: A Pod whose containers have ended does not wait for its sidecar
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: job
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 10s, nodeproof.dev/main.exit-code: "0"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          initContainers: [{name: side, image: registry.k8s.io/busybox:1.36, restartPolicy: Always}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "job" field status.containerStatuses[0].state.terminated.exitCode is 0 between 10s and 14s
+      And Event Killing about Pod "job", message "Stopping container side" between 10s and 14s
+      And Pod "job" field status.phase is "Succeeded" between 12s and 17s
+      And Pod "job" field status.conditions[Initialized].reason is "PodCompleted" between 12s and 17s
+
+    Scenario: A sidecar that fails is started again while the Pod stays Running
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/side.crashes-after: 20s}
+        spec:
+          nodeName: worker-1
+          initContainers: [{name: side, image: registry.k8s.io/busybox:1.36, restartPolicy: Always}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" field status.phase is "Running"
+      When 1s passes
+      Then Pod "web" field status.conditions[Ready].message is "containers with unready status: [side]" within 25s
+      And Pod "web" field status.initContainerStatuses[0].restartCount is 1 within 30s
+      And Pod "web" keeps field status.phase "Running" for 60s
+      And Pod "web" keeps condition Initialized=True for 60s
+      And container "main" of Pod "web" keeps running on machine "worker-1" for 60s
+
+  Rule: A hook delays SIGTERM, as long as the grace period lasts
+
+    Scenario Outline: The hook <hook> with a grace period of <grace> s
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          terminationGracePeriodSeconds: <grace>
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {preStop: <hook>}
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user deletes Pod "web"
+      Then container "main" of Pod "web" stops on machine "worker-1" between <least> and <most>
+      And Pod "web" is gone within 20s
+
+      Examples:
+        | hook                              | grace | least | most |
+        | {sleep: {seconds: 5}}             | 30    | 5.5s  | 7s   |
+        | {exec: {command: [sleep, "3"]}}   | 30    | 3.5s  | 5s   |
+        | {exec: {command: [nginx, -s, quit]}} | 30 | 0.5s  | 2s   |
+
+    Scenario: A hook that outlasts the grace period fails with its container
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.stops-after: never}
+        spec:
+          nodeName: worker-1
+          terminationGracePeriodSeconds: 5
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {preStop: {exec: {command: [sleep, "60"]}}}
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user deletes Pod "web"
+      Then container "main" of Pod "web" stops on machine "worker-1" between 6s and 8s
+      And Event FailedPreStopHook about Pod "web", message "PreStopHook failed" between 6s and 9s
+      And Pod "web" is gone between 7s and 12s
+
+  Rule: An image that must not be pulled has to be on the machine
+
+    Scenario: The container waits, and its start is tried again
+      Given a machine "worker-1" with:
+        | images | [{"names":["registry.k8s.io/pause:3.10"],"sizeBytes":700000}] |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - {name: main, image: "registry.k8s.io/missing:1", imagePullPolicy: Never}
+          - {name: other, image: "registry.k8s.io/pause:3.10", imagePullPolicy: Never}
+        """
+      Then Event ErrImageNeverPull about Pod "web", message "Container image \"registry.k8s.io/missing:1\" is not present with pull policy of Never" within 3s
+      And Event Failed about Pod "web", message "Error: ErrImageNeverPull" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "ErrImageNeverPull" within 5s
+      And Pod "web" field status.containerStatuses[1].state.running is set within 3s
+      But Pod "web" keeps field status.phase "Pending" for 60s
