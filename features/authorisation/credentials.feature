@@ -45,10 +45,19 @@ Feature: The credentials of a kubelet
 
     Scenario: The flag is empty, and the kubelet stands alone
       When a kubelet named "worker-1" registers with:
-        | flag       | value |
-        | kubeconfig |       |
+        | flag                         | value       |
+        | kubeconfig                   |             |
+        | authentication-token-webhook | false       |
+        | authorization-mode           | AlwaysAllow |
       Then Node "worker-1" never appears for 10m
       And the Lease of Node "worker-1" never appears for 10m
+
+    Scenario: One that stands alone can ask nobody who its callers are
+      When a kubelet named "worker-1" registers with:
+        | flag       | value |
+        | kubeconfig |       |
+      Then the kubelet refuses to start with "failed to run Kubelet: no client provided, cannot use webhook authentication"
+      And Node "worker-1" never appears for 10m
 
   @req:REG-03
   Rule: With them the user is system:node:<name> in group system:nodes

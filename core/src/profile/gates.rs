@@ -121,8 +121,13 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
 }
 
 /// The gates that a kubelet asks for by their names, as it checks its settings.
-static ASKED: [&str; 4] =
-    ["GracefulNodeShutdown", "GracefulNodeShutdownBasedOnPodPriority", "KubeletFineGrainedAuthz", "NodeSwap"];
+static ASKED: [&str; 5] = [
+    "GracefulNodeShutdown",
+    "GracefulNodeShutdownBasedOnPodPriority",
+    "KubeletFineGrainedAuthz",
+    "NodeSwap",
+    "RotateKubeletServerCertificate",
+];
 
 /// The rows that gates drive, each with the value that it has while the gate is on.
 static DRIVEN: &[(&str, &str, bool)] = &[

@@ -206,7 +206,11 @@ fn a_clock_that_steps_moves_what_the_kubelet_writes_and_not_when_it_writes() {
 fn a_kubelet_without_a_kubeconfig_asks_for_nothing_until_it_is_given_one() {
     let mut sim = cluster();
     let start = sim.now();
-    add(&mut sim, json!({"name": "w1", "kubelet": {"flags": {"kubeconfig": ""}}}));
+    add(
+        &mut sim,
+        json!({"name": "w1", "kubelet": {"flags": {"kubeconfig": "",
+        "authentication-token-webhook": "false", "authorization-mode": "AlwaysAllow"}}}),
+    );
     advance(&mut sim, 60_000);
     act(&mut sim, json!({"action": "runtime-stop"}));
     advance(&mut sim, 600_000);

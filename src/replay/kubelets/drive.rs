@@ -24,6 +24,7 @@ use super::driven::Driven;
 use super::environment;
 use super::files::{KubeletRecording, MachineEntry};
 use super::made::{KubeletRun, Made};
+use super::process;
 use super::recorded::{RecordedWrite, RecordedWrites, object_of};
 use super::server::{Messages, RecordedServer};
 use super::{compare, difference, subject};
@@ -339,7 +340,11 @@ impl Drive<'_> {
                 refuse(&mut self.run, "outcome", line.get("outcome"), error.to_string());
             }
         } else if !line.get("do").is_null() {
-            self.remove_manager_files(at, client);
+            if process::has_gone_on(self.recording, self.recorded, at)
+                && let Driven(Some(machine)) = self.event_loop.get_mut(client)
+            {
+                machine.forget_manager_policies();
+            }
             let outcome =
                 MachineAction::from_json(line.get("do")).map_err(|error| error.to_string()).and_then(|action| {
                     let Driven(Some(machine)) = self.event_loop.get_mut(client) else { return Ok(()) };
@@ -351,34 +356,13 @@ impl Drive<'_> {
                     Ok(())
                 });
             if let Err(why) = outcome
-                && !self.is_refused_too(at, &why)
+                && !process::is_refused_too(self.recording, at, &why)
             {
                 refuse(&mut self.run, "do", line.get("do"), why);
             }
         }
         self.event_loop.pump(client, now);
         self.settle();
-    }
-
-    /// Removes the files of the managers' policies, if the recorded process went on with other policies: then somebody
-    /// has removed them before.
-    fn remove_manager_files(&mut self, at: usize, client: ClientId) {
-        let (t, next) = (self.recording.verbs[at].t, self.recording.next_act(at));
-        let mut writes = self.recorded.writes.iter().filter(|write| write.t >= t && write.t < next);
-        if let Driven(Some(machine)) = self.event_loop.get_mut(client)
-            && writes.any(|write| write.place.resource == NODES)
-        {
-            machine.forget_manager_policies();
-        }
-    }
-
-    /// Tells whether the recorded process did not start either, with the same words if the recording has any.
-    fn is_refused_too(&self, at: usize, why: &str) -> bool {
-        let mut outcomes = self.recording.outcomes_of(at);
-        let words = self.recording.last_words(at);
-        outcomes.all(|outcome| outcome.get("kubelet").as_str() != Some("up"))
-            && (words.is_empty()
-                || words.iter().filter_map(Json::as_str).any(|text| super::starts::last_words(text).contains(why)))
     }
 
     fn request(&mut self, client: ClientId, id: RequestId, call: &Call, user: &str) {

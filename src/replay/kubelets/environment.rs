@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use jiff::Timestamp;
 use nodeproof_core::components::machine::{
     ContainerEnd, ContainerRun, Manifest, MeasuredPod, RecordedChoices, RecordedEvictions, RuntimeScript,
 };
@@ -14,9 +13,9 @@ use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 
 use super::files::{KubeletRecording, MachineEntry, VerbLine};
+use super::process::{is_fast_first, modules, slow_start};
 use super::recorded::RecordedWrites;
 use crate::replay::load::{self, Micros};
-use crate::replay::writers::WriteTarget;
 
 /// The annotation of a mirror Pod that holds the UID of its static Pod.
 const HASH: &str = "kubernetes.io/config.hash";
@@ -48,6 +47,7 @@ fn note_ids(pod: &Object, script: &mut RuntimeScript) {
             }
             if !text("imageID").is_empty() {
                 script.digests.insert(text("image"), text("imageID"));
+                script.images.insert((uid.clone(), text("name")), text("image"));
             }
         }
     }
@@ -214,54 +214,6 @@ fn add_early_runs(recording: &KubeletRecording, script: &mut RuntimeScript) {
     }
 }
 
-/// Tells whether the fast loop of a starting process posted the status before the other loop registered the Node.
-fn is_fast_first(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> bool {
-    const WITHIN: Micros = 1_500_000;
-    let of_node = |write: &&super::recorded::RecordedWrite| {
-        write.place.resource == NODES && write.t >= up && write.t <= up + WITHIN
-    };
-    let first = recorded.writes.iter().filter(of_node).min_by_key(|write| write.t);
-    first.is_some_and(|write| write.verb == Verb::Patch && write.place.name == *entry.node)
-        && recorded.writes.iter().filter(of_node).any(|write| write.verb == Verb::Create)
-}
-
-/// Returns how many Nodes each starting process built for its modules.
-fn modules(
-    recording: &KubeletRecording,
-    recorded: &RecordedWrites<'_>,
-    entry: &MachineEntry,
-    ups: &[Micros],
-) -> Vec<(Timestamp, usize)> {
-    const WITHIN: Micros = 1_500_000;
-    let of_start = |up: Micros, t: Micros| t >= up && t <= up + WITHIN;
-    ups.iter()
-        .map(|up| {
-            let said = recorded.events.iter().filter(|event| {
-                event.event.get("reason").as_str() == Some("NodeHasSufficientMemory")
-                    && event.event.at(&["involvedObject", "name"]).as_str() == Some(&entry.node)
-                    && of_start(*up, event.t)
-            });
-            let tries = recorded
-                .writes
-                .iter()
-                .filter(|write| write.verb == Verb::Create && write.place.resource == NODES && of_start(*up, write.t));
-            let said: i64 = said.map(|event| event.times).sum();
-            // A status that puts a condition right says so too.
-            let righted = recorded.writes.iter().filter(|write| {
-                let conditions = write.body.at(&["status", "conditions"]).items();
-                let is_memory = |item: &Json| item.get("type").as_str() == Some("MemoryPressure");
-                write.place.resource == NODES
-                    && of_start(*up, write.t)
-                    && write.verb == Verb::Patch
-                    && conditions.iter().any(|item| is_memory(item) && !item.get("status").is_null())
-            });
-            let said = said - i64::try_from(righted.count()).unwrap_or(0);
-            let asked = usize::try_from(said).unwrap_or(0).saturating_sub(tries.count()).min(2);
-            (recording.at(*up), asked)
-        })
-        .collect()
-}
-
 /// Returns the instants at which the kubelet of a machine acted.
 pub(super) fn choices(
     recording: &KubeletRecording,
@@ -334,19 +286,6 @@ pub(super) fn choices(
     choices.slow_starts = slow.collect();
     choices.ups = ups.into_iter().map(|t| recording.at(t)).collect();
     choices
-}
-
-/// Returns when the loops of a process have their first turn, if that is late: on a machine that has just booted. The
-/// first write of the Node tells.
-fn slow_start(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> Option<Micros> {
-    const SLOW: Micros = 600_000;
-    const WITHIN: Micros = 1_500_000;
-    /// The first pause of both loops. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `fastNodeStatusUpdate`.
-    const FIRST_PAUSE: Micros = 100_000;
-    let is_own = |place: &WriteTarget| place.resource == NODES && (place.name == *entry.node || place.name.is_empty());
-    let of_node = recorded.writes.iter().filter(|write| is_own(&write.place) && write.t >= up);
-    let first = of_node.map(|write| write.t).min()?;
-    (first > up + SLOW && first <= up + WITHIN).then_some(first - FIRST_PAUSE)
 }
 
 /// Returns what the passes of a machine's eviction manager found.

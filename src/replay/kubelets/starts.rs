@@ -42,7 +42,9 @@ pub(super) fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> R
             Some(text) => Json::text(last_words(text)),
             None => Json::Null,
         };
+        let real = in_order(&real);
         let sim = start(case, &about).map_or_else(|why| Json::text(said(&why, &about)), |()| Json::Null);
+        let sim = in_order(&sim);
         report.matched += usize::from(real == sim);
         if real != sim {
             let named = case.get("case").as_str().map_or_else(|| format!("line {}", at + 1), str::to_owned);
@@ -52,6 +54,16 @@ pub(super) fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> R
     report.by_writer.insert(KUBELET, (report.judged, report.matched));
     finish(&mut report, ledger);
     Ok(report)
+}
+
+/// Puts the paths of a missing cgroup in order: the kubelet walks a map, and names them in any.
+fn in_order(words: &Json) -> Json {
+    let Some((before, list)) = words.as_str().and_then(|text| text.split_once("some missing paths: ")) else {
+        return words.clone();
+    };
+    let mut paths: Vec<&str> = list.split(", ").collect();
+    paths.sort_unstable();
+    Json::text(format!("{before}some missing paths: {}", paths.join(", ")))
 }
 
 /// Returns the kubelet's own words: with the recorded path of its file, and without the place in the machine's body.
@@ -120,7 +132,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Returns what a line of the log says: without its place, and the error without its quotes.
-pub(super) fn last_words(text: &str) -> String {
+fn last_words(text: &str) -> String {
     let said = || {
         let (place, rest) = text.split_once("] \"")?;
         let (message, error) = rest.split_once("\" err=\"")?;
@@ -128,6 +140,13 @@ pub(super) fn last_words(text: &str) -> String {
         is_place.then(|| format!("{message}: {}", error.strip_suffix('"').unwrap_or(error).replace("\\\"", "\"")))
     };
     said().unwrap_or_else(|| text.to_owned())
+}
+
+/// Tells whether a line of a recorded log says what the model's kubelet did.
+pub(super) fn are_same_words(line: &str, why: &str) -> bool {
+    let said = in_order(&Json::text(last_words(line)));
+    let why = in_order(&Json::text(why));
+    said.as_str().zip(why.as_str()).is_some_and(|(said, why)| said.contains(why))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("authorization-mode", ""),
     ("cgroups-per-qos", "cgroupsPerQOS"),
     ("cloud-provider", ""),
+    ("container-runtime-endpoint", "containerRuntimeEndpoint"),
     ("cpu-manager-policy", "cpuManagerPolicy"),
     ("cpu-manager-policy-options", "cpuManagerPolicyOptions"),
     ("enable-controller-attach-detach", "enableControllerAttachDetach"),
@@ -79,7 +80,7 @@ const NOT_MODELLED: &str = "address allowed-unsafe-sysctls \
     authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl \
     boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cluster-dns \
     cluster-domain config config-dir container-hints container-log-max-files container-log-max-size \
-    container-runtime-endpoint contention-profiling cpu-cfs-quota cpu-cfs-quota-period \
+    contention-profiling cpu-cfs-quota cpu-cfs-quota-period \
     cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader enable-server \
     event-burst event-qps event-storage-age-limit event-storage-event-limit exit-on-lock-contention \
     experimental-allocatable-ignore-eviction experimental-mounter-path feature-gates \

@@ -159,6 +159,13 @@ impl Kubelet {
         turn.filter(|late| late.is_positive()).unwrap_or_default()
     }
 
+    /// Returns by how much the first syncs of static Pods are late at the start of a process on a slow machine: the
+    /// status comes first, then the mirror.
+    pub(super) fn led_mirrors(&self) -> SignedDuration {
+        let late = self.led_slowness();
+        if late > SLACK { late + SLACK } else { SignedDuration::ZERO }
+    }
+
     /// Tells whether the fast loop has the first turn.
     pub(super) fn is_fast_first(&self) -> bool {
         let near = |at: &Timestamp| at.duration_since(self.started).abs() < SignedDuration::from_secs(1);

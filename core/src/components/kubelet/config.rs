@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::decoder::{Decoder, go_duration_error, parse_bool};
+use super::environment_checks;
 use super::image_gc::ImageGcPolicy;
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
@@ -96,6 +97,8 @@ pub struct KubeletConfig {
     pub has_static_pods: bool,
     /// Why the process ends once its container manager starts.
     pub late_failure: Option<String>,
+    /// Whether the flag `--container-runtime-endpoint` is empty; an empty field has its default.
+    pub(super) has_no_runtime_endpoint: bool,
     /// What it was told that is accepted and whose effect is not modelled.
     pub not_modelled: Vec<String>,
 }
@@ -108,6 +111,7 @@ impl KubeletConfig {
     pub fn resolve(machine: &MachineSpec, spec: &KubeletSpec, settings: &Settings) -> Result<Self, String> {
         let spec = with_flags_of_cluster(spec, settings);
         let merged = merge(&spec)?;
+        environment_checks::kind(&merged)?;
         validation::gates(merged.get("featureGates"), settings)?;
         let read = Decoder(&merged);
         read.check_maps().and_then(|()| setting_ranges::early(&merged))?;
@@ -162,11 +166,18 @@ impl KubeletConfig {
             rotates_certificates: read.bool("rotateCertificates")?.unwrap_or(false),
             serves_with_signed_certificate: read.bool("serverTLSBootstrap")?.unwrap_or(false),
             has_static_pods: read.text("staticPodPath")?.is_some_and(|path| !path.is_empty()),
+            has_no_runtime_endpoint: flag("container-runtime-endpoint").is_some_and(|endpoint| endpoint.is_empty()),
             late_failure: None,
             not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;
+        environment_checks::dependencies(&merged)?;
         config.take_name(&flag, machine)?;
+        if config.is_standalone {
+            config.server.check_without_client()?;
+        }
+        environment_checks::runtime_endpoint(&merged, &hardware.container_runtime)?;
+        environment_checks::cgroup_root(&merged, &machine.kubelet.config, hardware.cgroup_version)?;
         config.read_resources(&merged, hardware, flag("node-ip").as_deref().unwrap_or_default(), settings)?;
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
@@ -192,7 +203,10 @@ impl KubeletConfig {
         setting_ranges::late(merged)?;
         thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         self.eviction = EvictionConfig::read(merged, settings.profile())?;
-        self.late_failure = self.reservations.check(hardware).err();
+        environment_checks::sysctls(merged)?;
+        let reserved = self.reservations.check(hardware).err();
+        let cgroups = || environment_checks::reserved_cgroups(merged, hardware.cgroup_version).err();
+        self.late_failure = reserved.or_else(cgroups).or_else(|| environment_checks::address(merged));
         Ok(())
     }
 

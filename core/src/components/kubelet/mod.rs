@@ -12,6 +12,7 @@ mod conditions;
 pub mod config;
 mod csi;
 mod decoder;
+mod environment_checks;
 mod events;
 mod eviction;
 mod idle;

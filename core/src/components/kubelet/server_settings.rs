@@ -38,6 +38,20 @@ impl ServerSettings {
     }
 }
 
+impl ServerSettings {
+    /// Checks that a kubelet without an API server asks none.
+    ///
+    /// Source: cmd/kubelet/app/auth.go (v1.34), `BuildAuthn` and `BuildAuthz`.
+    pub(super) fn check_without_client(&self) -> Result<(), String> {
+        let asked = match self {
+            Self { without_tokens: false, .. } => "authentication",
+            Self { always_allow: false, .. } => "authorization",
+            _ => return Ok(()),
+        };
+        Err(format!("failed to run Kubelet: no client provided, cannot use webhook {asked}"))
+    }
+}
+
 /// Checks the types of the fields that [`ServerSettings::read`] reads.
 pub(super) fn check(read: &Decoder<'_>) -> Result<(), String> {
     for field in ["authentication", "authorization"] {

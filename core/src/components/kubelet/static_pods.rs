@@ -74,6 +74,8 @@ pub(super) struct StaticPods {
     retried: Vec<ObjectKey>,
     /// Whether each static Pod still has to get its mirror, since the Node was not there.
     needs_mirrors: bool,
+    /// Whether the workers of static Pods have their first turn late, and know no mirror that has come since.
+    is_late: bool,
 }
 
 /// Tells whether a Pod comes from a file.
@@ -174,15 +176,19 @@ impl Kubelet {
     fn create_mirror(&mut self, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(node) = self.cached_node() else {
             self.static_pods.needs_mirrors = true;
-            self.set(Timer::Mirrors, context.now + NODE_PERIOD);
+            let late = self.led_mirrors();
+            self.static_pods.is_late = late.is_positive();
+            self.set(Timer::Mirrors, context.now + NODE_PERIOD + late);
             return;
         };
         let is_ending = is_ending(node);
         let owner = json!([{"apiVersion": "v1", "kind": "Node", "name": node.name(), "uid": node.uid(),
             "controller": true}]);
         let key = pod.key();
-        let is_there = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-        if is_ending || is_there.into_iter().any(|other| other.key() == key && is_mirror(other)) {
+        let mut known = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
+        let is_there = known.any(|other| other.key() == key && is_mirror(other));
+        drop(known);
+        if is_ending || is_there && !self.static_pods.is_late {
             return;
         }
         let mut body = pod.json();
@@ -268,6 +274,7 @@ impl Kubelet {
             for pod in pods {
                 self.create_mirror(&pod, context);
             }
+            self.static_pods.is_late = false;
         }
         for key in core::mem::take(&mut self.static_pods.retried) {
             self.delete_missing(&key, context);

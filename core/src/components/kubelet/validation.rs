@@ -137,6 +137,15 @@ pub(super) fn configuration(
         format!("invalid configuration: port (--port) {} must be between 1 and 65535, inclusive", config.port),
     );
     ranges(RangePlace::Taints).into_iter().for_each(|why| refuse(true, why));
+    refuse(
+        config.has_no_runtime_endpoint,
+        "invalid configuration: the containerRuntimeEndpoint was not specified or empty".to_string(),
+    );
+    refuse(
+        config.serves_with_signed_certificate && !settings.is_gate_on("RotateKubeletServerCertificate"),
+        "invalid configuration: serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate"
+            .to_string(),
+    );
     for taint in &config.taints {
         if let Some(error) = taint_errors(taint) {
             refuse(true, error);

@@ -51,6 +51,9 @@ pub struct RuntimeScript {
     pub ids: BTreeMap<(Text, Text, u32), Text>,
     /// The digests of images, by name.
     pub digests: BTreeMap<Text, Text>,
+    /// The names of images as the runtime tells them, where they are others than the pods': of two images that are the
+    /// same it tells one. By UID of the pod and name of the container.
+    pub images: BTreeMap<(Text, Text), Text>,
 }
 
 impl Runtime {
@@ -90,6 +93,12 @@ impl Runtime {
     pub(super) fn recorded_id(&self, uid: &Text, container: &Text, restarts: u32) -> Option<Text> {
         let script = self.script.as_ref()?;
         script.ids.get(&(uid.clone(), container.clone(), restarts)).cloned()
+    }
+
+    /// Returns the name of a container's image as a recording has it.
+    #[must_use]
+    pub fn recorded_image(&self, uid: &Text, container: &Text) -> Option<&Text> {
+        self.script.as_ref()?.images.get(&(uid.clone(), container.clone()))
     }
 
     /// Returns the digest of an image as a recording has it.

@@ -93,7 +93,12 @@ fn each_use_of_the_flag_for_memory_is_for_one_numa_node() {
 
 #[test]
 fn without_a_kubeconfig_a_kubelet_stands_alone() {
-    assert!(resolve(json!({"kubeconfig": ""}), json!({})).unwrap().is_standalone);
+    let alone = json!({"authentication": {"webhook": {"enabled": false}}, "authorization": {"mode": "AlwaysAllow"}});
+    assert!(resolve(json!({"kubeconfig": ""}), alone).unwrap().is_standalone);
+    assert_eq!(
+        resolve(json!({"kubeconfig": ""}), json!({"authentication": {"webhook": {"enabled": false}}})).unwrap_err(),
+        "failed to run Kubelet: no client provided, cannot use webhook authorization"
+    );
     assert!(!resolve(json!({}), json!({})).unwrap().is_standalone);
 }
 

@@ -144,7 +144,8 @@ impl Kubelet {
             is_removed: false,
             synced_phase,
             synced_at: first_started.unwrap_or(context.now),
-            keeps_start: first_started.is_some(),
+            keeps_start: first_started.is_some()
+                || sandbox.is_some() && self.choices.as_ref().is_some_and(|choices| choices.is_under_way),
             has_failed_sync: false,
             tells_sandbox: false,
             host_ip: self.host_ip(context.host),

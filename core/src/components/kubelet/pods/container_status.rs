@@ -5,6 +5,7 @@
 //! `initContainerStatuses`.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::pod_status::StatusContext;
@@ -22,14 +23,21 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
     let list = if plan.role.is_initial() { "initContainers" } else { "containers" };
     let spec = pod.at(&["spec", list]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
     let image = spec.map(|spec| spec.get("image").clone()).unwrap_or_default();
-    let sandbox = view.host.runtime.sandbox(&worker.uid);
-    let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
     let mut status = json!({"name": plan.name.as_str(), "lastState": {}, "ready": plan.is_ready(worker, view),
         "restartCount": plan.restarts, "imageID": "", "started": false});
     status.set(&["image"], image.clone());
-    if view.settings.is_gate_on("RecursiveReadOnlyMounts")
-        && let Some(mounts) = spec.and_then(|spec| volume_mounts(spec, view.host.has_runtime_features()))
-    {
+    let statuses = if plan.role.is_initial() { "initContainerStatuses" } else { "containerStatuses" };
+    let stored = pod.at(&["status", statuses]).items();
+    let stored = stored.iter().find(|status| status.get("name").as_str() == Some(&*plan.name));
+    // The mirror of a static pod may be that of a run before.
+    let is_new = |own: &Container| plan.restarts == 0 && own.started_at >= view.started;
+    let sandbox = view.host.runtime.sandbox(&worker.uid);
+    let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let stored = stored.filter(|_| !(super::is_static(&worker.object) && container.is_some_and(is_new)));
+    // Once the API has the status of a container its mounts stay, even if a kubelet before wrote none.
+    let made = || spec.and_then(|spec| volume_mounts(spec, view.host.has_runtime_features()));
+    let mounts = stored.map_or_else(made, |stored| Some(stored.get("volumeMounts").clone()));
+    if let Some(mounts) = mounts.filter(|own| !own.is_null() && view.settings.is_gate_on("RecursiveReadOnlyMounts")) {
         status.set(&["volumeMounts"], mounts);
     }
     let is_lost = container.is_some() && worker.has_lost_containers();
@@ -37,7 +45,8 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
         set_unknown(&mut status, worker, plan, is_lost, view.host);
         return status;
     };
-    let image = full_name(image.as_str().unwrap_or_default());
+    let told = view.host.runtime.recorded_image(&worker.uid, &plan.name).map(|name| String::from(name.as_str()));
+    let image = told.unwrap_or_else(|| full_name(image.as_str().unwrap_or_default()));
     let digest = view.host.runtime.recorded_digest(&image);
     status.set(&["imageID"], digest.map_or_else(|| Text::from(image_id(&image)), Text::clone));
     status.set(&["image"], image);

@@ -124,6 +124,11 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     };
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     if !is_held || status.get("phase").is_null() {
+        // Reason and message belong to a phase.
+        if status.get("phase").as_str() != Some(phase) {
+            status.remove(&["reason"]);
+            status.remove(&["message"]);
+        }
         status.set(&["phase"], phase);
     }
     if let Some(ending) = worker.ending.as_ref().filter(|_| phase == "Failed") {

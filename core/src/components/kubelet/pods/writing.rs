@@ -186,7 +186,9 @@ impl Kubelet {
         }
         let tree = pod.json();
         let changed = two_way(tree.get("status"), &status);
-        if changed.is_empty() || is_terminal_already(&tree, &status) {
+        // The phase of a mirror does not hold its static pod back.
+        let is_final = !self.pods.object(uid).is_some_and(is_static) && is_terminal_already(&tree, &status);
+        if changed.is_empty() || is_final {
             self.status_written(uid, pod, context);
             return;
         }

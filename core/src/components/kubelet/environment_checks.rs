@@ -1,0 +1,249 @@
+//! What a kubelet finds wrong after its settings were checked: with the machine that it runs on, and with what it builds
+//! from them.
+//!
+//! Mirrors cmd/kubelet/app/server.go, pkg/kubelet/sysctl/allowlist.go and pkg/kubelet/cm (v1.34). Pure. Inputs: the merged
+//! configuration, the machine's first one, the version of cgroups. Outputs: the kubelet's message.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::objects::Json;
+
+/// Source: k8s.io/component-base cli/flag/ciphersuites_flag.go (v1.34), `versions`.
+const TLS_VERSIONS: [&str; 4] = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"];
+/// The controllers that a cgroup of version 1 needs.
+/// Source: pkg/kubelet/cm/cgroup_v1_manager_linux.go (v1.34), `Validate`.
+const CONTROLLERS: [&str; 6] = ["cpu", "cpuacct", "cpuset", "memory", "pids", "systemd"];
+/// Where runtimes listen; `/var/run` is `/run`. Source: defaults of containerd, CRI-O and cri-dockerd.
+const SOCKETS: [(&str, &str); 3] = [
+    ("containerd", "/run/containerd/containerd.sock"),
+    ("cri-o", "/run/crio/crio.sock"),
+    ("docker", "/run/cri-dockerd.sock"),
+];
+/// The cgroups that a service manager makes by itself. Source: systemd.special(7).
+const KNOWN_CGROUPS: [&str; 4] = ["/system.slice", "/user.slice", "/machine.slice", "/init.scope"];
+/// Source: pkg/apis/core/validation/validation.go (v1.34), `SysctlMaxLength` and `SysctlContainSlashFmt`.
+const SYSCTL_LENGTH_MAX: usize = 253;
+const SYSCTL_PATTERN: &str = "([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]";
+/// The settings of the kernel that a pod can have for itself.
+/// Source: k8s.io/component-helpers node/util/sysctl/namespace.go (v1.34).
+const NAMESPACED: [&str; 6] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqueue.", "net.", "kernel.domainname"];
+
+/// Checks what the dependencies of a kubelet are built from.
+///
+/// # Errors
+/// The kubelet's message.
+pub(super) fn dependencies(merged: &Json) -> Result<(), String> {
+    match merged.get("tlsMinVersion").as_str().filter(|name| !name.is_empty() && !TLS_VERSIONS.contains(name)) {
+        Some(name) => Err(format!("failed to construct kubelet dependencies: unknown tls version {name:?}")),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a container runtime listens where the kubelet looks for it.
+///
+/// # Errors
+/// The kubelet's message.
+pub(super) fn runtime_endpoint(merged: &Json, runtime: &str) -> Result<(), String> {
+    let endpoint = merged.get("containerRuntimeEndpoint").as_str().unwrap_or_default();
+    let path = endpoint.strip_prefix("unix://").unwrap_or(endpoint);
+    let name = runtime.split("://").next().unwrap_or_default();
+    let is_there = SOCKETS.iter().any(|(own, socket)| {
+        (*own == name || name.is_empty()) && (*socket == path || path.strip_prefix("/var") == Some(*socket))
+    });
+    if endpoint.is_empty() || is_there {
+        return Ok(());
+    }
+    Err(format!(
+        "failed to run Kubelet: validate service connection: validate CRI v1 runtime API for endpoint {endpoint:?}: rpc \
+         error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix {path}: \
+         connect: no such file or directory\""
+    ))
+}
+
+/// Checks the cgroup below which pods run: the one of the machine's first configuration is there, no other.
+///
+/// # Errors
+/// The kubelet's message.
+pub(super) fn cgroup_root(merged: &Json, first: &Json, version: i64) -> Result<(), String> {
+    let root = merged.get("cgroupRoot").as_str().unwrap_or_default();
+    let is_there = matches!(root, "" | "/") || first.get("cgroupRoot").as_str() == Some(root);
+    if is_there || KNOWN_CGROUPS.contains(&root) {
+        return Ok(());
+    }
+    Err(format!("failed to run Kubelet: invalid configuration: {}", missing_cgroup(root, merged, version)))
+}
+
+/// Checks the cgroups to which reservations are enforced, as the container manager does at its start.
+///
+/// # Errors
+/// The kubelet's message.
+pub(super) fn reserved_cgroups(merged: &Json, version: i64) -> Result<(), String> {
+    let enforced = merged.get("enforceNodeAllocatable");
+    for (kind, title) in [("system", "System"), ("kube", "Kube")] {
+        let own = format!("{kind}-reserved");
+        let is_enforced = |value: &Json| {
+            value.as_str().is_some_and(|value| value.strip_suffix("-compressible").unwrap_or(value) == own)
+        };
+        let name = merged.get(&format!("{kind}ReservedCgroup")).as_str().unwrap_or_default();
+        if enforced.items().iter().any(is_enforced) && !KNOWN_CGROUPS.contains(&name) {
+            return Err(format!(
+                "Failed to start ContainerManager: Failed to enforce {title} Reserved Cgroup Limits on {name:?}: {}",
+                missing_cgroup(name, merged, version)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Says that a cgroup is not there.
+fn missing_cgroup(name: &str, merged: &Json, version: i64) -> String {
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+    let has_systemd = merged.get("cgroupDriver").as_str() == Some("systemd");
+    let path = match parts.as_slice() {
+        [one] if has_systemd && !one.ends_with(".slice") => format!("{one}.slice"),
+        parts => parts.join("/"),
+    };
+    let shown = format!("[\"{}\"]", parts.join("\" \""));
+    if version == 1 {
+        let paths: Vec<String> =
+            CONTROLLERS.iter().map(|controller| format!("/sys/fs/cgroup/{controller}/{path}")).collect();
+        format!("cgroup {shown} has some missing paths: {}", paths.join(", "))
+    } else {
+        format!(
+            "could not read controllers for cgroup {shown}: open /sys/fs/cgroup/{path}/cgroup.controllers: no such file \
+             or directory"
+        )
+    }
+}
+
+/// Checks `allowedUnsafeSysctls`.
+///
+/// # Errors
+/// The kubelet's message.
+pub(super) fn sysctls(merged: &Json) -> Result<(), String> {
+    for pattern in merged.get("allowedUnsafeSysctls").items().iter().filter_map(Json::as_str) {
+        let failed = |why: String| Err(format!("failed to run Kubelet: failed to create kubelet: {why}"));
+        if !is_sysctl_pattern(pattern) {
+            return failed(format!(
+                "sysctl {pattern:?} must have at most {SYSCTL_LENGTH_MAX} characters and match regex {SYSCTL_PATTERN}"
+            ));
+        }
+        let name = pattern.strip_suffix('*').unwrap_or(pattern).replace('/', ".");
+        if !NAMESPACED.iter().any(|known| name.starts_with(known)) {
+            let what = if pattern.ends_with('*') { "sysctls" } else { "sysctl" };
+            return failed(format!("the {what} {pattern:?} are not known to be namespaced"));
+        }
+    }
+    Ok(())
+}
+
+fn is_sysctl_pattern(pattern: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
+    let is_outer = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let parts: Vec<&[u8]> = pattern.split(['.', '/']).map(str::as_bytes).collect();
+    let Some((last, before)) = parts.split_last() else { return false };
+    let is_whole = |part: &&[u8]| match part {
+        [] => false,
+        [first, .., end] => is_outer(*first) && is_outer(*end) && part.iter().all(|byte| is_inner(*byte)),
+        [one] => is_outer(*one),
+    };
+    let ends_well = match last {
+        [] => false,
+        [one] => is_outer(*one) || *one == b'*',
+        [first, middle @ .., end] => {
+            is_outer(*first) && middle.iter().all(|byte| is_inner(*byte)) && (is_outer(*end) || *end == b'*')
+        }
+    };
+    pattern.len() <= SYSCTL_LENGTH_MAX && before.iter().all(is_whole) && ends_well
+}
+
+/// Checks the address on which the server listens, which shows only when it does.
+pub(super) fn address(merged: &Json) -> Option<String> {
+    let text = merged.get("address").as_str().filter(|text| !text.is_empty())?;
+    let is_address = text.parse::<core::net::IpAddr>().is_ok();
+    (!is_address).then(|| "Failed to listen and serve: listen tcp: lookup <nil>: no such host".to_string())
+}
+
+/// Checks the kind of the file.
+///
+/// # Errors
+/// The kubelet's message.
+pub(super) fn kind(given: &Json) -> Result<(), String> {
+    const FILE: &str = "/var/lib/kubelet/config.yaml";
+    const VERSION: &str = "kubelet.config.k8s.io/v1beta1";
+    let (kind, version) = (given.get("kind").as_str(), given.get("apiVersion").as_str());
+    if kind.is_none_or(|kind| kind == "KubeletConfiguration") && version.is_none_or(|version| version == VERSION) {
+        return Ok(());
+    }
+    let (kind, version) = (kind.unwrap_or("KubeletConfiguration"), version.unwrap_or(VERSION));
+    Err(format!(
+        "failed to load kubelet config file, path: {FILE}, error: failed to load Kubelet config file {FILE}, error \
+         failed to decode: no kind {kind:?} is registered for version {version:?} in scheme \
+         \"pkg/runtime/scheme.go:110\""
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{address, cgroup_root, dependencies, kind, reserved_cgroups, sysctls};
+    use crate::json;
+
+    #[test]
+    fn sysctls_have_a_form_and_a_namespace() {
+        for (pattern, error) in [
+            ("net.core.somaxconn", ""),
+            ("kernel.msg*", ""),
+            ("net/ipv4/*", ""),
+            ("kernel.*.x", "must have at most 253 characters"),
+            ("Net.x", "must have at most 253 characters"),
+            ("vm.swappiness", "the sysctl \"vm.swappiness\" are not known to be namespaced"),
+            ("vm.*", "the sysctls \"vm.*\" are not known to be namespaced"),
+        ] {
+            let said = sysctls(&json!({"allowedUnsafeSysctls": [pattern]})).err().unwrap_or_default();
+            assert_eq!(said.contains(error), !said.is_empty() || error.is_empty(), "{pattern}: {said}");
+            assert_eq!(said.is_empty(), error.is_empty(), "{pattern}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_cgroup_that_nobody_made_is_missing() {
+        let config = json!({"cgroupRoot": "/nope", "cgroupDriver": "systemd"});
+        let why = cgroup_root(&config, &json!({}), 1).unwrap_err();
+        assert!(
+            why.starts_with(
+                "failed to run Kubelet: invalid configuration: cgroup [\"nope\"] has some missing paths: \
+                 /sys/fs/cgroup/cpu/nope.slice, "
+            ),
+            "{why}"
+        );
+        assert!(cgroup_root(&config, &config, 1).is_ok());
+        assert!(cgroup_root(&json!({"cgroupRoot": "/"}), &json!({}), 2).is_ok());
+        let why = cgroup_root(&json!({"cgroupRoot": "/a/b"}), &json!({}), 2).unwrap_err();
+        assert!(
+            why.ends_with(
+                "cgroup [\"a\" \"b\"]: open /sys/fs/cgroup/a/b/cgroup.controllers: no such file or directory"
+            )
+        );
+        let enforced =
+            |cgroup: &str| json!({"enforceNodeAllocatable": ["pods", "kube-reserved"], "kubeReservedCgroup": cgroup});
+        assert!(reserved_cgroups(&enforced("/system.slice"), 2).is_ok());
+        assert!(
+            reserved_cgroups(&enforced("/nope"), 1).unwrap_err().contains("Kube Reserved Cgroup Limits on \"/nope\"")
+        );
+    }
+
+    #[test]
+    fn versions_addresses_and_kinds_are_known_ones() {
+        assert!(dependencies(&json!({"tlsMinVersion": "VersionTLS12"})).is_ok());
+        assert_eq!(
+            dependencies(&json!({"tlsMinVersion": "VersionTLS09"})).unwrap_err(),
+            "failed to construct kubelet dependencies: unknown tls version \"VersionTLS09\""
+        );
+        assert_eq!(address(&json!({"address": "0.0.0.0"})), None);
+        assert!(address(&json!({"address": "300.1.1.1"})).is_some());
+        assert!(kind(&json!({"kind": "KubeletConfiguration"})).is_ok());
+        assert!(kind(&json!({"kind": "KubeConfig"})).unwrap_err().contains("no kind \"KubeConfig\" is registered"));
+    }
+}
