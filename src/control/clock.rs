@@ -77,7 +77,10 @@ impl Control {
     pub(super) fn rate(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
         let mut reader = FieldReader::new(call.body, "")?;
-        let rate = Rate::of_json(reader.any("rate").unwrap_or(&NULL))?;
+        let rate = match reader.any("rate") {
+            Some(rate) => Rate::of_json(rate)?,
+            None => return Err(reader.missing("rate", Rate::of_json(&NULL).unwrap_err().message).into()),
+        };
         reader.finish()?;
         match &mut self.rate {
             Some(own) => *own = rate,
@@ -132,8 +135,9 @@ impl Control {
     fn advance_to(&mut self, target: Timestamp, stop_when: Option<&StopWhen>) -> (bool, usize) {
         self.sim.take_commits();
         if let Some(condition) = stop_when {
-            let there = self.sim.api().object(&condition.resource, &condition.key);
-            if there.is_some_and(|object| condition.holds(&object.json())) {
+            let object = self.sim.api().object(&condition.resource, &condition.key);
+            let object = object.map_or(Json::Null, |object| object.json());
+            if condition.holds(&object) {
                 return (true, 0);
             }
         }

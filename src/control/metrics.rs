@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use nodeproof_core::components::kubelet::Kubelet;
-use nodeproof_core::components::registry::canonical;
+use nodeproof_core::components::registry::{canonical, controllers_of};
 use nodeproof_core::objects::Json;
 
 use super::calls::{missing, running_controller};
@@ -24,6 +24,8 @@ impl Control {
         call.parameters(&[])?;
         let text = match call.names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             ["kubelet", machine] => self.of_kubelet(machine)?,
+            [program] if !controllers_of(program).is_empty() => self.of_program(program)?,
+            ["api" | "kube-apiserver"] => return Err(Refusal::not_there("what kube-apiserver measures")),
             [name] => self.of_controller(canonical(name))?,
             names => return Err(missing("component", &names.join("/"), &[])),
         };
@@ -56,6 +58,33 @@ impl Control {
             of_shutdown(&mut text, kubelet);
         }
         Ok(text)
+    }
+
+    /// Returns the metrics of a program: those of its controllers that run, each metric once.
+    fn of_program(&self, program: &str) -> Result<String, Refusal> {
+        let mut metrics: Vec<(String, String)> = Vec::new();
+        let mut does_run = false;
+        for name in controllers_of(program) {
+            let Ok(text) = self.of_controller(name) else { continue };
+            does_run = true;
+            for block in text.split("# HELP ").filter(|block| !block.is_empty()) {
+                let end = block.match_indices('\n').nth(1).map_or(block.len(), |(at, _)| at + 1);
+                let (head, values) = block.split_at(end);
+                let own = values.lines().map(|line| format!("{line}\n"));
+                match metrics.iter_mut().find(|(known, _)| known == head) {
+                    Some((_, all)) => own
+                        .filter(|line| !all.contains(line))
+                        .collect::<Vec<_>>()
+                        .iter()
+                        .for_each(|line| all.push_str(line)),
+                    None => metrics.push((head.to_owned(), own.collect())),
+                }
+            }
+        }
+        if !does_run {
+            return Err(Refusal::new(503, format!("{program} does not run")));
+        }
+        Ok(metrics.iter().map(|(head, values)| format!("# HELP {head}{values}")).collect())
     }
 
     fn of_controller(&self, name: &str) -> Result<String, Refusal> {

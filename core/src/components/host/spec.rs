@@ -471,6 +471,9 @@ fn read_images(images: &[Json]) -> Result<Vec<Json>, FieldError> {
     for (at, image) in images.iter().enumerate() {
         let mut reader = FieldReader::new(image, format!("images[{at}]"))?;
         let names = reader.list("names")?.unwrap_or_default().to_vec();
+        if let Some(number) = names.iter().position(|name| name.as_text().is_none()) {
+            return Err(reader.error(&format!("names[{number}]"), "a string is needed"));
+        }
         let size = reader.integer("sizeBytes", 0, i64::MAX)?.unwrap_or_default();
         reader.finish()?;
         let mut image = json!({"sizeBytes": size});
