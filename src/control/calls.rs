@@ -96,7 +96,11 @@ impl Control {
             }
         }
         if let Some(matching) = &fault.matching {
-            known_target(&fault, matching)?;
+            let is_there = matching.resource.as_ref().is_some_and(|plural| self.sim.api().has_plural(plural));
+            let is_custom = is_there && known_resource(matching.resource.as_deref().unwrap_or_default(), None).is_err();
+            if !is_custom {
+                known_target(&fault, matching)?;
+            }
         }
         let id = self.sim.add_rule(fault);
         self.sim.finish_instant();

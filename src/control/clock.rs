@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::components::api_server::Commit;
 use nodeproof_core::json;
-use nodeproof_core::network::{Resource, WatchType, find_kind};
+use nodeproof_core::network::{Resource, WatchType};
 use nodeproof_core::objects::jsonpath::JsonPath;
 use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
 use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL, ObjectKey};
@@ -100,7 +100,7 @@ impl Control {
         let by = reader.duration("by")?;
         let until = reader.instant("until")?;
         let to_next = reader.boolean("toNext")?;
-        let stop_when = reader.object("stopWhen")?.map(stop_when).transpose()?;
+        let stop_when = reader.object("stopWhen")?.map(|reader| self.stop_when(reader)).transpose()?;
         reader.finish()?;
         let now = self.sim.now();
         let target = match (by, until, to_next) {
@@ -153,30 +153,29 @@ impl Control {
         self.sim.advance_until(target);
         (false, writes)
     }
-}
 
-fn stop_when(mut reader: FieldReader<'_>) -> Result<StopWhen, FieldError> {
-    let kind = reader.needed_text("kind")?;
-    let found = find_kind(kind);
-    let (resource, namespaced) = found.ok_or_else(|| super::cluster::unknown_kind(reader.path("kind"), kind))?;
-    let name = reader.needed_text("name")?.clone();
-    let namespace = reader.text("namespace")?;
-    let namespace = match (namespaced, namespace) {
-        (true, namespace) => namespace.cloned().unwrap_or_else(|| "default".into()),
-        (false, Some(namespace)) if !namespace.is_empty() => {
-            return Err(reader.error("namespace", format!("{kind} is not namespaced")));
-        }
-        (false, _) => "".into(),
-    };
-    let expression = reader.needed_text("jsonPath")?;
-    let path = expression.parse::<JsonPath>().map_err(|error| reader.error("jsonPath", error.to_string()))?;
-    let equals = reader.any_or_null("equals");
-    reader.finish()?;
-    let wanted = match equals {
-        None => Wanted::There,
-        Some(Json::Null) => Wanted::Absent,
-        Some(Json::Str(text)) => Wanted::Text(text.to_string()),
-        Some(value) => Wanted::Value(value.clone()),
-    };
-    Ok(StopWhen { resource, key: ObjectKey { namespace, name }, path, wanted })
+    fn stop_when(&self, mut reader: FieldReader<'_>) -> Result<StopWhen, FieldError> {
+        let kind = reader.needed_text("kind")?;
+        let (resource, namespaced) = self.find_kind(reader.path("kind"), kind)?;
+        let name = reader.needed_text("name")?.clone();
+        let namespace = reader.text("namespace")?;
+        let namespace = match (namespaced, namespace) {
+            (true, namespace) => namespace.cloned().unwrap_or_else(|| "default".into()),
+            (false, Some(namespace)) if !namespace.is_empty() => {
+                return Err(reader.error("namespace", format!("{kind} is not namespaced")));
+            }
+            (false, _) => "".into(),
+        };
+        let expression = reader.needed_text("jsonPath")?;
+        let path = expression.parse::<JsonPath>().map_err(|error| reader.error("jsonPath", error.to_string()))?;
+        let equals = reader.any_or_null("equals");
+        reader.finish()?;
+        let wanted = match equals {
+            None => Wanted::There,
+            Some(Json::Null) => Wanted::Absent,
+            Some(Json::Str(text)) => Wanted::Text(text.to_string()),
+            Some(value) => Wanted::Value(value.clone()),
+        };
+        Ok(StopWhen { resource, key: ObjectKey { namespace, name }, path, wanted })
+    }
 }

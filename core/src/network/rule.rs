@@ -179,7 +179,7 @@ impl Rule {
     }
 
     /// Tells whether the rule meets what clients send: all but one from the server, which meets what the server sends.
-    /// A stalled connection is so in both directions.
+    /// A connection that is stalled or refused is so in both directions.
     #[must_use]
     pub fn meets_requests(&self) -> bool {
         self.stalls() || !self.comes_from_api()
@@ -188,7 +188,7 @@ impl Rule {
     /// Tells whether the rule meets what the server sends: answers, and events of watches.
     #[must_use]
     pub fn meets_answers(&self) -> bool {
-        self.stalls() || self.comes_from_api()
+        self.stalls() || self.refuses() || self.comes_from_api()
     }
 
     fn comes_from_api(&self) -> bool {
