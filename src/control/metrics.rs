@@ -36,19 +36,14 @@ impl Control {
         let now = self.sim.now();
         let Some(machine) = self.sim.machine(name) else { return Err(missing("machine", name, &[])) };
         let shown = machine.describe(now);
-        let running =
-            || shown.get("containers").items().iter().filter(|one| one.get("state").as_str() == Some("running"));
-        let mut pods: Vec<String> =
-            running().map(|one| format!("{}/{}", one.get("namespace"), one.get("pod"))).collect();
-        pods.sort_unstable();
-        pods.dedup();
+        let (running_pods, running_containers) = running(&shown);
         let mut text = String::new();
         let node = [(vec![("node", name.to_owned())], 1)];
         gauge(&mut text, "kubelet_node_name", "The node's name. The count is always 1.", &node);
-        let containers = [(vec![("container_state", "running".to_owned())], running().count())];
+        let containers = [(vec![("container_state", "running".to_owned())], running_containers)];
         gauge(&mut text, "kubelet_running_containers", "Number of containers currently running", &containers);
         let help = "Number of pods that have a running pod sandbox";
-        gauge(&mut text, "kubelet_running_pods", help, &[(Vec::new(), pods.len())]);
+        gauge(&mut text, "kubelet_running_pods", help, &[(Vec::new(), running_pods)]);
         if let Some(kubelet) = machine.kubelet() {
             let evictions = kubelet.evictions().iter();
             let evictions: Vec<_> =
@@ -106,6 +101,17 @@ impl Control {
         gauge(&mut text, "workqueue_depth", "Current depth of workqueue", &depths);
         Ok(text)
     }
+}
+
+/// Returns how many Pods and how many containers run on a machine, as it is shown.
+pub(super) fn running(shown: &Json) -> (usize, usize) {
+    let running: Vec<&Json> =
+        shown.get("containers").items().iter().filter(|one| one.get("state").as_str() == Some("running")).collect();
+    let mut pods: Vec<String> =
+        running.iter().map(|one| format!("{}/{}", one.get("namespace"), one.get("pod"))).collect();
+    pods.sort_unstable();
+    pods.dedup();
+    (pods.len(), running.len())
 }
 
 /// Writes when the last graceful shutdown began and ended.

@@ -15,7 +15,6 @@ use super::joining::{CniSource, read_credentials};
 use super::kubelet_options::{check_field_names, read_flag};
 use super::lists::{read_addresses, read_failing, read_images};
 use super::numa::{DevicePlugin, NumaNode, only_node, read_device_plugins, read_numa, totals};
-use crate::json;
 use crate::network::Identity;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};

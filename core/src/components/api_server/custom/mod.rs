@@ -100,7 +100,7 @@ impl ApiServer {
 
     /// Does what the controllers of definitions do once something was written.
     pub(super) fn follow_definitions(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
-        if self.kinds.at(kind).resource == DEFINITIONS {
+        if kind == self.definitions {
             match event {
                 WatchType::Deleted => self.retire(object.name()),
                 _ if object.stable().at(&["metadata", "deletionTimestamp"]).is_null() => self.establish(origin, object),
