@@ -5,13 +5,13 @@ use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::controller::{Controller, ControllerAction};
 use nodeproof_core::components::registry::{canonical, controllers_of, processes};
 use nodeproof_core::json;
-use nodeproof_core::network::{CLOUD_RESOURCES, Fault, Match, RuleId, known_resource};
+use nodeproof_core::network::{CLOUD_RESOURCES, Endpoint, Fault, Match, RuleId, known_resource};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
-use nodeproof_core::objects::{FieldError, FieldReader, Json, nearest};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, Text, nearest};
 use nodeproof_core::sim::SimError;
 
 use super::route::Call;
-use super::{Control, Refusal, Reply};
+use super::{Content, Control, Refusal, Reply};
 
 /// All controllers of kube-controller-manager: a name that is not among them is a typing error.
 ///
@@ -84,14 +84,23 @@ impl Control {
 
     pub(super) fn add_rule(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        let fault = Fault::from_json(call.body)?;
-        for (field, end) in [("from", &fault.from), ("to", &fault.to)] {
-            if let Some(name) = end.name().strip_prefix("controller/") {
+        let mut fault = Fault::from_json(call.body)?;
+        for (field, end) in [("from", &mut fault.from), ("to", &mut fault.to)] {
+            let Some(name) = end.name().strip_prefix("controller/") else { continue };
+            let own = controllers_of(name);
+            if own.is_empty() {
                 known_controller(field, name)?;
+            } else {
+                let clients = own.iter().map(|name| Text::from(format!("controller/{name}"))).collect();
+                *end = Endpoint::Program { name: Text::from(end.name()), clients };
             }
         }
         if let Some(matching) = &fault.matching {
-            known_target(&fault, matching)?;
+            let is_there = matching.resource.as_ref().is_some_and(|plural| self.sim.api().has_plural(plural));
+            let is_custom = is_there && known_resource(matching.resource.as_deref().unwrap_or_default(), None).is_err();
+            if !is_custom {
+                known_target(&fault, matching)?;
+            }
         }
         let id = self.sim.add_rule(fault);
         self.sim.finish_instant();
@@ -202,7 +211,8 @@ impl Control {
         call.parameters(&["since"])?;
         let since = since(call)?;
         let lines = self.sim.record().trace().iter();
-        Ok(Reply::ok(lines.filter(|line| since.is_none_or(|since| line.at >= since)).map(|line| line.json()).collect()))
+        let lines = lines.filter(|line| since.is_none_or(|since| line.at >= since)).map(|line| line.json()).collect();
+        Ok(Reply { body: Content::Lines(lines), ..Reply::ok(Json::Null) })
     }
 }
 
@@ -286,7 +296,7 @@ fn known_target(fault: &Fault, matching: &Match) -> Result<(), FieldError> {
 
 fn shown(rule: &nodeproof_core::network::Rule, active: bool) -> Json {
     let mut json = rule.json();
-    json.set(&["active"], active);
+    json.set(&["active"], active && rule.has_room());
     json
 }
 

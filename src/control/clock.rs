@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::components::api_server::Commit;
 use nodeproof_core::json;
-use nodeproof_core::network::{Resource, WatchType, find_kind};
+use nodeproof_core::network::{Resource, WatchType};
 use nodeproof_core::objects::jsonpath::JsonPath;
 use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
 use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL, ObjectKey};
@@ -77,7 +77,10 @@ impl Control {
     pub(super) fn rate(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
         let mut reader = FieldReader::new(call.body, "")?;
-        let rate = Rate::of_json(reader.any("rate").unwrap_or(&NULL))?;
+        let rate = match reader.any("rate") {
+            Some(rate) => Rate::of_json(rate)?,
+            None => return Err(reader.missing("rate", Rate::of_json(&NULL).unwrap_err().message).into()),
+        };
         reader.finish()?;
         match &mut self.rate {
             Some(own) => *own = rate,
@@ -97,7 +100,7 @@ impl Control {
         let by = reader.duration("by")?;
         let until = reader.instant("until")?;
         let to_next = reader.boolean("toNext")?;
-        let stop_when = reader.object("stopWhen")?.map(stop_when).transpose()?;
+        let stop_when = reader.object("stopWhen")?.map(|reader| self.stop_when(reader)).transpose()?;
         reader.finish()?;
         let now = self.sim.now();
         let target = match (by, until, to_next) {
@@ -132,8 +135,9 @@ impl Control {
     fn advance_to(&mut self, target: Timestamp, stop_when: Option<&StopWhen>) -> (bool, usize) {
         self.sim.take_commits();
         if let Some(condition) = stop_when {
-            let there = self.sim.api().object(&condition.resource, &condition.key);
-            if there.is_some_and(|object| condition.holds(&object.json())) {
+            let object = self.sim.api().object(&condition.resource, &condition.key);
+            let object = object.map_or(Json::Null, |object| object.json());
+            if condition.holds(&object) {
                 return (true, 0);
             }
         }
@@ -149,30 +153,29 @@ impl Control {
         self.sim.advance_until(target);
         (false, writes)
     }
-}
 
-fn stop_when(mut reader: FieldReader<'_>) -> Result<StopWhen, FieldError> {
-    let kind = reader.needed_text("kind")?;
-    let found = find_kind(kind);
-    let (resource, namespaced) = found.ok_or_else(|| super::cluster::unknown_kind(reader.path("kind"), kind))?;
-    let name = reader.needed_text("name")?.clone();
-    let namespace = reader.text("namespace")?;
-    let namespace = match (namespaced, namespace) {
-        (true, namespace) => namespace.cloned().unwrap_or_else(|| "default".into()),
-        (false, Some(namespace)) if !namespace.is_empty() => {
-            return Err(reader.error("namespace", format!("{kind} is not namespaced")));
-        }
-        (false, _) => "".into(),
-    };
-    let expression = reader.needed_text("jsonPath")?;
-    let path = expression.parse::<JsonPath>().map_err(|error| reader.error("jsonPath", error.to_string()))?;
-    let equals = reader.any_or_null("equals");
-    reader.finish()?;
-    let wanted = match equals {
-        None => Wanted::There,
-        Some(Json::Null) => Wanted::Absent,
-        Some(Json::Str(text)) => Wanted::Text(text.to_string()),
-        Some(value) => Wanted::Value(value.clone()),
-    };
-    Ok(StopWhen { resource, key: ObjectKey { namespace, name }, path, wanted })
+    fn stop_when(&self, mut reader: FieldReader<'_>) -> Result<StopWhen, FieldError> {
+        let kind = reader.needed_text("kind")?;
+        let (resource, namespaced) = self.find_kind(reader.path("kind"), kind)?;
+        let name = reader.needed_text("name")?.clone();
+        let namespace = reader.text("namespace")?;
+        let namespace = match (namespaced, namespace) {
+            (true, namespace) => namespace.cloned().unwrap_or_else(|| "default".into()),
+            (false, Some(namespace)) if !namespace.is_empty() => {
+                return Err(reader.error("namespace", format!("{kind} is not namespaced")));
+            }
+            (false, _) => "".into(),
+        };
+        let expression = reader.needed_text("jsonPath")?;
+        let path = expression.parse::<JsonPath>().map_err(|error| reader.error("jsonPath", error.to_string()))?;
+        let equals = reader.any_or_null("equals");
+        reader.finish()?;
+        let wanted = match equals {
+            None => Wanted::There,
+            Some(Json::Null) => Wanted::Absent,
+            Some(Json::Str(text)) => Wanted::Text(text.to_string()),
+            Some(value) => Wanted::Value(value.clone()),
+        };
+        Ok(StopWhen { resource, key: ObjectKey { namespace, name }, path, wanted })
+    }
 }

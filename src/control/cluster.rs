@@ -1,26 +1,28 @@
-//! Creates the initial objects and machines of a cluster, and reports unknown kinds.
+//! Creates the initial objects and machines of a cluster, in their order, and reports unknown kinds.
 
-use nodeproof_core::network::{Call as ApiCall, Identity, Verb, find_kind, kind_names};
+use nodeproof_core::network::{Call as ApiCall, Identity, Resource, Verb};
 use nodeproof_core::objects::{FieldError, Text, nearest};
 
 use super::{Control, Refusal};
 
-/// Returns the error for an unknown kind.
-pub(super) fn unknown_kind(field: String, name: &str) -> FieldError {
-    let mut error = FieldError::new(field, format!("unknown kind {name:?}"));
-    error.did_you_mean = nearest(name, kind_names()).map(String::from);
-    error
-}
-
 impl Control {
+    /// Finds a kind that the server has, a custom one too. Returns with it whether its objects live in namespaces.
+    pub(super) fn find_kind(&self, field: String, name: &str) -> Result<(Resource, bool), FieldError> {
+        let api = self.sim.api();
+        api.find_kind(name).ok_or_else(|| {
+            let mut error = FieldError::new(field, format!("unknown kind {name:?}"));
+            error.did_you_mean = nearest(name, api.kind_names()).map(String::from);
+            error
+        })
+    }
+
     /// Creates the objects and machines of the set-up.
     pub(super) fn populate(&mut self) -> Result<(), Refusal> {
         let cluster = self.setup.cluster().clone();
         for (at, object) in cluster.get("objects").items().iter().enumerate() {
             let field = format!("cluster.objects[{at}]");
             let name = object.get("kind").as_str().unwrap_or_default();
-            let unknown = || unknown_kind(format!("{field}.kind"), name);
-            let (mut resource, namespaced) = find_kind(name).ok_or_else(unknown)?;
+            let (mut resource, namespaced) = self.find_kind(format!("{field}.kind"), name)?;
             if let Some(api_version) = object.get("apiVersion").as_str() {
                 let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
                 (resource.group, resource.version) = (Text::from(group), Text::from(version));

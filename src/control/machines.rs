@@ -1,12 +1,15 @@
 //! The calls about machines and their pods.
 
-use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, PodBehaviour, ToldHints};
+use nodeproof_core::components::machine::{
+    Address, Hardware, Machine, MachineAction, MachineSpec, PodBehaviour, ToldHints,
+};
 use nodeproof_core::json;
 use nodeproof_core::network::{HttpCall, HttpCredentials, PODS, Rule};
 use nodeproof_core::objects::{FieldError, FieldReader, Json, ObjectKey};
 
 use super::api::identity;
 use super::calls::{missing, refused};
+use super::metrics::running;
 use super::route::Call;
 use super::{Control, Refusal, Reply};
 
@@ -154,6 +157,37 @@ impl Control {
         link.set(&["rules"], rules);
         let mut shown = machine.describe(self.sim.now());
         shown.set(&["links"], json!([link]));
+        if let Some(kubelet) = machine.kubelet() {
+            let (pods, containers) = running(&shown);
+            let mut metric = |path: &[&str], value: usize| {
+                let value = Json::from(i64::try_from(value).unwrap_or(i64::MAX));
+                shown.set(&[&["processes", "kubelet", "metrics"], path].concat(), value);
+            };
+            metric(&["kubelet_running_pods"], pods);
+            metric(&["kubelet_running_containers"], containers);
+            kubelet.evictions().iter().for_each(|(signal, count)| metric(&["kubelet_evictions", signal], *count));
+        }
+        describe_hardware(&machine.host().spec.hardware, &mut shown);
         shown
     }
+}
+
+/// Shows what a machine was given beside what the simulator shows of it, under the same names.
+fn describe_hardware(hardware: &Hardware, shown: &mut Json) {
+    shown.set(&["cgroupVersion"], hardware.cgroup_version);
+    shown.set(&["swapController"], hardware.swap_controller);
+    shown.set(&["inodes"], hardware.inodes());
+    shown.set(&["pids"], hardware.pids);
+    if let Some(pods) = hardware.pods {
+        shown.set(&["capacity", "pods"], pods.to_string());
+    }
+    if let Some(addresses) = &hardware.addresses {
+        let address = |own: &Address| json!({"type": own.kind.as_str(), "address": own.address.as_str()});
+        shown.set(&["addresses"], addresses.iter().map(address).collect::<Json>());
+    }
+    for (driver, most) in &hardware.attach_limits {
+        shown.set(&["attachLimits", driver], *most);
+    }
+    shown.set(&["failing"], hardware.failing.iter().map(Json::from).collect::<Json>());
+    shown.set(&["images"], hardware.images.clone());
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use nodeproof_core::components::kubelet::Kubelet;
-use nodeproof_core::components::registry::canonical;
+use nodeproof_core::components::registry::{canonical, controllers_of};
 use nodeproof_core::objects::Json;
 
 use super::calls::{missing, running_controller};
@@ -24,6 +24,8 @@ impl Control {
         call.parameters(&[])?;
         let text = match call.names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             ["kubelet", machine] => self.of_kubelet(machine)?,
+            [program] if !controllers_of(program).is_empty() => self.of_program(program)?,
+            ["api" | "kube-apiserver"] => return Err(Refusal::not_there("what kube-apiserver measures")),
             [name] => self.of_controller(canonical(name))?,
             names => return Err(missing("component", &names.join("/"), &[])),
         };
@@ -34,19 +36,14 @@ impl Control {
         let now = self.sim.now();
         let Some(machine) = self.sim.machine(name) else { return Err(missing("machine", name, &[])) };
         let shown = machine.describe(now);
-        let running =
-            || shown.get("containers").items().iter().filter(|one| one.get("state").as_str() == Some("running"));
-        let mut pods: Vec<String> =
-            running().map(|one| format!("{}/{}", one.get("namespace"), one.get("pod"))).collect();
-        pods.sort_unstable();
-        pods.dedup();
+        let (running_pods, running_containers) = running(&shown);
         let mut text = String::new();
         let node = [(vec![("node", name.to_owned())], 1)];
         gauge(&mut text, "kubelet_node_name", "The node's name. The count is always 1.", &node);
-        let containers = [(vec![("container_state", "running".to_owned())], running().count())];
+        let containers = [(vec![("container_state", "running".to_owned())], running_containers)];
         gauge(&mut text, "kubelet_running_containers", "Number of containers currently running", &containers);
         let help = "Number of pods that have a running pod sandbox";
-        gauge(&mut text, "kubelet_running_pods", help, &[(Vec::new(), pods.len())]);
+        gauge(&mut text, "kubelet_running_pods", help, &[(Vec::new(), running_pods)]);
         if let Some(kubelet) = machine.kubelet() {
             let evictions = kubelet.evictions().iter();
             let evictions: Vec<_> =
@@ -56,6 +53,33 @@ impl Control {
             of_shutdown(&mut text, kubelet);
         }
         Ok(text)
+    }
+
+    /// Returns the metrics of a program: those of its controllers that run, each metric once.
+    fn of_program(&self, program: &str) -> Result<String, Refusal> {
+        let mut metrics: Vec<(String, String)> = Vec::new();
+        let mut does_run = false;
+        for name in controllers_of(program) {
+            let Ok(text) = self.of_controller(name) else { continue };
+            does_run = true;
+            for block in text.split("# HELP ").filter(|block| !block.is_empty()) {
+                let end = block.match_indices('\n').nth(1).map_or(block.len(), |(at, _)| at + 1);
+                let (head, values) = block.split_at(end);
+                let own = values.lines().map(|line| format!("{line}\n"));
+                match metrics.iter_mut().find(|(known, _)| known == head) {
+                    Some((_, all)) => own
+                        .filter(|line| !all.contains(line))
+                        .collect::<Vec<_>>()
+                        .iter()
+                        .for_each(|line| all.push_str(line)),
+                    None => metrics.push((head.to_owned(), own.collect())),
+                }
+            }
+        }
+        if !does_run {
+            return Err(Refusal::new(503, format!("{program} does not run")));
+        }
+        Ok(metrics.iter().map(|(head, values)| format!("# HELP {head}{values}")).collect())
     }
 
     fn of_controller(&self, name: &str) -> Result<String, Refusal> {
@@ -77,6 +101,17 @@ impl Control {
         gauge(&mut text, "workqueue_depth", "Current depth of workqueue", &depths);
         Ok(text)
     }
+}
+
+/// Returns how many Pods and how many containers run on a machine, as it is shown.
+pub(super) fn running(shown: &Json) -> (usize, usize) {
+    let running: Vec<&Json> =
+        shown.get("containers").items().iter().filter(|one| one.get("state").as_str() == Some("running")).collect();
+    let mut pods: Vec<String> =
+        running.iter().map(|one| format!("{}/{}", one.get("namespace"), one.get("pod"))).collect();
+    pods.sort_unstable();
+    pods.dedup();
+    (pods.len(), running.len())
 }
 
 /// Writes when the last graceful shutdown began and ended.

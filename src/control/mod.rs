@@ -65,6 +65,13 @@ pub enum Content {
     Json(Json),
     /// Text of another media type.
     Raw(String),
+    /// Many objects, one a line.
+    Lines(Vec<Json>),
+}
+
+/// Writes objects one a line.
+fn lines(objects: &[Json]) -> String {
+    objects.iter().map(|object| format!("{object}\n")).collect()
 }
 
 impl Reply {

@@ -62,7 +62,9 @@ const ROWS: &[CallRow] = &[
         example: "{\"call\": \"PUT machines/w2/hints\", \"body\": {\"namespace\": \"default\", \"pod\": \"p\", \
             \"container\": \"c\", \"resource\": \"cpu\", \"hints\": [{\"numa\": [0], \"preferred\": true}]}}",
         code: 200 },
-    CallRow { call: "POST network/rules", says: "adds a rule that stalls, delays, swallows or answers messages",
+    CallRow { call: "POST network/rules", says: "adds a rule that stalls, delays, swallows or answers messages; one to \
+            `api` meets requests, one from `api` answers and events of watches; `drop` without more stalls the \
+            connection",
         takes: "`from`, `to`, `effect`; `match` (verb, resource, subresource, name), `for`, `times`, `probability`",
         example: r#"{"call": "POST network/rules", "body": {"from": "machine/w2", "to": "api", "effect": "drop"}}"#,
         code: 201 },
@@ -73,7 +75,8 @@ const ROWS: &[CallRow] = &[
     CallRow { call: "DELETE network/rules/ID", says: "ends a rule", takes: "",
         example: r#"{"call": "DELETE network/rules/r1"}"#, code: 200 },
     CallRow { call: "POST pods/NAMESPACE/NAME/behave", says: "what the containers of a Pod do from now on",
-        takes: "`container`, `startsAfter`, `readyAfter`, `stopsAfter`, `crashesAfter`, `exitCode`",
+        takes: "`container`, `startsAfter`, `readyAfter`, `stopsAfter`, `crashesAfter`, `exitCode`, `uses` (cpu, \
+            memory, ephemeral-storage, inodes, pids, swap, volumes)",
         example: r#"{"call": "POST pods/default/p/behave", "body": {"stopsAfter": "5s"}}"#, code: 200 },
     CallRow { call: "POST nodes/NAME/drain", says: "starts `kubectl drain` of a Node, which goes on as time passes",
         takes: "`flags` (of kubectl, by name); `also`: further Nodes",
@@ -103,7 +106,8 @@ const ROWS: &[CallRow] = &[
     CallRow { call: "GET decisions", says: "what the components decided, and why",
         takes: "in the query `about`, `since`, `component`",
         example: r#"{"call": "GET decisions?about=node/w1"}"#, code: 200 },
-    CallRow { call: "GET trace", says: "each message", takes: "in the query `since`",
+    CallRow { call: "GET trace", says: "each message and timer: text with one JSON object a line, and beside it on \
+            standard output the same as a list", takes: "in the query `since`",
         example: r#"{"call": "GET trace?since=2026-01-01T01:00:00Z"}"#, code: 200 },
     CallRow { call: "GET metrics/COMPONENT", says: "the metrics of a component as text", takes: "",
         example: r#"{"call": "GET metrics/node-lifecycle-controller"}"#, code: 200 },

@@ -10,7 +10,7 @@ use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL};
 
 use super::api::Extras;
-use super::{Content, Control, PanicGuard, Refusal, Reply, Setup};
+use super::{Content, Control, PanicGuard, Refusal, Reply, Setup, lines};
 
 /// A session on one cluster.
 #[derive(Debug)]
@@ -72,6 +72,10 @@ pub(super) fn written(id: Json, reply: Reply) -> String {
         Content::Empty => {}
         Content::Json(body) => answer.set(&["body"], body),
         Content::Raw(text) => answer.set(&["raw"], text),
+        Content::Lines(objects) => {
+            answer.set(&["raw"], lines(&objects));
+            answer.set(&["body"], objects);
+        }
     }
     if let Some(headers) = reply.headers {
         answer.set(&["headers"], headers);

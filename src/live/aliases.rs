@@ -289,7 +289,7 @@ impl Aliases {
     #[must_use]
     pub fn endpoint(&self, endpoint: &Endpoint) -> Endpoint {
         match endpoint {
-            Endpoint::Any => Endpoint::Any,
+            Endpoint::Any | Endpoint::Program { .. } => endpoint.clone(),
             Endpoint::Name(name) => Endpoint::Name(self.real(name)),
         }
     }

@@ -15,6 +15,7 @@ use nodeproof_core::scenario::{
     Setup, Subject, When,
 };
 
+use super::custom::CustomKinds;
 use super::functions::CompileContext;
 use super::manifest::{Manifest, manifests};
 use super::names::{own_words, unknown_in_object, unknown_name};
@@ -79,6 +80,8 @@ pub struct Draft {
     read_only: bool,
     /// What the scenario itself says in `Given`, `When` and `@custom:` tags: names in it are meant.
     own_words: String,
+    /// The kinds that the scenario defines.
+    pub(super) custom: CustomKinds,
     /// The kind of the objects of the watch that a step has opened last.
     pub(super) watched: Option<Resource>,
     /// Whether the current sentence is about every Node: the name is then `*`.
@@ -463,8 +466,11 @@ impl Draft {
             return Vec::new();
         };
         match manifests(text) {
-            Ok(found) => {
-                for unknown in found.iter().filter_map(unknown_in_object) {
+            Ok(mut found) => {
+                self.place_custom(&mut found);
+                let others: Vec<&Manifest> = found.iter().filter(|object| !self.defines(&object.kind)).collect();
+                let unknown: Vec<_> = others.into_iter().filter_map(unknown_in_object).collect();
+                for unknown in unknown {
                     let line = text.lines().position(|line| line.contains(&unknown.name)).map_or(1, |at| at + 1);
                     self.problem_in_text(line, unknown.message);
                     self.problems.last_mut().into_iter().for_each(|problem| problem.help.push(unknown.help.clone()));

@@ -9,6 +9,7 @@ mod bound;
 mod catalogue;
 mod cloud;
 mod cluster;
+mod custom;
 mod draft;
 mod expect;
 mod functions;

@@ -2,7 +2,7 @@
 //!
 //! Inputs: the texts of a sentence's parameters. Output: an expectation in the draft, or a problem at the word.
 
-use nodeproof_core::network::{ENDPOINT_SLICES, find_kind, kind_names};
+use nodeproof_core::network::{ENDPOINT_SLICES, kind_names};
 use nodeproof_core::objects::{Json, ObjectKey, Path, Text};
 use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
@@ -41,7 +41,7 @@ impl Draft {
     /// Reads an object of any kind, or the EndpointSlice of a Service, by a name that the scenario itself says.
     fn named_object(&mut self, kind: &str, name: &str) -> Option<ObjectRef> {
         let is_slice = kind == "the EndpointSlice of Service";
-        let found = kind_names().find(|own| *own == kind).and_then(find_kind);
+        let found = self.kind_named(kind);
         let Some((resource, is_namespaced)) = found.or_else(|| is_slice.then_some((ENDPOINT_SLICES, true))) else {
             let near = nearest(kind, kind_names()).map(|near| format!("did you mean {near}?"));
             self.problem_with(kind, format!("there is no kind {kind:?}"), near.into_iter().collect());

@@ -29,7 +29,10 @@ fn objects_in(draft: &mut Draft, fixture: String) {
     let read = manifest::fixture(&draft.compile_context.fixtures, &fixture);
     let Some(text) = draft.take(&fixture, read) else { return };
     match manifest::manifests(&text) {
-        Ok(found) => draft.have(found),
+        Ok(mut found) => {
+            draft.place_custom(&mut found);
+            draft.have(found);
+        }
         Err((line, message)) => draft.problem(&fixture, format!("line {line}: {message}")),
     }
 }

@@ -6,7 +6,8 @@
 //! conditions, and the namespace is synced again after half of the longest grace period. When nothing is left,
 //! `spec.finalizers` is emptied, and the server removes the namespace.
 //! Inputs: Namespaces, answers, time. Outputs: reads, deletions of collections, updates of `status` and `finalize`.
-//! Left out on purpose: discovery (the table of kinds is used), and upstream's random order of the kinds.
+//! Left out on purpose: discovery (the table of kinds and the definitions of custom ones are used), and upstream's
+//! random order of the kinds.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -22,8 +23,8 @@ use super::controller::{
 };
 use super::{Because, DecisionId};
 use crate::json;
-use crate::network::{Answer, Call, NAMESPACES, PODS, Resource, Verb, collections};
-use crate::objects::lifecycle::is_terminal;
+use crate::network::{Answer, Call, DEFINITIONS, NAMESPACES, PODS, Resource, Verb, collections, defined_kind};
+use crate::objects::lifecycle::{is_established, is_terminal};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
 /// How long a namespace is left alone, so that all API servers know about its deletion. Source: namespace_controller.go
@@ -73,6 +74,8 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NamespacePurpose {
     Read,
+    /// Lists the definitions of custom kinds.
+    Definitions,
     /// Lists the Pods, for their longest grace period.
     Grace,
     Delete,
@@ -194,6 +197,12 @@ impl Sweep {
             (NamespacePurpose::Finalize, RequestOutcome::Conflict) => {
                 self.read(key, NamespacePurpose::ReadAgain, runtime, now)
             }
+            (NamespacePurpose::Definitions, RequestOutcome::Done(_)) => {
+                let list = body();
+                let defined = list.get("items").items().iter().filter_map(custom_kind);
+                self.kinds.extend(defined.filter(|(_, is_namespaced)| *is_namespaced).map(|(resource, _)| resource));
+                self.next_kind(key, runtime, now)
+            }
             (NamespacePurpose::Grace, RequestOutcome::Done(_)) => {
                 let grace = longest_grace(&body());
                 let age = deleted_at(&self.namespace).map_or(SignedDuration::ZERO, |at| now.duration_since(at));
@@ -210,6 +219,8 @@ impl Sweep {
                 self.kinds.pop_front();
                 self.next_kind(key, runtime, now)
             }
+            // What is not known is not deleted: the next sync asks again.
+            (NamespacePurpose::Definitions, _) => Flow::Retry,
             (NamespacePurpose::Grace | NamespacePurpose::Delete | NamespacePurpose::Count, _) => {
                 let why = reply.as_ref().map_or_else(|error| format!("{error}"), Answer::message);
                 self.problems.push(why);
@@ -246,7 +257,8 @@ impl Sweep {
             kinds.sort_by_key(|kind| *kind != PODS);
         }
         self.kinds = kinds.into();
-        self.next_kind(key, runtime, now)
+        let definitions = Call::new(Verb::List, DEFINITIONS, "", "");
+        self.send(key, NamespacePurpose::Definitions, definitions, runtime, now)
     }
 
     fn next_kind(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
@@ -399,6 +411,16 @@ fn is_going(namespace: &Json) -> bool {
 
 fn deleted_at(namespace: &Json) -> Option<Timestamp> {
     namespace.at(&["metadata", "deletionTimestamp"]).as_str().and_then(time::parse)
+}
+
+/// Returns the resource of a custom kind that is served, and whether its objects live in namespaces.
+fn custom_kind(definition: &Json) -> Option<(Resource, bool)> {
+    let mut typed = definition.clone();
+    // The items of a list do not say their kind.
+    typed.set(&["kind"], "CustomResourceDefinition");
+    defined_kind(&typed)
+        .filter(|_| is_established(definition))
+        .map(|(_, resource, is_namespaced)| (resource, is_namespaced))
 }
 
 /// Returns the longest grace of Pods that have not ended, in seconds.

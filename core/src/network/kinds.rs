@@ -1,14 +1,16 @@
 //! The kinds of objects that the API has: the table that routing, discovery and strategies read.
 //!
 //! Source: discovery of kube-apiserver v1.34 and the strategies in pkg/registry (`AllowCreateOnUpdate`,
-//! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Kinds of other groups and CustomResourceDefinitions are left
-//! out.
+//! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Kinds of other groups are left out; custom ones are added to
+//! those of a server by their definitions.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::Resource;
-use crate::objects::nearest;
+use crate::objects::{Json, Text, nearest};
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +36,8 @@ pub(crate) enum Trait {
     Expires,
     /// There is no DELETE of the collection.
     NoDeleteCollection,
+    /// A CustomResourceDefinition defines it.
+    Custom,
 }
 
 /// A kind of objects.
@@ -165,6 +169,8 @@ kinds! {
         "mutatingwebhookconfiguration" Cluster [] ["api-extensions"] [Generation] &[];
     "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "ValidatingWebhookConfiguration"
         "validatingwebhookconfiguration" Cluster [] ["api-extensions"] [Generation] &[];
+    "apiextensions.k8s.io" "v1" "customresourcedefinitions" "CustomResourceDefinition" "customresourcedefinition"
+        Cluster ["crd", "crds"] ["api-extensions"] [Generation] status_of!("CustomResourceDefinition");
     "apps" "v1" "controllerrevisions" "ControllerRevision" "controllerrevision" Namespaced [] [] [] &[];
     "apps" "v1" "daemonsets" "DaemonSet" "daemonset" Namespaced ["ds"] ["all"] [Generation] status_of!("DaemonSet");
     "apps" "v1" "deployments" "Deployment" "deployment" Namespaced ["deploy"] ["all"] [Generation]
@@ -218,13 +224,18 @@ kinds! {
 /// Returns with it whether its objects live in namespaces.
 #[must_use]
 pub fn find_kind(name: &str) -> Option<(Resource, bool)> {
-    let named = |kind: &&Kind| {
+    named(name, KINDS.iter())
+}
+
+/// Finds a kind among others by a name that kubectl takes.
+pub(crate) fn named(name: &str, mut kinds: impl Iterator<Item = &'static Kind>) -> Option<(Resource, bool)> {
+    let is_named = |kind: &&Kind| {
         kind.name == name
             || kind.resource.plural.as_str() == name
             || kind.singular == name
             || kind.short_names.contains(&name)
     };
-    KINDS.iter().find(named).map(|kind| (kind.resource.clone(), kind.is_namespaced()))
+    kinds.find(is_named).map(|kind| (kind.resource.clone(), kind.is_namespaced()))
 }
 
 /// Tells whether the server has a kind, in this group and version.
@@ -252,6 +263,23 @@ pub fn collections() -> impl Iterator<Item = Resource> {
         kind.is_namespaced() && !has_none
     };
     KINDS.iter().filter(has_collections).map(|kind| kind.resource.clone())
+}
+
+/// Returns the kind that a CustomResourceDefinition defines, its resource in the version that is served, and whether
+/// its objects live in namespaces; `None` for any other object.
+#[must_use]
+pub fn defined_kind(definition: &Json) -> Option<(Text, Resource, bool)> {
+    let spec = definition.get("spec");
+    let is_served = |version: &&Json| version.get("served").as_bool() == Some(true);
+    let version = spec.get("versions").items().iter().find(is_served)?;
+    let resource = Resource {
+        group: spec.get("group").as_text()?.clone(),
+        version: version.get("name").as_text()?.clone(),
+        plural: spec.at(&["names", "plural"]).as_text()?.clone(),
+    };
+    let is_definition = definition.get("kind").as_str() == Some("CustomResourceDefinition");
+    let name = spec.at(&["names", "kind"]).as_text().filter(|_| is_definition)?.clone();
+    Some((name, resource, spec.get("scope").as_str() == Some("Namespaced")))
 }
 
 /// Returns the names of all kinds.
@@ -291,9 +319,152 @@ pub(crate) fn find(resource: &Resource) -> Option<usize> {
     KINDS.iter().position(|kind| kind.resource == *resource)
 }
 
+/// What a CustomResourceDefinition says of the kind that it defines, in one version.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CustomNames {
+    pub(crate) group: Text,
+    pub(crate) version: Text,
+    pub(crate) plural: Text,
+    pub(crate) name: Text,
+    pub(crate) singular: Text,
+    pub(crate) short_names: Vec<Text>,
+    pub(crate) categories: Vec<Text>,
+    pub(crate) is_namespaced: bool,
+    pub(crate) has_status: bool,
+    pub(crate) has_scale: bool,
+}
+
+impl CustomNames {
+    /// Makes the kind. Its names live as long as the program: a cluster defines few kinds, and whoever handles a
+    /// request refers to one without a hold on the server.
+    fn kind(&self) -> &'static Kind {
+        let subresources: &'static [Subresource] = match (self.has_scale, self.has_status) {
+            (true, true) => const { &[SCALE, CUSTOM_STATUS] },
+            (true, false) => const { &[SCALE] },
+            (false, true) => const { &[CUSTOM_STATUS] },
+            (false, false) => &[],
+        };
+        // The status has the kind of the object itself.
+        let of_kind = |sub: &Subresource| Subresource {
+            kind: if sub.name == "status" { kept(&self.name) } else { sub.kind },
+            ..sub.clone()
+        };
+        let subresources: Vec<Subresource> = subresources.iter().map(of_kind).collect();
+        let list = |names: &[Text]| -> &'static [&'static str] {
+            Box::leak(names.iter().map(kept).collect::<Vec<_>>().into_boxed_slice())
+        };
+        Box::leak(Box::new(Kind {
+            resource: Resource {
+                group: self.group.clone(),
+                version: self.version.clone(),
+                plural: self.plural.clone(),
+            },
+            name: kept(&self.name),
+            singular: kept(&self.singular),
+            short_names: list(&self.short_names),
+            categories: list(&self.categories),
+            scope: if self.is_namespaced { Scope::Namespaced } else { Scope::Cluster },
+            traits: &[Trait::Conditional, Trait::Generation, Trait::Custom],
+            subresources: Box::leak(subresources.into_boxed_slice()),
+        }))
+    }
+
+    fn is(&self, kind: &Kind) -> bool {
+        let same = |texts: &[Text], names: &[&str]| texts.iter().map(Text::as_str).eq(names.iter().copied());
+        let resource = &kind.resource;
+        resource.group == self.group
+            && resource.version == self.version
+            && resource.plural == self.plural
+            && kind.name == self.name.as_str()
+            && kind.singular == self.singular.as_str()
+            && same(&self.short_names, kind.short_names)
+            && same(&self.categories, kind.categories)
+            && kind.is_namespaced() == self.is_namespaced
+            && kind.subresource("status").is_some() == self.has_status
+            && kind.subresource("scale").is_some() == self.has_scale
+    }
+}
+
+const SCALE: Subresource = foreign("scale", ("autoscaling", "v1", "Scale"), GET_PATCH_UPDATE);
+const CUSTOM_STATUS: Subresource = sub("status", "", GET_PATCH_UPDATE);
+
+fn kept(text: &Text) -> &'static str {
+    Box::leak(Box::<str>::from(text.as_str()))
+}
+
+/// The kinds of one server: those of the table, and behind them the custom ones in the order in which they were first
+/// defined. A kind keeps its place when its definition is gone, and has it again when it is defined again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kinds {
+    /// Each with whether it is served.
+    custom: Vec<(&'static Kind, bool)>,
+}
+
+impl Kinds {
+    /// Returns the kind at a place.
+    pub(crate) fn at(&self, place: usize) -> &'static Kind {
+        match place.checked_sub(KINDS.len()) {
+            None => &KINDS[place],
+            Some(at) => self.custom[at].0,
+        }
+    }
+
+    /// Finds the place of a kind that is served.
+    pub(crate) fn find(&self, resource: &Resource) -> Option<usize> {
+        find(resource).or_else(|| {
+            let is_it = |(kind, is_served): &(&'static Kind, bool)| *is_served && kind.resource == *resource;
+            self.custom.iter().position(is_it).map(|at| KINDS.len() + at)
+        })
+    }
+
+    /// Returns the kinds that are served.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Kind> + Clone {
+        KINDS.iter().chain(self.custom.iter().filter(|(_, is_served)| *is_served).map(|(kind, _)| *kind))
+    }
+
+    /// Defines a kind; returns its place.
+    pub(crate) fn define(&mut self, names: &CustomNames) -> usize {
+        let at = self.custom.iter().position(|(kind, _)| names.is(kind)).unwrap_or_else(|| {
+            self.custom.push((names.kind(), false));
+            self.custom.len() - 1
+        });
+        self.custom[at].1 = true;
+        KINDS.len() + at
+    }
+
+    /// Serves a kind no more.
+    pub(crate) fn retire(&mut self, place: usize) {
+        if let Some(at) = place.checked_sub(KINDS.len()) {
+            self.custom[at].1 = false;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::KINDS;
+    use super::{CustomNames, KINDS, Kinds};
+    use crate::objects::Text;
+
+    #[test]
+    fn a_kind_that_is_defined_again_has_its_place_again() {
+        let mut kinds = Kinds::default();
+        let names = CustomNames {
+            group: Text::of("example.com"),
+            version: Text::of("v1"),
+            plural: Text::of("widgets"),
+            name: Text::of("Widget"),
+            has_status: true,
+            ..CustomNames::default()
+        };
+        let place = kinds.define(&names);
+        let kind = kinds.at(place);
+        assert_eq!((kind.subresources.len(), kind.subresources[0].kind), (1, "Widget"));
+        assert_eq!(kinds.find(&kind.resource), Some(place));
+        kinds.retire(place);
+        assert_eq!((kinds.find(&kind.resource), kinds.iter().count()), (None, KINDS.len()));
+        assert_eq!(kinds.define(&names), place);
+        assert_eq!(kinds.define(&CustomNames { has_scale: true, ..names }), place + 1);
+    }
 
     #[test]
     fn kinds_stand_in_order_and_once() {

@@ -23,12 +23,12 @@ pub use cloud_call::{CLOUD_RESOURCES, CloudCall, CloudNode};
 pub use http_call::{DialError, HttpAnswer, HttpCall, HttpCredentials, HttpId, HttpOutcome};
 pub use identity::Identity;
 pub use kinds::{
-    UnknownResource, collections, find_kind, is_known, is_namespaced, kind_names, kind_of, known_resource,
+    UnknownResource, collections, defined_kind, find_kind, is_known, is_namespaced, kind_names, kind_of, known_resource,
 };
 pub use message::*;
 pub use resource::{
-    CERTIFICATE_REQUESTS, CSI_NODES, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS,
-    Resource, SERVICE_ACCOUNTS, SERVICE_NAME, SERVICES, Verb,
+    CERTIFICATE_REQUESTS, CSI_NODES, DEFINITIONS, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES,
+    NODES, PODS, Resource, SERVICE_ACCOUNTS, SERVICE_NAME, SERVICES, Verb,
 };
 pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
 pub use rule_json::CODES;

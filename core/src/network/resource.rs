@@ -119,6 +119,8 @@ pub const PODS: Resource = Resource::of("", "v1", "pods");
 pub const EVENTS: Resource = Resource::of("", "v1", "events");
 /// Events in the form of `events.k8s.io`: the same objects.
 pub const NEW_EVENTS: Resource = Resource::of("events.k8s.io", "v1", "events");
+/// `customresourcedefinitions`.
+pub const DEFINITIONS: Resource = Resource::of("apiextensions.k8s.io", "v1", "customresourcedefinitions");
 /// `namespaces`.
 pub const NAMESPACES: Resource = Resource::of("", "v1", "namespaces");
 /// `leases`.

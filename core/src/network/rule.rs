@@ -19,6 +19,13 @@ pub enum Endpoint {
     Any,
     /// The client of exactly this name: `machine/w1`, `controller/ttl-controller`, `user/alice`, `api`.
     Name(Text),
+    /// The clients of a program that runs several controllers: `controller/kube-controller-manager`.
+    Program {
+        /// The name that stands for all of them.
+        name: Text,
+        /// Their own names.
+        clients: Vec<Text>,
+    },
 }
 
 impl Endpoint {
@@ -28,6 +35,7 @@ impl Endpoint {
         match self {
             Self::Any => true,
             Self::Name(own) => own == name,
+            Self::Program { clients, .. } => clients.iter().any(|own| own == name),
         }
     }
 }
@@ -161,10 +169,36 @@ impl Rule {
         self.fault.from.matches(client) && self.fault.to == Endpoint::Name(Text::of("cloud"))
     }
 
-    /// Tells whether the rule stalls a whole connection.
+    /// Tells whether the rule stalls a whole connection: it drops everything, until it ends. One that drops a share or
+    /// a number of messages meets each of them alone.
     #[must_use]
     pub fn stalls(&self) -> bool {
-        self.fault.matching.is_none() && self.fault.effect == Effect::Drop && self.fault.probability >= 1.0
+        let fault = &self.fault;
+        let is_for_all = fault.matching.is_none() && fault.times.is_none() && fault.probability >= 1.0;
+        is_for_all && fault.effect == Effect::Drop
+    }
+
+    /// Tells whether the rule meets what clients send: all but one from the server, which meets what the server sends.
+    /// A connection that is stalled or refused is so in both directions.
+    #[must_use]
+    pub fn meets_requests(&self) -> bool {
+        self.stalls() || !self.comes_from_api()
+    }
+
+    /// Tells whether the rule meets what the server sends: answers, and events of watches.
+    #[must_use]
+    pub fn meets_answers(&self) -> bool {
+        self.stalls() || self.refuses() || self.comes_from_api()
+    }
+
+    fn comes_from_api(&self) -> bool {
+        self.fault.from == Endpoint::Name(Text::of("api"))
+    }
+
+    /// Tells whether the rule may meet a further message.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.fault.times.is_none_or(|times| self.hits.total < u64::from(times))
     }
 
     /// Tells whether the rule refuses a whole connection.

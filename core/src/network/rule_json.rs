@@ -132,15 +132,15 @@ impl Endpoint {
     pub fn name(&self) -> &str {
         match self {
             Self::Any => "*",
-            Self::Name(name) => name,
+            Self::Name(name) | Self::Program { name, .. } => name,
         }
     }
 }
 
-fn endpoint(reader: &FieldReader<'_>, field: &str, value: &Json) -> Result<Endpoint, FieldError> {
+fn endpoint(reader: &FieldReader<'_>, field: &'static str, value: &Json) -> Result<Endpoint, FieldError> {
     let forms = "\"api\", \"machine/NAME\", \"controller/NAME\", \"user/NAME\" or \"*\"";
     let name = match value {
-        Json::Null => return Err(reader.error(field, format!("it is needed: {forms}"))),
+        Json::Null => return Err(reader.missing(field, format!("it is needed: {forms}"))),
         Json::Str(name) => name,
         other => return Err(reader.error(field, format!("a string is needed: {forms}, not {other}"))),
     };
@@ -186,7 +186,7 @@ fn effect(outer: &FieldReader<'_>, value: &Json) -> Result<Effect, FieldError> {
             unknown.message = format!("unknown effect {word:?}: it is {forms}");
             return Err(unknown);
         }
-        Json::Null => return Err(outer.error("effect", format!("it is needed: {forms}"))),
+        Json::Null => return Err(outer.missing("effect", format!("it is needed: {forms}"))),
         _ => {}
     }
     let mut reader = FieldReader::new(value, outer.path("effect"))?;
@@ -317,8 +317,12 @@ mod tests {
             ("for", json!("0s")),
             ("times", json!(0)),
             ("fro", json!("api")),
+            ("efect", json!("drop")),
         ] {
             let mut body = base.clone();
+            if field == "efect" {
+                body.remove(&["effect"]);
+            }
             body.set(&[field.split(['.', '[']).next().unwrap()], value.clone());
             let error = Fault::from_json(&body).unwrap_err();
             assert_eq!(error.field, field, "{value}: {error}");

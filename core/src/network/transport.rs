@@ -197,11 +197,7 @@ impl Network {
             self.deliveries.push_back(Delivery::ToClient { client, message });
             return;
         }
-        let what = match message {
-            ToClient::Response { .. } => "response",
-            _ => "watch event",
-        };
-        let delay = self.apply_all(client, what);
+        let Some(delay) = self.apply_all(client, &message) else { return self.lose(client, &message, now) };
         let link = self.link_mut(client).faults();
         match link.state {
             ConnectionState::Open => {}

@@ -58,3 +58,12 @@ pub fn is_out_of_service(node: &Object) -> bool {
     let taints = node.stable().at(&["spec", "taints"]).items();
     taints.iter().any(|taint| taint.get("key").as_str() == Some(OUT_OF_SERVICE))
 }
+
+/// Tells whether the kind of a CustomResourceDefinition is served.
+#[must_use]
+pub fn is_established(definition: &Json) -> bool {
+    let mut conditions = definition.at(&["status", "conditions"]).items().iter();
+    let is_it =
+        |own: &Json| own.get("type").as_str() == Some("Established") && own.get("status").as_str() == Some("True");
+    conditions.any(is_it)
+}

@@ -106,6 +106,17 @@ impl<'a> FieldReader<'a> {
         FieldError::new(self.path(name), message)
     }
 
+    /// Makes the error about a field that has to be there and is not. A field that was not asked for and has almost its
+    /// name is a slip.
+    #[must_use]
+    pub fn missing(&self, name: &'static str, message: impl Into<String>) -> FieldError {
+        let is_slip = |own: &&str| *own != name && !self.asked.contains(own) && nearest(own, [name]).is_some();
+        match self.json.fields().map(|(own, _)| own.as_str()).find(is_slip) {
+            Some(slip) => FieldError::unknown(self.path(slip), "field", slip, [name]),
+            None => self.error(name, message),
+        }
+    }
+
     /// Returns a field of any type; `null` counts as absent.
     pub fn any(&mut self, name: &'static str) -> Option<&'a Json> {
         self.asked.push(name);
@@ -147,7 +158,7 @@ impl<'a> FieldReader<'a> {
         match self.text(name)? {
             Some(text) if !text.is_empty() => Ok(text),
             Some(_) => Err(self.error(name, "it must not be empty")),
-            None => Err(self.error(name, "it is needed")),
+            None => Err(self.missing(name, "it is needed")),
         }
     }
 
@@ -326,5 +337,16 @@ mod tests {
         assert_eq!((unknown.field.as_str(), unknown.did_you_mean.as_deref()), ("match.nmae", Some("name")));
         root.finish().unwrap();
         assert!(FieldReader::new(&json!([1]), "body").is_err());
+    }
+
+    #[test]
+    fn a_slip_in_the_name_of_a_needed_field_is_an_unknown_field() {
+        let document = json!({"nmae": "w1", "numa": 1});
+        let mut reader = FieldReader::new(&document, "at").unwrap();
+        let error = reader.needed_text("name").unwrap_err();
+        assert_eq!((error.field.as_str(), error.did_you_mean.as_deref()), ("at.nmae", Some("name")));
+        let mut reader = FieldReader::new(&document, "at").unwrap();
+        reader.any("nmae");
+        assert_eq!(reader.needed_text("name").unwrap_err().to_string(), "at.name: it is needed");
     }
 }

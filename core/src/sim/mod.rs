@@ -8,6 +8,8 @@
 mod actor;
 #[cfg(test)]
 mod contract_tests;
+#[cfg(test)]
+mod custom_tests;
 mod describing;
 mod drains;
 mod error;

@@ -19,7 +19,7 @@ use super::shared::{ServedCluster, ServedWatch};
 use crate::control::api::Outcome;
 use crate::control::route;
 use crate::control::streams::{Response, response, watch_response};
-use crate::control::{Content, Refusal, Reply};
+use crate::control::{Content, Refusal, Reply, lines};
 use crate::load::body;
 
 /// Below this path are the control calls.
@@ -147,6 +147,11 @@ fn written(reply: Reply) -> Response {
     let answer = match reply.body {
         Content::Json(body) => Answer::json(reply.code, body),
         Content::Empty => Answer::json(reply.code, Json::object()),
+        Content::Lines(objects) => {
+            let content = nodeproof_core::network::Content::Text(lines(&objects).into());
+            let media = (Text::of("Content-Type"), Text::of("application/x-ndjson"));
+            Answer { code: reply.code, headers: vec![media], content }
+        }
         Content::Raw(text) => {
             let content = nodeproof_core::network::Content::Text(text.into());
             Answer { code: reply.code, headers: Vec::new(), content }

@@ -65,6 +65,7 @@ conversations!(
     claims,
     clock,
     cloud,
+    custom_kinds,
     delete_options,
     describe,
     drains,

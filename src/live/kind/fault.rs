@@ -173,7 +173,7 @@ enum Direction {
 pub(crate) fn machine_of(fault: &Fault) -> Option<&str> {
     [&fault.from, &fault.to].into_iter().find_map(|end| match end {
         Endpoint::Name(name) => name.as_str().strip_prefix("machine/"),
-        Endpoint::Any => None,
+        Endpoint::Any | Endpoint::Program { .. } => None,
     })
 }
 

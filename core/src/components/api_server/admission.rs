@@ -13,7 +13,7 @@ use super::call::RequestInfo;
 use super::{ApiServer, Origin, certificates, node_restriction, priority, service_accounts, status, storage_kinds};
 use crate::components::volumes::{BETA_CLASS, CLASSES, default_class};
 use crate::json;
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::Kind;
 use crate::network::{Answer, NODES, Resource};
 use crate::objects::{Json, ObjectKey};
 
@@ -101,7 +101,7 @@ pub(super) fn update(
     old: &Json,
     tree: &mut Json,
 ) -> Result<(), Answer> {
-    let kind = &KINDS[info.kind];
+    let kind = info.of;
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     restrict_nodes(server, &write)?;
     match kind.name {

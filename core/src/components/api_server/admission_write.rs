@@ -5,7 +5,7 @@
 use super::call::RequestInfo;
 use super::{Origin, status};
 use crate::network::Answer;
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::Kind;
 use crate::objects::Json;
 
 /// What a write does, as plugins see it.
@@ -41,7 +41,7 @@ impl<'a> Write<'a> {
         old: Option<&'a Json>,
     ) -> Self {
         Self {
-            kind: &KINDS[info.kind],
+            kind: info.of,
             subresource: &info.subresource,
             operation,
             namespace: &info.namespace,

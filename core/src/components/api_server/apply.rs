@@ -15,7 +15,7 @@ use super::options::RequestOptions;
 use super::write::Read;
 use super::{ApiServer, Origin, naming, status, write};
 use crate::json;
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::Kind;
 use crate::network::{Answer, Body, Call};
 use crate::objects::ownership::{self, FieldSet};
 use crate::objects::{Json, Text, time};
@@ -41,7 +41,7 @@ impl ApiServer {
         origin: &Origin,
         call: &Call,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let wanted = configuration(call)?;
         let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
         if current.is_none() && !info.subresource.is_empty() {
@@ -57,8 +57,7 @@ impl ApiServer {
         let mut tree = applied.tree;
         tree.remove(&["metadata", "managedFields"]);
         let decoded = self
-            .schema
-            .decode_change(kind.type_name(), &tree, &live)
+            .decode(kind, &tree, &live)
             .map_err(|error| status::untyped(&format!("failed to convert new object: {error}")))?;
         let mut tree = decoded.object;
         put_managers(&mut tree, &applied.managers);
@@ -78,7 +77,7 @@ impl ApiServer {
         origin: &Origin,
         mut read: Read,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         naming::check_name(kind, &mut read.tree, info)?;
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() {
@@ -97,7 +96,7 @@ impl ApiServer {
         live: &Json,
         wanted: &Json,
     ) -> Result<Applied, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         self.check_configuration(kind, wanted)?;
         let name = options.parameter("fieldManager").cloned().unwrap_or_default();
         let manager = Manager::new(kind, "Apply", &name, &info.subresource);
@@ -156,7 +155,7 @@ impl ApiServer {
         (manager, force): (&Manager, bool),
         origin: &Origin,
     ) -> Result<Applied, Conflicts> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let (schema, name, ignored) = (&self.schema, kind.type_name(), reset_fields(kind, &info.subresource));
         let mut tree = ownership::merge(schema, name, live, wanted);
         let set = ownership::fields_of(schema, name, wanted).without_trees(&ignored);

@@ -12,7 +12,6 @@ use super::strategy::storage_key;
 use super::write::uid_precondition;
 use super::{ApiServer, Origin, status};
 use crate::json;
-use crate::network::kinds::KINDS;
 use crate::network::{Answer, Body, Resource};
 use crate::objects::{Json, time};
 
@@ -24,14 +23,14 @@ impl ApiServer {
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        match (KINDS[info.kind].name, info.subresource.as_str()) {
+        match (info.of.name, info.subresource.as_str()) {
             ("Pod", "eviction") => self.evict(info, options, origin, &json_of(body).unwrap_or_default()),
             ("ServiceAccount", "token") => self.issue_token(info, options, origin, json_of(body)),
             ("Pod", "binding") => self.bind(info, options, origin, &json_of(body).unwrap_or_default()),
             _ => Err(status::failure(
                 501,
                 "NotImplemented",
-                &format!("{}/{} is not modelled yet", KINDS[info.kind].resource.plural, info.subresource),
+                &format!("{}/{} is not modelled yet", info.of.resource.plural, info.subresource),
                 None,
             )),
         }
@@ -46,7 +45,7 @@ impl ApiServer {
         binding: &Json,
     ) -> Result<Answer, Answer> {
         const BINDING: Resource = Resource::of("", "v1", "pods/binding");
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let named = binding.at(&["metadata", "name"]).as_str().unwrap_or("");
         if named != info.name.as_str() {
             return Err(status::bad_request("name in URL does not match name in Binding object"));

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::content_negotiation::{self, TableContext};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
-use crate::network::kinds::{self, KINDS, Kind, Trait};
+use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
@@ -23,8 +23,10 @@ pub(super) enum WaitBudget {
 /// A request whose target is known.
 #[derive(Clone, Debug)]
 pub(super) struct RequestInfo {
-    /// The place of the kind in [`KINDS`].
+    /// The place of the kind among those of the server.
     pub(super) kind: usize,
+    /// The kind itself.
+    pub(super) of: &'static Kind,
     pub(super) namespace: Text,
     pub(super) name: Text,
     pub(super) subresource: Text,
@@ -71,8 +73,8 @@ impl ApiServer {
             }
             _ => {}
         }
-        let kind = kinds::find(&resource).ok_or_else(|| unknown(&resource))?;
-        let table = &KINDS[kind];
+        let kind = self.kinds.find(&resource).ok_or_else(|| self.unknown(&resource))?;
+        let table = self.kinds.at(kind);
         if !table.is_namespaced() && !namespace.is_empty()
             || table.is_namespaced() && namespace.is_empty() && !name.is_empty()
         {
@@ -80,7 +82,7 @@ impl ApiServer {
         }
         let representation = content_negotiation::negotiate(&call)?;
         origin.subresource = subresource.clone();
-        let info = RequestInfo { kind, namespace, name, subresource };
+        let info = RequestInfo { kind, of: table, namespace, name, subresource };
         self.check_verb(&info, call.verb)?;
         let options = RequestOptions::read(&call, &self.settings)?;
         if wait_budget == WaitBudget::Fresh
@@ -108,13 +110,22 @@ impl ApiServer {
             Verb::Delete => self.delete(&info, &options, &origin, &call.body),
             Verb::DeleteCollection => self.delete_collection(&info, &options, &origin, &call.body),
         };
-        representation
-            .shape(answer?, table, TableContext { profile: self.settings.profile(), now: origin.now })
-            .map(Some)
+        let printed = self.printed(kind);
+        let view = TableContext { profile: self.settings.profile(), now: origin.now, printed: printed.as_deref() };
+        representation.shape(answer?, table, view).map(Some)
+    }
+
+    /// 404 for a resource that is not served; plain text if its group is not served either.
+    fn unknown(&self, resource: &Resource) -> Answer {
+        if self.kinds.iter().any(|kind| kind.resource.group == resource.group) {
+            status::no_such_resource()
+        } else {
+            status::page_not_found()
+        }
     }
 
     fn check_verb(&self, info: &RequestInfo, verb: Verb) -> Result<(), Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         if !info.subresource.is_empty() {
             let is_there = info.subresource != *"resize" || self.settings.profile().is("pods-have-resize");
             let sub = kind.subresource(&info.subresource).filter(|_| is_there).ok_or_else(status::no_such_resource)?;
@@ -148,15 +159,6 @@ fn check_proxied(kind: &Kind, id: &str) -> Result<(), Answer> {
         return Err(status::bad_request(&format!("invalid {} request {id:?}", kind.singular)));
     }
     Ok(())
-}
-
-/// 404 for a resource that is not served; plain text if its group is not served either.
-fn unknown(resource: &Resource) -> Answer {
-    if KINDS.iter().any(|kind| kind.resource.group == resource.group) {
-        status::no_such_resource()
-    } else {
-        status::page_not_found()
-    }
 }
 
 /// Returns the JSON of a body, or nothing.

@@ -16,9 +16,9 @@ use super::call::RequestInfo;
 use super::options::{RequestOptions, is_true, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, Problem, meta};
-use super::{ApiServer, Origin, admission, status, strategy, syntax};
-use crate::network::kinds::{KINDS, Kind, Trait};
-use crate::network::{Answer, Body, Content, List};
+use super::{ApiServer, Origin, admission, custom, status, strategy, syntax};
+use crate::network::kinds::{Kind, Trait};
+use crate::network::{Answer, Body, Content, DEFINITIONS, List};
 use crate::objects::{Json, Object, Text, time};
 
 /// The options of a deletion, from the body or the query.
@@ -124,7 +124,7 @@ impl ApiServer {
         origin: &Origin,
         delete: &DeleteOptions,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
@@ -138,6 +138,9 @@ impl ApiServer {
         let mut tree = old.clone();
         if kind.name == "Pod" {
             return self.delete_gracefully(info, origin, delete, &current, tree);
+        }
+        if kind.resource == DEFINITIONS && tree.at(&["metadata", "deletionTimestamp"]).is_null() {
+            custom::begin_end(&mut tree, origin);
         }
         set_policy_finalizers(&mut tree, kind, delete);
         let has_finalizers =
@@ -181,7 +184,7 @@ impl ApiServer {
         current: &Object,
         mut tree: Json,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let stored_grace = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64();
         let terminating = !tree.at(&["metadata", "deletionTimestamp"]).is_null();
         let remove_now = if terminating {
@@ -217,7 +220,7 @@ impl ApiServer {
         origin: &Origin,
         body: &Body,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let delete = self.delete_options(options, body)?;
         let selection = selection(info, options, meta::wording(&self.settings))?;
         let mut items = self.selected(info.kind, &selection);
@@ -227,8 +230,7 @@ impl ApiServer {
         let revision = self.revision;
         for item in &items {
             let key = item.key();
-            let one =
-                RequestInfo { kind: info.kind, namespace: key.namespace, name: key.name, subresource: Text::of("") };
+            let one = RequestInfo { namespace: key.namespace, name: key.name, subresource: Text::of(""), ..*info };
             match self.delete_with(&one, origin, &delete) {
                 Err(answer) if answer.code != 404 => return Err(answer),
                 _ => {}

@@ -30,19 +30,16 @@ const ALIKE: [&str; 6] = ["metadata", "involvedObject", "regarding", "source", "
 
 /// Returns the other API version of a kind.
 fn counterpart(kind: usize) -> Option<usize> {
-    let resource = &KINDS[kind].resource;
-    if *resource == EVENTS {
-        kinds::find(&NEW_EVENTS)
-    } else if *resource == NEW_EVENTS {
-        kinds::find(&EVENTS)
-    } else {
-        None
+    match KINDS.get(kind).map(|kind| &kind.resource) {
+        Some(resource) if *resource == EVENTS => kinds::find(&NEW_EVENTS),
+        Some(resource) if *resource == NEW_EVENTS => kinds::find(&EVENTS),
+        _ => None,
     }
 }
 
 /// Tells whether a kind is the API version of which the tap is not told.
 fn is_untapped(kind: usize) -> bool {
-    KINDS[kind].resource == NEW_EVENTS
+    KINDS.get(kind).is_some_and(|kind| kind.resource == NEW_EVENTS)
 }
 
 /// Returns the name of a field in the other API version.

@@ -14,7 +14,7 @@ use super::delete::check_preconditions;
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
-use crate::network::kinds::{self, KINDS};
+use crate::network::kinds;
 use crate::network::{Answer, Body, Resource};
 use crate::objects::lifecycle::is_ready;
 use crate::objects::selector::selects;
@@ -36,7 +36,7 @@ impl ApiServer {
         origin: &Origin,
         body: &Json,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let text = |field: &str| body.get(field).as_str().unwrap_or("");
         if !["", "Eviction"].contains(&text("kind")) {
             let version = text("apiVersion").rsplit('/').next().unwrap_or("");

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{ApiServer, Origin};
-use crate::network::kinds::{KINDS, Trait};
+use crate::network::kinds::Trait;
 use crate::network::{ClientId, Identity, Verb};
 use crate::objects::{Object, ObjectKey, Text};
 
@@ -68,7 +68,7 @@ impl Expiry {
 impl ApiServer {
     /// Attaches what was written to a lease, if its kind expires.
     pub(super) fn attach_to_lease(&mut self, kind: usize, object: &Object, now: Timestamp) {
-        if KINDS[kind].is(Trait::Expires) {
+        if self.kinds.at(kind).is(Trait::Expires) {
             self.expiry.attach(kind, object, self.settings.duration("event-ttl"), self.started, now);
         }
     }

@@ -16,7 +16,6 @@ use super::call::RequestInfo;
 use super::{ApiServer, Origin, ServerOutput, status};
 use crate::json;
 use crate::network::http::WHOLE_PATH;
-use crate::network::kinds::KINDS;
 use crate::network::{
     Answer, Call, ClientId, Content, ENDPOINT_SLICES, HttpCall, HttpCredentials, HttpId, HttpOutcome, Identity, NODES,
     RequestId, SERVICE_NAME, ToClient,
@@ -82,7 +81,7 @@ impl ApiServer {
         id: RequestId,
         call: &Call,
     ) -> Result<bool, Answer> {
-        let resource = &KINDS[info.kind].resource;
+        let resource = &info.of.resource;
         let place = match (resource.plural.as_str(), info.subresource.as_str()) {
             ("pods", "log") => self.log_place(info, call)?,
             ("pods", "exec" | "attach" | "portforward") => self.stream_place(info, call)?,
@@ -138,7 +137,7 @@ impl ApiServer {
     }
 
     fn found(&self, info: &RequestInfo, name: &Text) -> Result<Object, Answer> {
-        let resource = &KINDS[info.kind].resource;
+        let resource = &info.of.resource;
         let key = ObjectKey { namespace: info.namespace.clone(), name: name.clone() };
         self.object(resource, &key).ok_or_else(|| status::not_found(resource, name))
     }

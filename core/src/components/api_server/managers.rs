@@ -15,7 +15,7 @@ use super::call::RequestInfo;
 use super::options::RequestOptions;
 use super::{ApiServer, Origin};
 use crate::json;
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::Kind;
 use crate::objects::ownership::{self, FieldSet};
 use crate::objects::{Json, Text, time};
 
@@ -198,7 +198,7 @@ impl ApiServer {
         live: Option<&Json>,
         tree: &mut Json,
     ) {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let sent = tree.remove(&["metadata", "managedFields"]).unwrap_or_default();
         let stored = live.map_or(&Json::Null, |live| live.at(&["metadata", "managedFields"]));
         if sent.is_null() && stored.is_null() && (live.is_some() || !self.tracks_managers) {
@@ -236,7 +236,7 @@ impl ApiServer {
 
     /// Returns the managers of an object that none has applied yet and that has none: one for all that it has.
     pub(super) fn before_first_apply(&self, info: &RequestInfo, live: &Json, now: Timestamp) -> Managers {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let manager = Manager::new(kind, "Update", &Text::of(BEFORE_FIRST_APPLY), &info.subresource);
         self.updated(info, Managers::default(), manager, (&self.empty(kind), live), now)
     }
@@ -249,7 +249,7 @@ impl ApiServer {
         (before, after): (&Json, &Json),
         now: Timestamp,
     ) -> Managers {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let mut before = before.clone();
         before.remove(&["metadata", "managedFields"]);
         let found = ownership::compare(&self.schema, kind.type_name(), &before, after);

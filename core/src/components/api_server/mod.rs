@@ -4,7 +4,7 @@
 //! pkg/registry/generic/registry, the strategies of pkg/registry, and the watch cache. Inputs: requests, cancellations,
 //! time. Outputs: commits, then the answer to their writer, then the events of watches.
 //! Invariants: a commit is put out before any client is told of it; every commit has a revision of its own; one watch
-//! sees revisions in order. Left out on purpose: webhooks, CustomResourceDefinitions.
+//! sees revisions in order. Left out on purpose: webhooks.
 
 mod admission;
 mod admission_write;
@@ -16,6 +16,7 @@ mod binding;
 mod call;
 mod certificates;
 pub(crate) mod content_negotiation;
+mod custom;
 mod delayed_reads;
 mod delete;
 mod egress;
@@ -26,6 +27,7 @@ mod fields;
 mod health;
 mod history;
 mod kubelet_relay;
+mod lookups;
 mod managers;
 mod naming;
 mod node_authoriser;
@@ -47,6 +49,7 @@ mod read;
 mod references;
 mod renewal;
 mod reviews;
+mod scale;
 mod service_accounts;
 mod status;
 mod storage_kinds;
@@ -71,9 +74,9 @@ use jiff::Timestamp;
 use super::Deadline;
 use super::controller::Context;
 use crate::chance::Chance;
-use crate::network::kinds::{self, KINDS, Kind};
+use crate::network::kinds::{self, KINDS, Kinds};
 use crate::network::{
-    Ask, ClientId, DecisionId, HttpId, Identity, LEASES, NAMESPACES, NODES, PODS, Request, RequestId, Resource,
+    Ask, ClientId, DEFINITIONS, DecisionId, HttpId, Identity, LEASES, NODES, PODS, Request, RequestId, Resource,
     ToClient, Verb, WatchType,
 };
 use crate::objects::schema::Schema;
@@ -122,6 +125,22 @@ struct Table {
 }
 
 impl Table {
+    fn of(resource: &Resource) -> Self {
+        let store = if *resource == PODS { Store::by_node() } else { Store::default() };
+        Self { store, ..Self::new(0) }
+    }
+
+    /// Makes a table without objects, whose history begins after a revision.
+    fn new(revision: u64) -> Self {
+        Self {
+            store: Store::default(),
+            history: History::new(revision),
+            watches: Index::default(),
+            last: Json::Null,
+            bookmark: None,
+        }
+    }
+
     /// Makes a new tree share its equal parts with the revision before it and with the tree that was written last.
     fn share(&self, tree: &mut Json) {
         let text = |field| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
@@ -154,6 +173,10 @@ pub struct ApiServer {
     has_all_accounts: bool,
     rbac: rbac::Rbac,
     tables: Vec<Table>,
+    kinds: Kinds,
+    /// The custom kinds that are served, by their places.
+    custom: BTreeMap<usize, Arc<custom::CustomKind>>,
+    definitions: usize,
     leases: usize,
     nodes: usize,
     watchers: Vec<Option<Watcher>>,
@@ -191,16 +214,10 @@ impl ApiServer {
             tokens: BTreeMap::new(),
             has_all_accounts: false,
             rbac: rbac::Rbac::new(),
-            tables: KINDS
-                .iter()
-                .map(|kind| Table {
-                    store: if kind.resource == PODS { Store::by_node() } else { Store::default() },
-                    history: History::new(0),
-                    watches: Index::default(),
-                    last: Json::Null,
-                    bookmark: None,
-                })
-                .collect(),
+            tables: KINDS.iter().map(|kind| Table::of(&kind.resource)).collect(),
+            kinds: Kinds::default(),
+            custom: BTreeMap::new(),
+            definitions: place(&DEFINITIONS),
             leases: place(&LEASES),
             nodes: place(&NODES),
             watchers: Vec::new(),
@@ -302,7 +319,7 @@ impl ApiServer {
             self.timers.insert((timers, id));
             if bookmarks {
                 let mut object = self.bookmark(kind);
-                let view = TableContext { profile: self.settings.profile(), now };
+                let view = TableContext { profile: self.settings.profile(), now, printed: None };
                 if let Some(watcher) = self.watchers[id as usize].as_mut() {
                     object = watcher.shaped(WatchType::Bookmark, object, view);
                 }
@@ -347,39 +364,6 @@ impl ApiServer {
         watch.into_iter().chain(wait).chain(expiry).min_by_key(|deadline| deadline.at)
     }
 
-    /// Looks an object up, beside the network.
-    #[must_use]
-    pub fn object(&self, resource: &Resource, key: &ObjectKey) -> Option<Object> {
-        let kind = kinds::find(resource)?;
-        let found = |kind: usize| self.tables[kind].store.get(&key.namespace, &key.name);
-        match self.stand_in(kind) {
-            Some(other) => found(other).map(|object| self.counterpart_of(object, kind)),
-            None => found(kind).cloned(),
-        }
-    }
-
-    /// Returns all objects of a kind in order of their keys, beside the network.
-    #[must_use]
-    pub fn objects(&self, resource: &Resource) -> Vec<Object> {
-        let Some(kind) = kinds::find(resource) else { return Vec::new() };
-        match self.stand_in(kind) {
-            Some(other) => self.tables[other].store.iter("").map(|object| self.counterpart_of(object, kind)).collect(),
-            None => self.tables[kind].store.iter("").cloned().collect(),
-        }
-    }
-
-    /// Returns the number of all objects.
-    #[must_use]
-    pub(crate) fn size(&self) -> usize {
-        self.tables.iter().map(|table| table.store.len()).sum()
-    }
-
-    /// Returns the revision of the last write.
-    #[must_use]
-    pub fn resource_version(&self) -> u64 {
-        self.revision
-    }
-
     /// Gives a tree the next revision and puts it in the store.
     fn commit(&mut self, kind: usize, origin: &Origin, mut tree: Json) -> Object {
         self.revision += 1;
@@ -399,6 +383,7 @@ impl ApiServer {
         self.publish(kind, origin, WriteEffect { namespace: &key.namespace, event, before }, object.clone());
         self.write_counterpart(kind, origin, event, &object);
         self.attach_to_lease(kind, &object, origin.now);
+        self.follow_definitions(kind, origin, event, &object);
         object
     }
 
@@ -410,6 +395,7 @@ impl ApiServer {
         let change = WriteEffect { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
         self.publish(kind, origin, change, object.clone());
         self.write_counterpart(kind, origin, WatchType::Deleted, &object);
+        self.follow_definitions(kind, origin, WatchType::Deleted, &object);
         Some(object)
     }
 
@@ -422,7 +408,7 @@ impl ApiServer {
         table.watches.candidates(&object, before.as_ref(), &mut candidates);
         for id in candidates.drain(..) {
             let watcher = self.watchers[id as usize].as_mut().expect("an indexed watch is open");
-            let plural = &KINDS[kind].resource.plural;
+            let plural = &self.kinds.at(kind).resource.plural;
             let Some(seen) = watcher.sees(plural, namespace, event, &object, before.as_ref()) else { continue };
             let shown = match (seen, &before) {
                 (WatchType::Deleted, Some(before)) if event != WatchType::Deleted => {
@@ -433,7 +419,7 @@ impl ApiServer {
             let shown = match watcher.representation {
                 Representation::Plain => shown,
                 _ => {
-                    let view = TableContext { profile: self.settings.profile(), now: origin.now };
+                    let view = TableContext { profile: self.settings.profile(), now: origin.now, printed: None };
                     watcher.shaped(seen, shown, view)
                 }
             };
@@ -446,7 +432,7 @@ impl ApiServer {
                 at: origin.now,
                 resource_version: object.resource_version(),
                 event,
-                resource: KINDS[kind].resource.clone(),
+                resource: self.kinds.at(kind).resource.clone(),
                 object: object.clone(),
                 before: before.clone(),
                 client: origin.client,
@@ -467,23 +453,6 @@ impl ApiServer {
         self.free_watchers.push(id);
     }
 
-    /// Makes the object of a bookmark: nothing but the revision.
-    fn bookmark(&mut self, kind: usize) -> Object {
-        if let Some(tree) = &self.tables[kind].bookmark {
-            return Object::bookmark(tree.clone(), self.revision);
-        }
-        let mut tree = self.empty(&KINDS[kind]);
-        tree.set(&["kind"], KINDS[kind].name);
-        tree.set(&["apiVersion"], KINDS[kind].resource.api_version());
-        self.tables[kind].bookmark = Some(tree.clone());
-        Object::bookmark(tree, self.revision)
-    }
-
-    /// Returns an object of a kind without any value, as Go prints it.
-    fn empty(&self, kind: &Kind) -> Json {
-        self.schema.decode(kind.type_name(), &Json::object()).map_or_else(|_| Json::object(), |decoded| decoded.object)
-    }
-
     fn put_initial(&mut self, kind: usize, mut tree: Json, now: Timestamp) {
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(now));
@@ -491,11 +460,6 @@ impl ApiServer {
         let object = Object::new(tree, self.revision);
         let key = object.key();
         self.tables[kind].store.insert(key.namespace, key.name, object);
-    }
-
-    fn namespace_exists(&self, name: &str) -> bool {
-        let namespaces = kinds::find(&NAMESPACES).expect("a kind of the table");
-        self.tables[namespaces].store.find("", name).is_some()
     }
 }
 

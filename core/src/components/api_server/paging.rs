@@ -175,7 +175,7 @@ impl ApiServer {
                 (_, Some(before)) => objects.insert(key, before),
             };
         }
-        let plural = &super::KINDS[kind].resource.plural;
+        let plural = &self.kinds.at(kind).resource.plural;
         Some(objects.into_values().filter(|object| selection.matches(plural, object)).collect())
     }
 

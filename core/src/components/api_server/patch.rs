@@ -11,7 +11,7 @@ use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, syntax};
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
 use crate::objects::Json;
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
@@ -19,6 +19,12 @@ use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_me
 /// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
 /// `maxJSONPatchOperations`.
 const MOST_OPERATIONS: usize = 10_000;
+
+/// What is said of a patch that custom kinds do not take. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go and
+/// k8s.io/apiextensions-apiserver pkg/apiserver/customresource_handler.go (v1.34).
+const CUSTOM_PATCHES: &str = "the body of the request was in an unknown format - accepted media types include: \
+                              application/json-patch+json, application/merge-patch+json, \
+                              application/apply-patch+yaml";
 
 impl ApiServer {
     pub(super) fn patch(
@@ -28,11 +34,14 @@ impl ApiServer {
         origin: &Origin,
         call: &Call,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
         let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
         if options.applies {
             return self.apply(info, options, origin, call);
+        }
+        if kind.is(Trait::Custom) && ![JSON_PATCH, MERGE_PATCH].contains(&content_type.as_str()) {
+            return Err(status::failure(415, "UnsupportedMediaType", CUSTOM_PATCHES, None));
         }
         let patch = patch_body(&call.body, &content_type)?;
         if info.kind == self.leases
@@ -46,12 +55,16 @@ impl ApiServer {
         let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
-        let old = current.json();
+        let is_scale = info.subresource == *"scale";
+        let old = if is_scale { self.scale_of(info, &current) } else { current.json() };
         let patched = match content_type.as_str() {
             JSON_PATCH => apply_json_patch(&patch, &old)?,
             MERGE_PATCH => merge(&old, &patch),
             _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
         };
+        if is_scale {
+            return self.write_scale(info, options, origin, &current, &patched);
+        }
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
         let read = self.decode_patched(kind, options, &patched, &old).map_err(|refusal| {
             let shown = if strategic { go_value(&patch) } else { patched.to_string() };
@@ -86,10 +99,7 @@ impl ApiServer {
                 "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"
             )));
         }
-        let decoded = self
-            .schema
-            .decode_change(kind.type_name(), tree, old)
-            .map_err(|error| PatchRefusal::Type(error.to_string()))?;
+        let decoded = self.decode(kind, tree, old).map_err(|error| PatchRefusal::Type(error.to_string()))?;
         let unknown = unknown_fields(&decoded);
         if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
             return Err(PatchRefusal::Other(format!("strict decoding error: {}", unknown.join(", "))));

@@ -6,13 +6,14 @@
 
 mod openapi;
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
-use crate::network::kinds::{KINDS, Kind, Trait};
+use crate::network::kinds::{Kind, Kinds, Trait};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::{Json, base64, sha256};
 use crate::profile::Profile;
@@ -50,12 +51,12 @@ impl ApiServer {
                 json!({"kind": "APIVersions", "versions": ["v1"],
                     "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}]}),
             )),
-            "/apis" => Ok(Answer::json(200, group_list(self.settings.profile()))),
-            "/api/v1" => Ok(Answer::json(200, resource_list("", "v1", self.settings.profile()))),
-            _ if trimmed.starts_with("/openapi/") => openapi::document(trimmed)
+            "/apis" => Ok(Answer::json(200, group_list(self.settings.profile(), &self.kinds))),
+            "/api/v1" => Ok(Answer::json(200, resource_list(("", "v1"), self.settings.profile(), &self.kinds))),
+            _ if trimmed.starts_with("/openapi/") => openapi::document(trimmed, &self.kinds)
                 .map(|document| Answer::json(200, document))
                 .ok_or_else(status::page_not_found),
-            _ => group_path(trimmed, self.settings.profile()),
+            _ => group_path(trimmed, self.settings.profile(), &self.kinds),
         }
     }
 
@@ -103,17 +104,26 @@ const GROUPS: [(&str, &[&str]); 20] = [
     ("flowcontrol.apiserver.k8s.io", &["v1", "v1beta3"]),
 ];
 
-/// Returns the groups of a release with their versions.
-fn groups(profile: &Profile) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+/// Returns the groups of a release with their versions, and behind them those of custom kinds in the order of their
+/// names.
+fn groups(profile: &Profile, kinds: &Kinds) -> Vec<(&'static str, Vec<&'static str>)> {
     let is_there = |group: &str, version: &str| match (group, version) {
         ("resource.k8s.io", _) => profile.is("dynamic-resources-are-served"),
         ("flowcontrol.apiserver.k8s.io", "v1beta3") => profile.is("flow-control-v1beta3-is-served"),
         _ => true,
     };
-    GROUPS.iter().filter_map(move |(group, versions)| {
+    let own = GROUPS.iter().filter_map(|(group, versions)| {
         let versions: Vec<&str> = versions.iter().copied().filter(|version| is_there(group, version)).collect();
         (!versions.is_empty()).then_some((*group, versions))
-    })
+    });
+    let mut custom: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for kind in kinds.iter().filter(|kind| kind.is(Trait::Custom)) {
+        let versions = custom.entry(kind.resource.group.as_str()).or_default();
+        if !versions.contains(&kind.resource.version.as_str()) {
+            versions.push(kind.resource.version.as_str());
+        }
+    }
+    own.chain(custom).collect()
 }
 
 fn group(name: &str, versions: &[&str]) -> Json {
@@ -124,19 +134,23 @@ fn group(name: &str, versions: &[&str]) -> Json {
     group
 }
 
-fn group_list(profile: &Profile) -> Json {
+fn group_list(profile: &Profile, kinds: &Kinds) -> Json {
     let mut list = json!({"kind": "APIGroupList", "apiVersion": "v1"});
-    list.set(&["groups"], groups(profile).map(|(name, versions)| group(name, &versions)).collect::<Json>());
+    list.set(
+        &["groups"],
+        groups(profile, kinds).iter().map(|(name, versions)| group(name, versions)).collect::<Json>(),
+    );
     list
 }
 
-fn group_path(path: &str, profile: &Profile) -> Result<Answer, Answer> {
+fn group_path(path: &str, profile: &Profile, kinds: &Kinds) -> Result<Answer, Answer> {
     let Some(rest) = path.strip_prefix("/apis/") else {
         return Err(if path.starts_with("/api/v1/") { status::no_such_resource() } else { status::page_not_found() });
     };
     let mut parts = rest.split('/');
     let (name, version) = (parts.next().unwrap_or(""), parts.next());
-    let (name, versions) = groups(profile).find(|(group, _)| *group == name).ok_or_else(status::page_not_found)?;
+    let mut groups = groups(profile, kinds).into_iter();
+    let (name, versions) = groups.find(|(group, _)| *group == name).ok_or_else(status::page_not_found)?;
     match version {
         None => {
             let mut found = group(name, &versions);
@@ -145,7 +159,7 @@ fn group_path(path: &str, profile: &Profile) -> Result<Answer, Answer> {
             Ok(Answer::json(200, found))
         }
         Some(version) if versions.contains(&version) && parts.next().is_none() => {
-            Ok(Answer::json(200, resource_list(name, version, profile)))
+            Ok(Answer::json(200, resource_list((name, version), profile, kinds)))
         }
         Some(_) => Err(status::no_such_resource()),
     }
@@ -160,9 +174,9 @@ const LISTED_ONLY: [(&str, &str, &str, &str, &str, bool); 4] = [
     ("storage.k8s.io", "volumeattributesclasses", "volumeattributesclass", "VolumeAttributesClass", "vac", false),
 ];
 
-fn resource_list(group: &str, version: &str, profile: &Profile) -> Json {
+fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kinds) -> Json {
     let mut resources: Vec<Json> = Vec::new();
-    for kind in KINDS.iter().filter(|kind| kind.resource.group == *group && kind.resource.version == *version) {
+    for kind in kinds.iter().filter(|kind| kind.resource.group == *group && kind.resource.version == *version) {
         let mut entry = resource(kind);
         if !kind.is(Trait::Review) && kind.name != "Binding" {
             entry.set(&["storageVersionHash"], storage_hash(group, version, kind.name, profile));

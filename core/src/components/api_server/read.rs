@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
 use super::content_negotiation::{Representation, TableContext};
@@ -17,7 +17,7 @@ use super::paging::{self, WatchList};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::Kind;
 use crate::network::{Answer, Content, List, RequestId, ToClient, WatchType};
 use crate::objects::names::Wording;
 use crate::objects::selector::{FieldSelector, Selector};
@@ -32,7 +32,7 @@ const WATCH_LEAST: SignedDuration = SignedDuration::from_secs(1800);
 
 impl ApiServer {
     pub(super) fn get(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         if let Some(asked) =
             options.version().map_err(|why| status::untyped(&why))?.filter(|asked| *asked > self.revision)
         {
@@ -42,13 +42,16 @@ impl ApiServer {
         if let (Some(object), false) = (found, ["", "status", "scale"].contains(&info.subresource.as_str())) {
             return connect(kind, &info.subresource, object);
         }
+        if let Some(object) = found.filter(|_| info.subresource == *"scale") {
+            return Ok(Answer::json(200, self.scale_of(info, object)));
+        }
         found
             .map(|object| Answer::object(200, object.clone()))
             .ok_or_else(|| status::not_found(&kind.resource, &info.name))
     }
 
     pub(super) fn list(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let selection = selection(info, options, self.wording())?;
         paging::check_list(options)?;
         let page = self.page(info.kind, &selection, options)?;
@@ -64,10 +67,10 @@ impl ApiServer {
     }
 
     pub(super) fn selected(&self, kind: usize, selection: &Selection) -> Vec<Object> {
-        let plural = &KINDS[kind].resource.plural;
+        let plural = &self.kinds.at(kind).resource.plural;
         let store = &self.tables[kind].store;
         if let Some(name) = selection.fields.exactly("metadata.name")
-            && (!selection.namespace.is_empty() || !KINDS[kind].is_namespaced())
+            && (!selection.namespace.is_empty() || !self.kinds.at(kind).is_namespaced())
         {
             let found = store.get(&selection.namespace, name).into_iter();
             return found.filter(|object| selection.matches(plural, object)).cloned().collect();
@@ -100,7 +103,7 @@ impl ApiServer {
         let from = options.version().map_err(|why| status::untyped(&why))?.filter(|version| *version > 0);
         let send = |message| ServerOutput::ToClient { client: origin.client, message };
         let opened = Answer { code: 200, headers: Vec::new(), content: Content::Watching };
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let streams = options.send_initial_events == Some(true);
         match from {
             Some(asked) if streams && asked > self.revision => {
@@ -142,6 +145,8 @@ impl ApiServer {
             client: origin.client,
             id,
             kind: info.kind,
+            of: info.of,
+            printed: self.printed(info.kind),
             selection,
             after: from.unwrap_or(0),
             bookmarks: options.bookmarks,
@@ -174,15 +179,20 @@ impl ApiServer {
             }
         }
         if representation != Representation::Plain {
-            let view = TableContext { profile: self.settings.profile(), now: origin.now };
-            for output in self.events.iter_mut().skip(begun) {
-                if let ServerOutput::ToClient { message: ToClient::Watch { event, object, .. }, .. } = output {
-                    *object = watcher.shaped(*event, object.clone(), view);
-                }
-            }
+            self.shape_first(&mut watcher, begun, origin.now);
         }
         self.open_watch(watcher);
         Ok(opened)
+    }
+
+    /// Puts the first events of a watch, those from a place on, into the form that its client takes.
+    fn shape_first(&mut self, watcher: &mut Watcher, begun: usize, now: Timestamp) {
+        let view = TableContext { profile: self.settings.profile(), now, printed: None };
+        for output in self.events.iter_mut().skip(begun) {
+            if let ServerOutput::ToClient { message: ToClient::Watch { event, object, .. }, .. } = output {
+                *object = watcher.shaped(*event, object.clone(), view);
+            }
+        }
     }
 
     /// Tells whether a watch of one object by its name has missed nothing since a revision: the object exists, and its
@@ -190,7 +200,7 @@ impl ApiServer {
     fn is_current(&self, watcher: &Watcher, from: u64) -> bool {
         let selection = &watcher.selection;
         selection.fields.exactly("metadata.name").is_some_and(|name| {
-            (!selection.namespace.is_empty() || !KINDS[watcher.kind].is_namespaced())
+            (!selection.namespace.is_empty() || !self.kinds.at(watcher.kind).is_namespaced())
                 && self.tables[watcher.kind]
                     .store
                     .get(&selection.namespace, name)
@@ -223,7 +233,7 @@ fn connect(kind: &Kind, subresource: &str, object: &Object) -> Result<Answer, An
 
 /// Reads the selectors of a request.
 pub(super) fn selection(info: &RequestInfo, options: &RequestOptions, wording: Wording) -> Result<Selection, Answer> {
-    let kind = &KINDS[info.kind];
+    let kind = info.of;
     let labels = Selector::parse(&options.label_selector, wording).map_err(|message| status::bad_request(&message))?;
     let mut fields = FieldSelector::parse(&options.field_selector).map_err(|message| status::bad_request(&message))?;
     check_fields(kind, &mut fields)?;

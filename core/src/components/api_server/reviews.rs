@@ -16,14 +16,13 @@ use super::node_authoriser::node_of;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, status};
 use crate::json;
-use crate::network::kinds::KINDS;
 use crate::network::{Answer, Identity};
 use crate::objects::{Json, Text, time};
 
 impl ApiServer {
     /// Answers a review.
     pub(super) fn review(&mut self, info: &RequestInfo, origin: &Origin, body: Option<Json>) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let mut tree = body.unwrap_or_else(Json::object);
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.resource.api_version());

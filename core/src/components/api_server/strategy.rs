@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::fields::put;
 use super::validation::{FieldError, event, lease, meta, node, others, pod, pod_update, storage, worded, workload};
-use super::{certificates, nodes, pods, status, storage_kinds, workloads};
+use super::{certificates, custom, nodes, pods, status, storage_kinds, workloads};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
@@ -63,6 +63,7 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "Node" => nodes::default(tree),
         "Pod" => pods::default(tree),
         "Namespace" => default_namespace(tree),
+        "CustomResourceDefinition" => custom::default(tree),
         "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
             workloads::default(kind.name, tree);
         }
@@ -98,6 +99,8 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
             nodes::drop_config(tree);
             nodes::drop_disabled(tree, None, settings);
         }
+        "CustomResourceDefinition" => custom::prepare(tree),
+        _ if kind.is(Trait::Custom) => tree.set(&["metadata", "generation"], 1_i64),
         "PersistentVolume" => storage_kinds::new_volume(tree, now),
         "PersistentVolumeClaim" => tree.set(&["status"], json!({"phase": "Pending"})),
         "Namespace" => {
@@ -129,7 +132,15 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
 
 /// Tells whether a new object begins with an empty status, whatever was sent.
 pub(super) fn resets_status(kind: &Kind) -> bool {
-    let own = ["Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Service"];
+    let own = [
+        "CustomResourceDefinition",
+        "Namespace",
+        "Node",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "Pod",
+        "Service",
+    ];
     kind.subresource("status").is_some() && !own.contains(&kind.name)
 }
 
@@ -169,6 +180,7 @@ pub(super) fn prepare_update(
         ("Pod", "status") => pods::prepare_status_update(tree, old, settings),
         ("CertificateSigningRequest", _) => certificates::prepare_update(subresource, tree, old, now),
         ("Node", "status") => put(tree, &["spec"], old.get("spec")),
+        (_, "status") if kind.is(Trait::Custom) => custom::keep_all_but_status(tree, old),
         (_, "status") => put(tree, &["spec"], old.get("spec")),
         (_, "finalize") => put(tree, &["status"], old.get("status")),
         ("Namespace", _) => {
@@ -203,6 +215,17 @@ fn is_other(kind: &Kind, tree: &Json, old: &Json) -> bool {
     let differ = |path: &[&str]| tree.at(path) != old.at(path);
     match kind.name {
         "EndpointSlice" => differ(&["endpoints"]) || differ(&["ports"]) || differ(&["metadata", "labels"]),
+        _ if kind.is(Trait::Custom) => {
+            let is_counted =
+                |name: &str| name != "metadata" && (name != "status" || kind.subresource("status").is_none());
+            let counted = |tree: &Json| {
+                tree.fields()
+                    .filter(|(name, _)| is_counted(name))
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect::<Json>()
+            };
+            counted(tree) != counted(old)
+        }
         _ => differ(&["spec"]),
     }
 }
@@ -239,6 +262,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
                 ("CertificateSigningRequest", _) => certificates::validate(tree, &mut errors),
                 ("Secret", _) => others::secret(tree, &mut errors),
+                ("CustomResourceDefinition", _) => custom::check(tree, &mut errors),
                 ("Service", _) => others::service(tree, wording, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", _) => {
                     workload::validate(kind.name, tree, wording, pod::Rules::of(settings), &mut errors);
@@ -290,6 +314,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
                 ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, &mut errors),
+                ("CustomResourceDefinition", "") => custom::check_change(tree, old, &mut errors),
                 ("CertificateSigningRequest", _) => {
                     certificates::validate_update(subresource, tree, old, &mut errors);
                 }

@@ -17,7 +17,6 @@ use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
-use crate::network::kinds::KINDS;
 use crate::network::{Answer, Identity, NODES, PODS, Resource};
 use crate::objects::{Json, ObjectKey, Text, base64, time};
 
@@ -85,7 +84,7 @@ impl ApiServer {
         origin: &Origin,
         body: Option<Json>,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let mut tree = body.unwrap_or_else(Json::object);
         if tree.at(&["spec", "expirationSeconds"]).is_null() {
             tree.set(&["spec", "expirationSeconds"], SECONDS_DEFAULT);

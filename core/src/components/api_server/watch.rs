@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::content_negotiation::printed::PrinterColumns;
 use super::content_negotiation::{Representation, TableContext};
-use crate::network::kinds::KINDS;
+use crate::network::kinds::Kind;
 use crate::network::{ClientId, RequestId, WatchType};
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Object, Text};
@@ -52,6 +53,9 @@ pub(super) struct Watcher {
     pub(super) client: ClientId,
     pub(super) id: RequestId,
     pub(super) kind: usize,
+    pub(super) of: &'static Kind,
+    /// The columns of a custom kind.
+    pub(super) printed: Option<PrinterColumns>,
     pub(super) selection: Selection,
     /// The revision that the watch began from; only newer writes are sent.
     pub(super) after: u64,
@@ -102,7 +106,8 @@ impl Watcher {
             return object;
         }
         let is_first = !core::mem::replace(&mut self.has_columns, true);
-        self.representation.event(event, object, &KINDS[self.kind], view, is_first)
+        let view = TableContext { printed: self.printed.as_deref(), ..view };
+        self.representation.event(event, object, self.of, view, is_first)
     }
 
     /// Returns when a watch that gets bookmarks gets the next one.

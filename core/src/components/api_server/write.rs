@@ -17,8 +17,8 @@ use super::managers::is_same_but_times;
 use super::naming::{check_name, fix_namespace};
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::{FieldError, worded};
-use super::{ApiServer, Origin, admission, certificates, status, strategy, syntax};
-use crate::network::kinds::{self, KINDS, Kind, Trait};
+use super::{ApiServer, Origin, admission, certificates, custom, status, strategy, syntax};
+use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, base64, time};
@@ -45,13 +45,18 @@ impl ApiServer {
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         if kind.name == "Binding" {
             let binding = json_of(body).unwrap_or_default();
             let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             let pods = kinds::find(&PODS).expect("a kind of the table");
-            let pod =
-                RequestInfo { kind: pods, namespace: info.namespace.clone(), name, subresource: Text::of("binding") };
+            let pod = RequestInfo {
+                kind: pods,
+                of: self.kinds.at(pods),
+                namespace: info.namespace.clone(),
+                name,
+                subresource: Text::of("binding"),
+            };
             return self.bind(&pod, options, origin, &binding);
         }
         if kind.is(Trait::Review) {
@@ -72,7 +77,7 @@ impl ApiServer {
         origin: &Origin,
         mut tree: Json,
     ) -> Result<(Object, Vec<Text>), Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         fix_namespace(kind, &mut tree, &info.namespace)?;
         let given_name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         if kind.is_namespaced() && !self.namespace_exists(&info.namespace) {
@@ -82,6 +87,7 @@ impl ApiServer {
             self.refuse_if_terminating(kind, &info.namespace, &given_name)?;
         }
         strategy::default(kind, &mut tree);
+        custom::refuse_not_modelled(kind, &tree)?;
         if !options.applies {
             self.note_manager(info, options, origin, None, &mut tree);
         }
@@ -113,7 +119,8 @@ impl ApiServer {
             strategy::default(kind, &mut tree);
         }
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-        let errors = strategy::validate_create(kind, &tree, &self.settings);
+        let mut errors = strategy::validate_create(kind, &tree, &self.settings);
+        self.check_schema(kind, &tree, &mut errors);
         if !errors.is_empty() {
             return Err(status::invalid(kind, &name, &errors));
         }
@@ -138,8 +145,12 @@ impl ApiServer {
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
+        if info.subresource == *"scale" {
+            let current = current.ok_or_else(|| status::not_found(&kind.resource, &info.name))?;
+            return self.write_scale(info, options, origin, &current, &json_of(body).unwrap_or_default());
+        }
         let known = current.as_ref().map_or(&NULL, Object::stable);
         let mut read = self.read_body(kind, options, body, known)?;
         check_name(kind, &mut read.tree, info)?;
@@ -164,7 +175,7 @@ impl ApiServer {
         origin: &Origin,
         read: Read,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         if !kind.is(Trait::CreateOnUpdate) || !info.subresource.is_empty() {
             return Err(status::not_found(&kind.resource, &info.name));
         }
@@ -184,7 +195,7 @@ impl ApiServer {
         origin: &Origin,
         read: Read,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let asked = Attributes {
             verb: "create",
             group: &kind.resource.group,
@@ -209,9 +220,10 @@ impl ApiServer {
         current: &Object,
         mut tree: Json,
     ) -> Result<(Object, Vec<Text>), Answer> {
-        let kind = &KINDS[info.kind];
+        let kind = info.of;
         let old = current.json();
         strategy::default(kind, &mut tree);
+        custom::refuse_not_modelled(kind, &tree)?;
         if !options.applies {
             self.note_manager(info, options, origin, Some(&old), &mut tree);
         }
@@ -219,7 +231,8 @@ impl ApiServer {
         self.check_version(kind, &tree, current, &info.name)?;
         strategy::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
         keep_system_fields(&mut tree, &old);
-        let errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
+        let mut errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
+        self.check_schema(kind, &tree, &mut errors);
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }
@@ -325,7 +338,7 @@ impl ApiServer {
                 self.settings.profile().text("scheme-name"),
             )));
         }
-        let decoded = self.schema.decode_change(kind.type_name(), &tree, known).map_err(|error| {
+        let decoded = self.decode(kind, &tree, known).map_err(|error| {
             let version = kind.resource.version.as_str();
             status::bad_request(&format!(
                 "{} in version {version:?} cannot be handled as a {}: {error}",

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::ControllerContext;
+use crate::chance::Chance;
 use crate::components::client::{Changes, Client, Reflector};
 use crate::components::events::{EventRecorder, EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId, Outbox, Output, earliest};
@@ -87,6 +88,15 @@ impl ControllerRuntime {
             Reflector::new(identity, resource, watched.namespace, parameters, chance, &mut outbox)
         };
         Self { caches: watched.iter().map(&mut start).collect(), client, events: None, outbox }
+    }
+
+    /// Starts to fill one more cache, behind the others.
+    pub(in crate::components) fn watch(&mut self, watched: &Watched, chance: &Chance) {
+        let chance = chance.fork(watched.stream.unwrap_or(&watched.resource.plural));
+        let parameters = watched.parameter.iter().map(|(name, value)| (Text::of(name), Text::of(value))).collect();
+        let (identity, resource) = (self.client.identity().clone(), watched.resource.clone());
+        let cache = Reflector::new(identity, resource, watched.namespace, parameters, chance, &mut self.outbox);
+        self.caches.push(cache);
     }
 
     /// Starts to fill the caches, as cloud-controller-manager.

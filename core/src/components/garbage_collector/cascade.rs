@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::graph::{Item, Life};
-use super::{CollectorPurpose, GarbageCollector, KINDS, get};
+use super::{CollectorPurpose, GarbageCollector, KINDS};
 use crate::components::Because;
 use crate::components::client::{RequestOutcome, WorkQueue};
 use crate::json;
@@ -92,9 +92,7 @@ impl GarbageCollector {
             }
             self.orphaning.under_way.insert(owner.uid.clone(), (dependents.len(), false));
             for dependent in dependents {
-                let patch = without_owners(&dependent.uid, core::iter::once(&*owner.uid));
-                let (kind, key) = (&KINDS[dependent.kind], &dependent.key);
-                let call = Call::strategic_patch(kind.resource.clone(), &key.namespace, &key.name, patch);
+                let call = self.drop_owners(&dependent, None, &[&owner.uid]);
                 self.send(call, None, CollectorPurpose::Orphan(owner.clone()), now);
             }
         }
@@ -116,9 +114,33 @@ impl GarbageCollector {
         }
     }
 
+    /// Makes the request that removes owner references from a dependent. A custom kind takes no strategic merge patch:
+    /// its references are written as they should be, on the state that is known.
+    pub(super) fn drop_owners(&self, dependent: &Item, latest: Option<&Object>, gone: &[&str]) -> Call {
+        let (kind, key) = (&self.kinds[dependent.kind], &dependent.key);
+        if dependent.kind < KINDS.len() {
+            let patch = without_owners(&dependent.uid, gone.iter().copied());
+            return Call::strategic_patch(kind.resource.clone(), &key.namespace, &key.name, patch);
+        }
+        let mut patch = json!({"metadata": {"uid": &*dependent.uid}});
+        if let Some(object) = latest.or_else(|| self.runtime.cache(dependent.kind).get(key)) {
+            let own = object.stable().at(&["metadata", "ownerReferences"]).items().iter();
+            let stays = |one: &&Json| !one.get("uid").as_str().is_some_and(|uid| gone.contains(&uid));
+            patch.set(&["metadata", "ownerReferences"], own.filter(stays).cloned().collect::<Json>());
+            patch.set(&["metadata", "resourceVersion"], format!("{}", object.resource_version()));
+        }
+        self.merge_patch(dependent, patch)
+    }
+
+    fn merge_patch(&self, item: &Item, patch: Json) -> Call {
+        Call::new(Verb::Patch, self.kinds[item.kind].resource.clone(), &item.key.namespace, &item.key.name)
+            .header("content-type", Text::of(MERGE_PATCH))
+            .body(patch)
+    }
+
     /// Reads an owner anew to remove a finalizer from it.
     fn drop_finalizer(&mut self, item: Item, finalizer: &'static str, now: Timestamp) {
-        self.send(get(item.kind, &item.key), None, CollectorPurpose::Finalizers { item, finalizer }, now);
+        self.send(self.get(item.kind, &item.key), None, CollectorPurpose::Finalizers { item, finalizer }, now);
     }
 
     pub(super) fn handle_finalizers(
@@ -137,11 +159,8 @@ impl GarbageCollector {
                     patch.set(&["metadata", "finalizers"], rest);
                 }
                 patch.set(&["metadata", "resourceVersion"], format!("{}", owner.resource_version()));
-                let call =
-                    Call::new(Verb::Patch, KINDS[item.kind].resource.clone(), &item.key.namespace, &item.key.name)
-                        .header("content-type", Text::of(MERGE_PATCH))
-                        .body(patch);
-                let kind = KINDS[item.kind].name.to_ascii_lowercase();
+                let call = self.merge_patch(&item, patch);
+                let kind = self.kinds[item.kind].name.to_ascii_lowercase();
                 let fact =
                     if finalizer == ORPHAN { "its dependents do not refer to it" } else { "no dependent blocks it" };
                 let why = Vec::from([Because::Fact(fact.into())]);

@@ -5,7 +5,8 @@
 //! Inputs: objects of the watched kinds, answers, time. Outputs: reads, deletions with preconditions, patches that
 //! remove references to absent owners. Invariants: an object without owner references is never deleted; an owner counts
 //! as absent only after its removal was seen or a read confirmed it.
-//! Left out on purpose: owners that block each other, kinds of other groups and discovery.
+//! Left out on purpose: owners that block each other, kinds of other groups, and discovery: custom kinds are known by
+//! their definitions.
 
 mod cascade;
 mod graph;
@@ -14,36 +15,38 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use self::cascade::{FOREGROUND, ORPHAN, Orphaning, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
 use super::client::{CacheEvent, RequestOutcome, WorkQueue};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
+use crate::chance::Chance;
 use crate::json;
-use crate::network::{CSI_NODES, Call, LEASES, NODES, PODS, RequestId, Resource, Verb};
-use crate::objects::lifecycle::has_finalizer;
+use crate::network::{CSI_NODES, Call, DEFINITIONS, LEASES, NODES, PODS, RequestId, Resource, Verb, defined_kind};
+use crate::objects::lifecycle::{has_finalizer, is_established};
 use crate::objects::{Object, ObjectKey, Text};
 
 /// A kind whose objects are watched.
 #[derive(Clone, Debug)]
 struct MonitoredKind {
-    name: &'static str,
+    name: Text,
     resource: Resource,
     namespaced: bool,
 }
 
-const fn cluster(name: &'static str, resource: Resource) -> MonitoredKind {
-    MonitoredKind { name, resource, namespaced: false }
+const fn cluster(name: &'static str, resource: Resource) -> (&'static str, Resource, bool) {
+    (name, resource, false)
 }
 
-const fn namespaced(name: &'static str, resource: Resource) -> MonitoredKind {
-    MonitoredKind { name, resource, namespaced: true }
+const fn namespaced(name: &'static str, resource: Resource) -> (&'static str, Resource, bool) {
+    (name, resource, true)
 }
 
-/// The kinds that own or are owned here.
-static KINDS: [MonitoredKind; 15] = [
+/// The kinds that own or are owned here, each with its resource and whether it is namespaced; custom ones are watched
+/// behind them once their definitions are seen.
+static KINDS: [(&str, Resource, bool); 16] = [
     cluster("Node", NODES),
     cluster("CSINode", CSI_NODES),
     cluster("PersistentVolume", Resource::of("", "v1", "persistentvolumes")),
@@ -59,7 +62,12 @@ static KINDS: [MonitoredKind; 15] = [
     namespaced("CronJob", Resource::of("batch", "v1", "cronjobs")),
     namespaced("Job", Resource::of("batch", "v1", "jobs")),
     namespaced("Lease", LEASES),
+    cluster("CustomResourceDefinition", DEFINITIONS),
 ];
+
+/// How often the collector looks for kinds that are new.
+/// Source: cmd/kube-controller-manager/app/core.go (v1.34), `startGarbageCollectorController`.
+const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(30);
 
 /// Objects that are processed concurrently.
 /// Source: pkg/controller/garbagecollector/config/v1alpha1/defaults.go (v1.34), `ConcurrentGCSyncs`.
@@ -112,6 +120,12 @@ pub struct GarbageCollector {
     under_way: BTreeMap<RequestId, CollectorPurpose>,
     started: bool,
     checks_version: bool,
+    /// The watched kinds, by the places of their caches.
+    kinds: Vec<MonitoredKind>,
+    /// Kinds that are watched from an instant on.
+    new_kinds: VecDeque<(Timestamp, MonitoredKind)>,
+    began: Timestamp,
+    chance: Chance,
 }
 
 impl GarbageCollector {
@@ -119,7 +133,12 @@ impl GarbageCollector {
     #[must_use]
     pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         let watched: Vec<Watched> =
-            KINDS.iter().map(|kind| Watched::of(kind.resource.clone()).with_stream(kind.name)).collect();
+            KINDS.iter().map(|(name, resource, _)| Watched::of(resource.clone()).with_stream(name)).collect();
+        let monitored = |(name, resource, namespaced): &(&'static str, Resource, bool)| MonitoredKind {
+            name: Text::of(name),
+            resource: resource.clone(),
+            namespaced: *namespaced,
+        };
         Self {
             runtime: ControllerRuntime::new(&watched, context, now),
             graph: Graph::default(),
@@ -130,7 +149,48 @@ impl GarbageCollector {
             under_way: BTreeMap::new(),
             started: false,
             checks_version: context.settings.profile().is("garbage-collection-checks-version"),
+            kinds: KINDS.iter().map(monitored).collect(),
+            new_kinds: VecDeque::new(),
+            began: now,
+            chance: context.chance.clone(),
         }
+    }
+
+    /// Watches a custom kind from the next look for new kinds on.
+    fn note_definition(&mut self, definition: &Object, now: Timestamp) {
+        let tree = definition.json();
+        let Some((name, resource, namespaced)) = defined_kind(&tree).filter(|_| is_established(&tree)) else { return };
+        let mut known = self.kinds.iter().chain(self.new_kinds.iter().map(|(_, kind)| kind));
+        if !known.any(|kind| kind.resource == resource) {
+            let passed = now.duration_since(self.began).as_secs() / SYNC_PERIOD.as_secs() + 1;
+            let due = self.began + SignedDuration::from_secs(passed * SYNC_PERIOD.as_secs());
+            self.new_kinds.push_back((due, MonitoredKind { name, resource, namespaced }));
+        }
+    }
+
+    fn watch_new_kinds(&mut self, now: Timestamp) {
+        while let Some((_, kind)) = self.new_kinds.pop_front_if(|(due, _)| *due <= now) {
+            self.runtime.watch(&Watched::of(kind.resource.clone()), &self.chance);
+            self.kinds.push(kind);
+        }
+    }
+
+    /// Returns kind and key of an owner as its dependent names it; `None` for a kind that is not watched.
+    fn place_of(&self, owner: &OwnerReference, dependent: &Item) -> Option<(usize, ObjectKey)> {
+        let (group, version) = owner.api_version.split_once('/').unwrap_or(("", &owner.api_version));
+        let kind = self.kinds.iter().position(|kind| {
+            kind.name == *owner.kind && kind.resource.group == *group && kind.resource.version == *version
+        })?;
+        let key = if self.kinds[kind].namespaced {
+            ObjectKey::namespaced(dependent.key.namespace.clone(), owner.name.clone())
+        } else {
+            ObjectKey::cluster(owner.name.clone())
+        };
+        Some((kind, key))
+    }
+
+    fn get(&self, kind: usize, key: &ObjectKey) -> Call {
+        Call::new(Verb::Get, self.kinds[kind].resource.clone(), &key.namespace, &key.name)
     }
 
     fn remove(&mut self, item: &Item) {
@@ -160,7 +220,7 @@ impl GarbageCollector {
         for owner in owners.iter().filter(|owner| !self.graph.has(&owner.uid)) {
             if self.absent.contains(&owner.uid) {
                 self.queue.add(item.clone());
-            } else if let Some((kind, key)) = place_of(owner, item) {
+            } else if let Some((kind, key)) = self.place_of(owner, item) {
                 self.missing.add((kind, key, owner.uid.clone()));
             }
         }
@@ -276,8 +336,8 @@ impl GarbageCollector {
         while let Some(owner) = rest.pop_front() {
             if self.absent.contains(&owner.uid) {
                 sorted.dangling.push(owner);
-            } else if let Some((kind, key)) = place_of(&owner, &item) {
-                let call = get(kind, &key);
+            } else if let Some((kind, key)) = self.place_of(&owner, &item) {
+                let call = self.get(kind, &key);
                 self.send(call, None, CollectorPurpose::Owner { item, latest, owner, rest, sorted }, now);
                 return;
             } else {
@@ -292,7 +352,7 @@ impl GarbageCollector {
             self.finish(&item);
             return;
         }
-        let kind = &KINDS[item.kind];
+        let kind = self.kinds[item.kind].clone();
         let shown = |owner: &OwnerReference| format!("its owner {} {} (uid {})", owner.kind, owner.name, owner.uid);
         let gone = sorted.dangling.iter().map(|owner| format!("{} is gone", shown(owner)));
         let waiting = sorted.waiting.iter().map(|owner| format!("{} is deleted in the foreground", shown(owner)));
@@ -315,30 +375,12 @@ impl GarbageCollector {
             ("delete", Call::new(Verb::Delete, kind.resource.clone(), namespace, name).body(body))
         } else {
             let gone = sorted.dangling.iter().chain(&sorted.waiting).map(|owner| &*owner.uid);
-            let patch = cascade::without_owners(&item.uid, gone);
-            ("remove references", Call::strategic_patch(kind.resource.clone(), namespace, name, patch))
+            let gone: Vec<&str> = gone.collect();
+            ("remove references", self.drop_owners(&item, Some(latest), &gone))
         };
         let because = self.runtime.decide(about, what, reasons);
         self.send(call, Some(because), CollectorPurpose::Write(item), now);
     }
-}
-
-/// Returns kind and key of an owner as its dependent names it; `None` for a kind that is not watched.
-fn place_of(owner: &OwnerReference, dependent: &Item) -> Option<(usize, ObjectKey)> {
-    let (group, version) = owner.api_version.split_once('/').unwrap_or(("", &owner.api_version));
-    let kind = KINDS.iter().position(|kind| {
-        kind.name == &*owner.kind && kind.resource.group == *group && kind.resource.version == *version
-    })?;
-    let key = if KINDS[kind].namespaced {
-        ObjectKey::namespaced(dependent.key.namespace.clone(), owner.name.clone())
-    } else {
-        ObjectKey::cluster(owner.name.clone())
-    };
-    Some((kind, key))
-}
-
-fn get(kind: usize, key: &ObjectKey) -> Call {
-    Call::new(Verb::Get, KINDS[kind].resource.clone(), &key.namespace, &key.name)
 }
 
 impl Controller for GarbageCollector {
@@ -350,8 +392,11 @@ impl Controller for GarbageCollector {
         &mut self.runtime
     }
 
-    fn handle_event(&mut self, kind: usize, event: &CacheEvent, _: Timestamp) {
+    fn handle_event(&mut self, kind: usize, event: &CacheEvent, now: Timestamp) {
         let object = event.object();
+        if self.kinds[kind].resource == DEFINITIONS && event.after.is_some() {
+            self.note_definition(object, now);
+        }
         let item = Item { kind, key: object.key(), uid: Text::from(object.uid()) };
         if let Some(before) = &event.before
             && before.uid() != object.uid()
@@ -382,6 +427,7 @@ impl Controller for GarbageCollector {
         self.queue.handle_timeout(now);
         self.missing.handle_timeout(now);
         self.orphaning.queue.handle_timeout(now);
+        self.watch_new_kinds(now);
     }
 
     fn work(&mut self, now: Timestamp) {
@@ -397,14 +443,14 @@ impl Controller for GarbageCollector {
                 self.missing.done(&missing);
                 continue;
             }
-            let call = get(missing.0, &missing.1);
+            let call = self.get(missing.0, &missing.1);
             self.send(call, None, CollectorPurpose::MissingOwner(missing), now);
         }
         while self.queue.working() < WORKERS
             && let Some(item) = self.queue.take()
         {
             if self.graph.has(&item.uid) && self.graph.life(&item.uid) != Life::Ending {
-                self.send(get(item.kind, &item.key), None, CollectorPurpose::Read(item), now);
+                self.send(self.get(item.kind, &item.key), None, CollectorPurpose::Read(item), now);
             } else {
                 self.finish(&item);
             }
@@ -413,7 +459,9 @@ impl Controller for GarbageCollector {
     }
 
     fn own_deadline(&self) -> Option<Deadline> {
-        earliest([self.queue.next_deadline(), self.missing.next_deadline(), self.orphaning.queue.next_deadline()])
+        let new_kinds = self.new_kinds.front().map(|(at, _)| Deadline { at: *at, reason: "look for new kinds" });
+        let queues = [self.queue.next_deadline(), self.missing.next_deadline(), self.orphaning.queue.next_deadline()];
+        earliest(queues.into_iter().chain([new_kinds]))
     }
 
     fn own_queues(&self) -> Vec<(&'static str, usize)> {

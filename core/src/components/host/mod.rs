@@ -7,6 +7,7 @@ mod behaviour;
 mod joining;
 mod kubelet_options;
 mod limits;
+mod lists;
 mod logind;
 mod manifests;
 mod numa;

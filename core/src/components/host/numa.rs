@@ -173,6 +173,9 @@ pub(super) fn read_device_plugins(plugins: &[Json]) -> Result<Vec<DevicePlugin>,
         let path = format!("devicePlugins[{at}]");
         let mut reader = FieldReader::new(plugin, path.as_str())?;
         let resource = reader.needed_text("resource")?.clone();
+        if !is_extended(&resource) {
+            return Err(reader.error("resource", "the name of an extended resource is needed, as \"example.com/gpu\""));
+        }
         let mut devices: Vec<Device> = Vec::new();
         for (number, device) in reader.list("devices")?.unwrap_or_default().iter().enumerate() {
             let path = format!("{path}.devices[{number}]");
@@ -193,6 +196,14 @@ pub(super) fn read_device_plugins(plugins: &[Json]) -> Result<Vec<DevicePlugin>,
     Ok(read)
 }
 
+/// Tells whether a plugin may register a resource: its name has a domain that is not Kubernetes' own.
+/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsExtendedResourceName`.
+fn is_extended(resource: &str) -> bool {
+    resource.split_once('/').is_some_and(|(domain, name)| {
+        !domain.is_empty() && !name.is_empty() && !domain.ends_with("kubernetes.io") && !domain.starts_with("requests.")
+    })
+}
+
 impl ToldHints {
     /// Reads the body of `PUT machines/NAME/hints`.
     ///
@@ -207,7 +218,7 @@ impl ToldHints {
         let container = reader.needed_text("container")?.clone();
         let resource = reader.needed_text("resource")?.clone();
         let hints = match reader.any_or_null("hints") {
-            None => return Err(reader.error("hints", "a list of hints is needed, or null for no preference")),
+            None => return Err(reader.missing("hints", "a list of hints is needed, or null for no preference")),
             Some(Json::Null) => None,
             Some(list) if list.is_array() => Some(read_hints(list.items(), nodes)?),
             Some(_) => return Err(reader.error("hints", "a list of hints is needed, or null for no preference")),
@@ -222,7 +233,7 @@ fn read_hints(list: &[Json], nodes: &[NumaNode]) -> Result<Vec<(Vec<u32>, bool)>
     for (at, hint) in list.iter().enumerate() {
         let path = format!("hints[{at}]");
         let mut reader = FieldReader::new(hint, path.as_str())?;
-        let value = reader.any("numa").ok_or_else(|| FieldError::new(format!("{path}.numa"), "it is missing"))?;
+        let value = reader.any("numa").ok_or_else(|| reader.missing("numa", "it is missing"))?;
         let numa: BTreeSet<u32> = read_ids(value, &format!("{path}.numa"))?.into_iter().collect();
         if let Some(id) = numa.iter().find(|id| !nodes.iter().any(|node| node.id == **id)) {
             return Err(reader.error("numa", format!("the machine has no NUMA node {id}")));

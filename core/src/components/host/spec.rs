@@ -13,8 +13,8 @@ use jiff::SignedDuration;
 
 use super::joining::{CniSource, read_credentials};
 use super::kubelet_options::{check_field_names, read_flag};
+use super::lists::{read_addresses, read_failing, read_images};
 use super::numa::{DevicePlugin, NumaNode, only_node, read_device_plugins, read_numa, totals};
-use crate::json;
 use crate::network::Identity;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};
@@ -224,10 +224,6 @@ pub struct KubeletSpec {
 
 /// Source: mke2fs.conf(5), `inode_ratio` of ext4.
 const BYTES_PER_INODE: i64 = 16_384;
-/// What a machine can be told to fail at.
-const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status", "logind", "inhibit-delay"];
-/// Source: k8s.io/api core/v1 types.go (v1.34), `NodeAddressType`.
-const ADDRESS_TYPES: &[&str] = &["InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS", "Hostname"];
 
 impl MachineSpec {
     /// Reads the body of `POST machines`.
@@ -454,44 +450,6 @@ impl Hardware {
     }
 }
 
-fn read_addresses(addresses: &[Json]) -> Result<Vec<Address>, FieldError> {
-    let mut read = Vec::new();
-    for (at, address) in addresses.iter().enumerate() {
-        let mut reader = FieldReader::new(address, format!("addresses[{at}]"))?;
-        reader.needed_text("type")?;
-        let kind = reader.word("type", "type of address", ADDRESS_TYPES)?.unwrap_or_default();
-        read.push(Address { kind: Text::of(kind), address: reader.needed_text("address")?.clone() });
-        reader.finish()?;
-    }
-    Ok(read)
-}
-
-fn read_images(images: &[Json]) -> Result<Vec<Json>, FieldError> {
-    let mut read = Vec::new();
-    for (at, image) in images.iter().enumerate() {
-        let mut reader = FieldReader::new(image, format!("images[{at}]"))?;
-        let names = reader.list("names")?.unwrap_or_default().to_vec();
-        let size = reader.integer("sizeBytes", 0, i64::MAX)?.unwrap_or_default();
-        reader.finish()?;
-        let mut image = json!({"sizeBytes": size});
-        image.set(&["names"], names);
-        read.push(image);
-    }
-    Ok(read)
-}
-
-fn read_failing(failing: &[Json]) -> Result<Vec<Text>, FieldError> {
-    let mut read = Vec::new();
-    for (at, name) in failing.iter().enumerate() {
-        let known = name.as_text().filter(|name| FAILING.contains(&name.as_str()));
-        read.push(known.cloned().ok_or_else(|| {
-            let given = name.as_str().map_or_else(|| name.to_string(), ToString::to_string);
-            FieldError::unknown(format!("failing[{at}]"), "failure", &given, FAILING.iter().copied())
-        })?);
-    }
-    Ok(read)
-}
-
 impl KubeletSpec {
     /// Reads `{"version", "flags", "config"}`.
     ///
@@ -602,7 +560,7 @@ mod tests {
                 None,
             ),
             (json!({"name": "w", "kubeconfigs": {"/a": "nod"}}), "kubeconfigs./a", Some("node")),
-            (json!({"name": "w", "kubeconfigs": {"/a": {"users": "x"}}}), "kubeconfigs./a.user", None),
+            (json!({"name": "w", "kubeconfigs": {"/a": {"users": "x"}}}), "kubeconfigs./a.users", Some("user")),
         ] {
             let error = MachineSpec::from_json(&body).unwrap_err();
             assert_eq!(error.field, field);

@@ -93,7 +93,8 @@ pub struct KubeletConfig {
     pub rotates_certificates: bool,
     /// `serverTLSBootstrap`: its server's certificate is asked for. Default false.
     pub serves_with_signed_certificate: bool,
-    /// Whether `staticPodPath` names a folder.
+    /// Whether `staticPodPath` names a folder. Default: kubeadm's.
+    /// Source: cmd/kubeadm/app/componentconfigs/kubelet.go (v1.34).
     pub has_static_pods: bool,
     /// Why the process ends once its container manager starts.
     pub late_failure: Option<String>,
@@ -165,7 +166,7 @@ impl KubeletConfig {
             topology: TopologySettings::default(),
             rotates_certificates: read.bool("rotateCertificates")?.unwrap_or(false),
             serves_with_signed_certificate: read.bool("serverTLSBootstrap")?.unwrap_or(false),
-            has_static_pods: read.text("staticPodPath")?.is_some_and(|path| !path.is_empty()),
+            has_static_pods: read.text("staticPodPath")?.is_none_or(|path| !path.is_empty()),
             has_no_runtime_endpoint: flag("container-runtime-endpoint").is_some_and(|endpoint| endpoint.is_empty()),
             late_failure: None,
             not_modelled: Vec::new(),

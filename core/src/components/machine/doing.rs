@@ -12,7 +12,11 @@ impl Machine {
     pub fn handle_action(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
         if let MachineAction::Behave { namespace, pod, behaviour } = action {
-            self.host.runtime.behave(ObjectKey { namespace, name: pod }, behaviour, now);
+            let key = ObjectKey { namespace, name: pod };
+            match &mut self.kubelet {
+                Some(kubelet) => kubelet.behave(&mut self.host, key, behaviour, now),
+                None => self.host.runtime.behave(key, behaviour, now),
+            }
             self.note_usage(now);
             return Ok(());
         }

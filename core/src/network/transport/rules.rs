@@ -11,7 +11,7 @@ use super::link::{ConnectionState, DueEvent, Upward};
 use super::{DIAL_TIMEOUT, Network, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 use crate::json;
 use crate::network::{
-    Answer, Ask, ClientId, Delivery, Effect, Endpoint, Fault, Hits, InjectedReply, Request, Rule, RuleId,
+    Answer, Ask, ClientId, Delivery, Effect, Endpoint, Fault, Hits, InjectedReply, Request, Rule, RuleId, ToClient,
     TransportError, Verb,
 };
 
@@ -166,7 +166,7 @@ impl Network {
 
     /// Applies a rule to a request, and counts it.
     pub(super) fn apply_rules(&mut self, rule: RuleId, ask: &Ask) -> RuleOutcome {
-        if !self.matches(rule, Some(ask)) {
+        if !self.rules[&rule].meets_requests() || !self.matches(rule, Some(ask)) {
             return RuleOutcome::Nothing;
         }
         let rule = self.rules.get_mut(&rule).expect("a link names only rules in force");
@@ -248,26 +248,43 @@ impl Network {
         }
     }
 
-    /// Counts a message of the server for the rules without `match`, and returns how much longer it takes.
-    pub(super) fn apply_all(&mut self, client: ClientId, what: &str) -> SignedDuration {
+    /// Counts a message of the server for the rules that meet it, and returns how much longer it takes; `None` if it is
+    /// lost.
+    pub(super) fn apply_all(&mut self, client: ClientId, message: &ToClient) -> Option<SignedDuration> {
         let mut delay = SignedDuration::ZERO;
+        let what = if matches!(message, ToClient::Response { .. }) { "response" } else { "watch event" };
         for id in self.link(client).rules().to_vec() {
-            if self.rules[&id].fault.matching.is_some() || !self.matches(id, None) {
+            let rule = &self.rules[&id];
+            let loses = rule.fault.effect == Effect::Drop && !rule.stalls();
+            // The end of a stream is the end of what carries it, and no message that could be lost alone.
+            let is_met = rule.meets_answers() && !(loses && matches!(message, ToClient::WatchEnded { .. }));
+            if !is_met || !self.matches(id, None) {
                 continue;
             }
             let rule = self.rules.get_mut(&id).expect("a link names only rules in force");
             rule.count(what, "");
-            if let Effect::Delay { delay: least, jitter } = rule.fault.effect {
-                delay += least + self.chance.up_to(jitter);
+            match rule.fault.effect {
+                Effect::Drop if loses => return None,
+                Effect::Delay { delay: least, jitter } => delay += least + self.chance.up_to(jitter),
+                _ => {}
             }
         }
-        delay
+        Some(delay)
+    }
+
+    /// Loses a message of the server. Who waits for an answer meets its own time-out; a watch misses an event.
+    pub(super) fn lose(&mut self, client: ClientId, message: &ToClient, now: Timestamp) {
+        let ToClient::Response { id, .. } = message else { return };
+        let faults = self.link_mut(client).faults();
+        if !faults.abandoned.remove(id) && faults.waiting.get(id).is_none_or(Option::is_none) {
+            self.wait_for(client, *id, Some(REQUEST_TIMEOUT), TransportError::Timeout, now);
+        }
     }
 
     fn matches(&mut self, rule: RuleId, ask: Option<&Ask>) -> bool {
         let rule = &self.rules[&rule];
         let fault = &rule.fault;
-        let room = fault.times.is_none_or(|times| rule.hits.total < u64::from(times));
+        let room = rule.has_room();
         let wanted = fault.matching.as_ref().is_none_or(|wanted| ask.is_some_and(|ask| wanted.matches(ask)));
         room && wanted && (fault.probability >= 1.0 || self.chance.unit() < fault.probability)
     }

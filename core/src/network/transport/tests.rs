@@ -321,6 +321,45 @@ fn a_request_that_timed_out_is_not_answered_twice() {
 }
 
 #[test]
+fn a_rule_from_the_server_meets_what_it_sends_and_nothing_else() {
+    let from_api = |effect, times| {
+        let Fault { from, to, .. } = Fault::disconnect("machine/w1");
+        Fault { from: to, to: from, times, ..fault(None, effect) }
+    };
+    let mut bench = Bench::new();
+    bench.send(1, watch(), None);
+    bench.answer(1);
+    bench.drain();
+    bench.network.add_rule(from_api(Effect::Drop, Some(2)), bench.now);
+    bench.send(2, get(), Some(10));
+    assert_eq!(bench.drain(), ["ask 2"]);
+    bench.answer(2);
+    bench.event(1);
+    bench.event(1);
+    assert_eq!(bench.drain(), ["event 1"]);
+    assert_eq!(bench.at(10_000).drain(), ["fail 2 Timeout"]);
+    bench.send(3, get(), None);
+    bench.answer(3);
+    assert_eq!(bench.drain(), ["ask 3", "answer 3 200"]);
+
+    let slow = Effect::Delay { delay: SignedDuration::from_secs(3), jitter: SignedDuration::ZERO };
+    let mut bench = Bench::new();
+    bench.network.add_rule(from_api(slow.clone(), None), bench.now);
+    bench.send(1, get(), None);
+    assert_eq!(bench.drain(), ["ask 1"]);
+    bench.answer(1);
+    assert_eq!(bench.drain(), Vec::<String>::new());
+    assert_eq!(bench.at(3_000).drain(), ["answer 1 200"]);
+    let mut bench = Bench::new();
+    let rule = bench.network.add_rule(fault(None, slow), bench.now);
+    bench.send(1, get(), None);
+    assert_eq!(bench.at(3_000).drain(), ["ask 1"]);
+    bench.answer(1);
+    assert_eq!(bench.drain(), ["answer 1 200"]);
+    assert_eq!(bench.network.remove_rule(rule, bench.now).unwrap().hits.total, 1);
+}
+
+#[test]
 fn times_and_duration_end_a_rule() {
     let mut bench = Bench::new();
     let fault = Fault { times: Some(1), ..fault(leases(), Effect::Answer(vec![InjectedReply::Code(503)])) };

@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::components::machine::MachineSpec;
-use crate::network::is_namespaced;
+use crate::network::{is_known, is_namespaced};
 
 /// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
 const SETTLED: SignedDuration = SignedDuration::from_mins(5);
@@ -343,7 +343,9 @@ fn node_name(spec: &MachineSpec) -> Text {
 
 fn create(resource: Resource, object: &Json) -> Task {
     let namespace = object.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
-    let namespace = if namespace.is_empty() && is_namespaced(&resource) { Text::of("default") } else { namespace };
+    // An object of a custom kind says its namespace itself.
+    let has_namespace = is_known(&resource) && is_namespaced(&resource);
+    let namespace = if namespace.is_empty() && has_namespace { Text::of("default") } else { namespace };
     let call = Call::new(Verb::Create, resource, namespace, "").body(object.clone());
     Task::Action(Action::Api { identity: Identity::admin(), call }.into())
 }

@@ -83,7 +83,7 @@ pub(super) fn since(at: &Json, view: TableContext<'_>) -> Option<String> {
     Some(human_duration(view.now.duration_since(at)))
 }
 
-fn age(at: &Json, view: TableContext<'_>) -> Json {
+pub(super) fn age(at: &Json, view: TableContext<'_>) -> Json {
     Json::from(since(at, view).unwrap_or_else(|| String::from(UNKNOWN)))
 }
 

@@ -40,7 +40,7 @@ const AGE_ABOUT: &str = "CreationTimestamp is a timestamp representing the serve
                          may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by \
                          the system. Read-only. Null for lists. More info: \
                          https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-const AGE: Column = column("Age", AGE_ABOUT);
+pub(super) const AGE: Column = column("Age", AGE_ABOUT);
 const CONTAINERS: Column = wide("Containers", "Names of each container in the template.");
 const IMAGES: Column = wide("Images", "Images referenced by each container in the template.");
 

@@ -22,7 +22,7 @@ const PADDING: usize = 3;
 /// Returns the heading and a line for each object, in order of their names.
 #[must_use]
 pub(crate) fn kubectl_lines(resource: &Resource, objects: &[Json], profile: &Profile, now: Timestamp) -> Vec<String> {
-    let view = TableContext { profile, now };
+    let view = TableContext { profile, now, printed: None };
     let columns = columns::of(&resource.plural, profile);
     let shown = columns.iter().filter(|(_, column)| column.priority == 0 && column.name != "Age");
     let shown: Vec<_> = shown.collect();

@@ -10,6 +10,7 @@ mod cells;
 mod columns;
 mod lines;
 mod pods;
+pub(super) mod printed;
 
 pub(crate) use lines::kubectl_lines;
 
@@ -25,6 +26,7 @@ use crate::network::kinds::Kind;
 use crate::network::{Answer, Call, Content, Verb, WatchType};
 use crate::objects::{Json, Object, Text, yaml};
 use crate::profile::Profile;
+use printed::PrinterColumn;
 
 /// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
 pub(super) const BODY_TYPES: [&str; 3] =
@@ -204,6 +206,8 @@ impl<'a> Clause<'a> {
 pub(super) struct TableContext<'a> {
     pub(super) profile: &'a Profile,
     pub(super) now: Timestamp,
+    /// The columns of a custom kind.
+    pub(super) printed: Option<&'a [PrinterColumn]>,
 }
 
 impl Representation {
@@ -301,20 +305,22 @@ fn metadata(object: &Json, version: &'static str) -> Json {
 
 fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include), view: TableContext<'_>) -> Json {
     let plural = kind.resource.plural.as_str();
-    let columns = columns::of(plural, view.profile);
-    let definitions: Json = columns
-        .iter()
-        .map(|(_, column)| {
-            json!({"name": column.name, "type": column.kind, "format": column.format, "description": column.about,
-                "priority": column.priority})
-        })
-        .collect();
+    let mut columns = columns::of(plural, view.profile);
+    // Of a custom kind the name alone is known here.
+    columns.truncate(if view.printed.is_some() { 1 } else { columns.len() });
+    let printed = view.printed.unwrap_or_default();
+    let known = columns.iter().map(|(_, column)| {
+        json!({"name": column.name, "type": column.kind, "format": column.format, "description": column.about,
+            "priority": column.priority})
+    });
+    let definitions: Json = known.chain(printed.iter().map(PrinterColumn::definition)).collect();
     let rows: Json = items
         .iter()
         .map(|item| {
             let mut row = Json::object();
             let cells = cells::of(plural, item, view);
-            row.set(&["cells"], columns.iter().filter_map(|(place, _)| cells.get(*place).cloned()).collect::<Json>());
+            let known = columns.iter().filter_map(|(place, _)| cells.get(*place).cloned());
+            row.set(&["cells"], known.chain(printed.iter().map(|column| column.cell(item, view))).collect::<Json>());
             let conditions = if plural == "pods" { pods::conditions(item) } else { Json::Null };
             if !conditions.is_null() {
                 row.set(&["conditions"], conditions);

@@ -9,30 +9,30 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::json;
-use crate::network::kinds::{KINDS, Kind, Trait};
+use crate::network::kinds::{Kind, Kinds, Trait};
 use crate::objects::Json;
 
 /// Returns the document of a path below `/openapi/v3`; `None` if there is none.
-pub(super) fn document(path: &str) -> Option<Json> {
+pub(super) fn document(path: &str, kinds: &Kinds) -> Option<Json> {
     match path.strip_prefix("/openapi/v3")? {
-        "" => Some(index()),
-        below => group_version(below.strip_prefix('/')?),
+        "" => Some(index(kinds)),
+        below => group_version(below.strip_prefix('/')?, kinds),
     }
 }
 
-fn index() -> Json {
+fn index(kinds: &Kinds) -> Json {
     let mut index = json!({"paths": {}});
-    for kind in KINDS {
+    for kind in kinds.iter() {
         let prefix = prefix(kind);
         index.set(&["paths", &prefix], json!({"serverRelativeURL": format!("/openapi/v3/{prefix}")}));
     }
     index
 }
 
-fn group_version(wanted: &str) -> Option<Json> {
+fn group_version(wanted: &str, kinds: &Kinds) -> Option<Json> {
     let mut document = json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "unversioned"}});
     let mut is_there = false;
-    for kind in KINDS.iter().filter(|kind| prefix(kind) == wanted) {
+    for kind in kinds.iter().filter(|kind| prefix(kind) == wanted) {
         is_there = true;
         if kind.is(Trait::Review) {
             continue;
@@ -60,7 +60,11 @@ fn prefix(kind: &Kind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::document;
+    use super::Kinds;
+
+    fn document(path: &str) -> Option<super::Json> {
+        super::document(path, &Kinds::default())
+    }
 
     #[test]
     fn each_kind_of_a_group_version_says_that_its_fields_are_validated() {

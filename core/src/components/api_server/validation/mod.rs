@@ -31,6 +31,7 @@ pub(super) enum Problem {
     Duplicate,
     Forbidden,
     TooLong,
+    TooMany,
     Internal,
     NotFound,
 }
@@ -120,6 +121,10 @@ impl FieldError {
         Self::new(field, Problem::NotSupported, quote(value), format!("supported values: {}", list.join(", ")))
     }
 
+    pub(super) fn too_many(field: impl Into<String>, found: usize, most: usize) -> Self {
+        Self::new(field, Problem::TooMany, format!("{found}"), format!("must have at most {most} items"))
+    }
+
     pub(super) fn too_long(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(field, Problem::TooLong, String::new(), detail)
     }
@@ -132,6 +137,7 @@ impl FieldError {
             Problem::Duplicate => "Duplicate value",
             Problem::Forbidden => "Forbidden",
             Problem::TooLong => "Too long",
+            Problem::TooMany => "Too many",
             Problem::Internal => "Internal error",
             Problem::NotFound => "Not found",
         }
@@ -145,6 +151,7 @@ impl FieldError {
             Problem::Duplicate => "FieldValueDuplicate",
             Problem::Forbidden => "FieldValueForbidden",
             Problem::TooLong => "FieldValueTooLong",
+            Problem::TooMany => "FieldValueTooMany",
             Problem::Internal => "InternalError",
             Problem::NotFound => "FieldValueNotFound",
         }

@@ -58,6 +58,7 @@ fn a_flag_has_the_effect_of_the_field_of_its_name() {
     assert_eq!(config.eviction.volume_measures.as_secs(), 20);
     let config = resolve(json!({"pod-manifest-path": ""}), json!({"staticPodPath": "/etc/pods"})).unwrap();
     assert!(!config.has_static_pods);
+    assert!(resolve(json!({}), json!({})).unwrap().has_static_pods);
     let static_cpus = json!({"cpuManagerPolicy": "static", "kubeReserved": {"cpu": "1"}});
     let config = resolve(json!({"cpu-manager-policy-options": "full-pcpus-only=true"}), static_cpus).unwrap();
     assert_eq!(config.not_modelled, ["cpuManagerPolicyOptions"]);

@@ -5,6 +5,7 @@
 use super::initializing::Progress;
 use super::starting::NO_CNI_TEXT;
 use super::*;
+use crate::components::host::PodBehaviour;
 
 /// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34),
 /// `containerBackOffPeriod`.
@@ -351,6 +352,27 @@ impl Kubelet {
         }
         if !held_back.is_empty() {
             self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
+        }
+    }
+}
+
+impl Kubelet {
+    /// Sets how the containers of a pod behave from now on. A start under way takes as long as is said now.
+    pub fn behave(&mut self, host: &mut Host, key: ObjectKey, behaviour: PodBehaviour, now: Timestamp) {
+        let delays = |host: &Host, worker: &Worker| -> Vec<SignedDuration> {
+            let delay = |plan: &ContainerPlan| host.runtime.behaviour(&worker.object, &plan.name).start_delay();
+            worker.plans.iter().map(delay).collect()
+        };
+        let is_meant = |uid: &Text| self.pods.workers.get(uid).is_some_and(|worker| worker.object.key() == key);
+        let uid = self.pods.workers.active_uids().into_iter().find(is_meant).filter(|_| !host.runtime.is_scripted());
+        let worker = uid.and_then(|uid| self.pods.workers.get_mut(&uid));
+        let before = worker.as_ref().map(|worker| delays(host, worker));
+        host.runtime.behave(key, behaviour, now);
+        if let (Some(worker), Some(before)) = (worker, before) {
+            let after = delays(host, worker);
+            for (plan, (before, after)) in worker.plans.iter_mut().zip(before.into_iter().zip(after)) {
+                plan.start_at = plan.start_at.map(|at| (at - before + after).max(now));
+            }
         }
     }
 }

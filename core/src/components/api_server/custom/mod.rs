@@ -1,0 +1,306 @@
+//! Custom kinds: CustomResourceDefinitions add kinds to the server, and their objects go the way of all others.
+//!
+//! Mirrors k8s.io/apiextensions-apiserver (v1.34): pkg/registry/customresourcedefinition, pkg/registry/customresource,
+//! and the controllers in pkg/controller/{status,establish,finalizer}, which run in the process of the API server and
+//! here within the request that gives them work. Inputs: definitions as they are written, objects of their kinds.
+//! Outputs: kinds that are served, and the conditions of their definitions. Invariant: a definition that is gone leaves
+//! no object behind. Left out on purpose: more than one served version, and what [`schema`] leaves out.
+
+mod definition;
+mod schema;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::content_negotiation::printed::PrinterColumns;
+use super::fields::put;
+use super::validation::FieldError;
+use super::{ApiServer, Origin, status};
+use crate::json;
+use crate::network::kinds::{self, Kind, Trait};
+use crate::network::{Answer, DEFINITIONS, Identity, Resource, ToClient, WatchType};
+use crate::objects::schema::{DecodeError, Decoded};
+use crate::objects::{Json, Object, ObjectKey, Text, time};
+pub(super) use definition::{ScalePaths, check, check_change, default, prepare};
+use schema::Structural;
+
+/// The finalizer of a definition whose objects are still there.
+/// Source: pkg/apis/apiextensions/types.go (v1.34), `CustomResourceCleanupFinalizer`.
+const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+/// Fields of a definition's names that are published once they are accepted.
+const NAMES: [&str; 6] = ["plural", "singular", "kind", "listKind", "shortNames", "categories"];
+
+/// A custom kind that is served.
+#[derive(Clone, Debug)]
+pub(super) struct CustomKind {
+    /// The name of its definition.
+    definition: Text,
+    schema: Structural,
+    scale: Option<ScalePaths>,
+    printed: PrinterColumns,
+}
+
+impl ApiServer {
+    /// Finds a kind that is served by a name that kubectl takes. Returns with it whether its objects live in
+    /// namespaces.
+    #[must_use]
+    pub fn find_kind(&self, name: &str) -> Option<(Resource, bool)> {
+        kinds::named(name, self.kinds.iter())
+    }
+
+    /// Returns the names of all kinds that are served.
+    pub fn kind_names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.kinds.iter().map(|kind| kind.name)
+    }
+
+    /// Tells whether a kind that is served has a plural name.
+    #[must_use]
+    pub fn has_plural(&self, plural: &str) -> bool {
+        self.kinds.iter().any(|kind| kind.resource.plural == *plural)
+    }
+
+    fn custom_of(&self, kind: &Kind) -> Option<&CustomKind> {
+        let place = kind.is(Trait::Custom).then(|| self.kinds.find(&kind.resource))??;
+        self.custom.get(&place).map(Arc::as_ref)
+    }
+
+    /// Reads an object of a kind; parts that it shares with the known one are not read again.
+    pub(super) fn decode(&self, kind: &Kind, tree: &Json, known: &Json) -> Result<Decoded, DecodeError> {
+        let Some(custom) = self.custom_of(kind) else {
+            return self.schema.decode_change(kind.type_name(), tree, known);
+        };
+        let metadata = self.schema.decode("ObjectMeta", tree.get("metadata"))?;
+        let mut unknown: Vec<String> = metadata.unknown.iter().map(|field| format!("metadata.{field}")).collect();
+        let mut object = custom.schema.prune(tree, "", &mut unknown);
+        custom.schema.fill(&mut object);
+        if !metadata.object.is_null() {
+            object.set(&["metadata"], metadata.object);
+        }
+        Ok(Decoded { object, unknown })
+    }
+
+    /// Says what the schema of a custom kind does not allow.
+    pub(super) fn check_schema(&self, kind: &Kind, tree: &Json, errors: &mut Vec<FieldError>) {
+        if let Some(custom) = self.custom_of(kind) {
+            custom.schema.check(tree, "", errors);
+        }
+    }
+
+    /// Returns where the objects of a custom kind have what a Scale shows.
+    pub(super) fn custom_scale(&self, kind: &Kind) -> Option<&ScalePaths> {
+        self.custom_of(kind)?.scale.as_ref()
+    }
+
+    /// Returns the columns of a custom kind by its place.
+    pub(super) fn printed(&self, place: usize) -> Option<PrinterColumns> {
+        self.custom.get(&place).map(|custom| custom.printed.clone())
+    }
+
+    /// Does what the controllers of definitions do once something was written.
+    pub(super) fn follow_definitions(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
+        if kind == self.definitions {
+            match event {
+                WatchType::Deleted => self.retire(object.name()),
+                _ if object.stable().at(&["metadata", "deletionTimestamp"]).is_null() => self.establish(origin, object),
+                _ => self.clean_up(origin, object),
+            }
+        } else if event == WatchType::Deleted
+            && let Some(custom) = self.custom.get(&kind).cloned()
+            && let Some(definition) = self.object(&DEFINITIONS, &ObjectKey::cluster(&custom.definition))
+            && !definition.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+        {
+            self.clean_up(origin, &definition);
+        }
+    }
+
+    /// Accepts the names of a definition, and then serves its kind.
+    fn establish(&mut self, origin: &Origin, object: &Object) {
+        let mut tree = object.json();
+        let others: Vec<Json> = self.objects(&DEFINITIONS).iter().map(Object::json).collect();
+        let accepted = others.iter().filter(|other| {
+            other.at(&["metadata", "name"]) != tree.at(&["metadata", "name"]) && is_true(other, "NamesAccepted")
+        });
+        let conflict = definition::conflict(&tree, accepted);
+        let is_accepted = conflict.is_none();
+        let names = match &conflict {
+            None => ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+            Some((reason, message)) => ("NamesAccepted", "False", *reason, message.as_str()),
+        };
+        let mut has_changed = set_condition(&mut tree, names, origin);
+        const ACCEPTED: &str = "the initial names have been accepted";
+        if is_accepted {
+            for field in NAMES {
+                let name = tree.at(&["spec", "names", field]).clone();
+                if !name.is_null() && *tree.at(&["status", "acceptedNames", field]) != name {
+                    tree.set(&["status", "acceptedNames", field], name);
+                    has_changed = true;
+                }
+            }
+        }
+        if has_changed && !is_true(&tree, "Established") {
+            let (reason, message) =
+                if is_accepted { ("Installing", ACCEPTED) } else { ("NotAccepted", "not all names are accepted") };
+            set_condition(&mut tree, ("Established", "False", reason, message), origin);
+        }
+        let kind = self.definitions;
+        if has_changed {
+            // The commit leads here again, with nothing left to accept.
+            self.commit(kind, &by_server(origin), tree);
+        } else if is_accepted
+            && set_condition(&mut tree, ("Established", "True", "InitialNamesAccepted", ACCEPTED), origin)
+        {
+            self.commit(kind, &by_server(origin), tree);
+        } else if is_true(&tree, "Established") {
+            self.serve(&tree);
+        }
+    }
+
+    /// Serves the kind that a definition defines now, in place of what it defined before.
+    fn serve(&mut self, tree: &Json) {
+        let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+        let Some(defined) = definition::defined(tree) else { return self.retire(&name) };
+        let place = self.kinds.define(&defined.names);
+        let former = self.place_of(&name).filter(|former| *former != place);
+        while self.tables.len() <= place {
+            self.tables.push(super::Table::new(self.revision));
+        }
+        let custom =
+            CustomKind { definition: name, schema: defined.schema, scale: defined.scale, printed: defined.printed };
+        self.custom.insert(place, Arc::new(custom));
+        if let Some(former) = former {
+            let table = core::mem::replace(&mut self.tables[former], super::Table::new(self.revision));
+            self.tables[place].store = table.store;
+            self.forget_kind(former);
+        }
+    }
+
+    fn place_of(&self, definition: &str) -> Option<usize> {
+        self.custom.iter().find(|(_, custom)| custom.definition == *definition).map(|(place, _)| *place)
+    }
+
+    fn retire(&mut self, definition: &str) {
+        if let Some(place) = self.place_of(definition) {
+            self.forget_kind(place);
+        }
+    }
+
+    /// Ends the watches of a kind that is served no more.
+    fn forget_kind(&mut self, place: usize) {
+        self.kinds.retire(place);
+        self.custom.remove(&place);
+        let open = self.watchers.iter().enumerate().filter_map(|(id, watcher)| Some((id, watcher.as_ref()?)));
+        let ended: Vec<_> =
+            open.filter(|(_, own)| own.kind == place).map(|(id, own)| (id, own.client, own.id)).collect();
+        for (watcher, client, id) in ended {
+            let message = ToClient::WatchEnded { id, lost: false };
+            self.events.push_back(super::ServerOutput::ToClient { client, message });
+            self.close_watch(u32::try_from(watcher).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Removes the objects of a definition that is going away, and then the definition.
+    fn clean_up(&mut self, origin: &Origin, object: &Object) {
+        let mut tree = object.json();
+        let has_finalizer = |tree: &Json| {
+            tree.at(&["metadata", "finalizers"]).items().iter().any(|item| item.as_str() == Some(CLEANUP))
+        };
+        if !has_finalizer(&tree) {
+            return;
+        }
+        let origin = by_server(origin);
+        let place = self.place_of(object.name());
+        let left: Vec<Object> =
+            place.map_or_else(Vec::new, |place| self.tables[place].store.iter("").cloned().collect());
+        let Some(place) = place.filter(|_| !left.is_empty()) else {
+            let done = ("Terminating", "False", "InstanceDeletionCompleted", "removed all instances");
+            set_condition(&mut tree, done, &origin);
+            tree.entry(&["metadata", "finalizers"]).make_array().retain(|item| item.as_str() != Some(CLEANUP));
+            let key = object.key();
+            if tree.at(&["metadata", "finalizers"]).is_empty() {
+                self.commit_removal(self.definitions, &origin, &key);
+            } else {
+                self.commit(self.definitions, &origin, tree);
+            }
+            return;
+        };
+        let is_ending = |object: &Object| !object.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        for own in left.iter().filter(|own| !is_ending(own)) {
+            if own.stable().at(&["metadata", "finalizers"]).is_empty() {
+                // The last removal leads here again, with nothing left.
+                self.commit_removal(place, &origin, &own.key());
+            } else {
+                let mut tree = own.json();
+                tree.set(&["metadata", "deletionTimestamp"], time::to_time(origin.now));
+                tree.set(&["metadata", "deletionGracePeriodSeconds"], 0_i64);
+                self.commit(place, &origin, tree);
+            }
+        }
+    }
+}
+
+/// Marks a definition whose deletion begins.
+///
+/// Source: pkg/registry/customresourcedefinition/etcd.go (v1.34), `Delete`.
+pub(super) fn begin_end(tree: &mut Json, origin: &Origin) {
+    let finalizers = tree.entry(&["metadata", "finalizers"]).make_array();
+    if !finalizers.iter().any(|item| item.as_str() == Some(CLEANUP)) {
+        finalizers.push(Json::from(CLEANUP));
+    }
+    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+    set_condition(tree, ("Terminating", "True", "InstanceDeletionPending", message), origin);
+}
+
+/// Refuses a definition with something that is not modelled.
+pub(super) fn refuse_not_modelled(kind: &Kind, tree: &Json) -> Result<(), Answer> {
+    match definition::not_modelled(tree).filter(|_| kind.resource == DEFINITIONS) {
+        Some(what) => Err(status::failure(501, "NotImplemented", &format!("{what} is not modelled yet"), None)),
+        None => Ok(()),
+    }
+}
+
+/// Lets a write of the status change nothing else.
+pub(super) fn keep_all_but_status(tree: &mut Json, old: &Json) {
+    let mut kept = old.clone();
+    put(&mut kept, &["status"], tree.get("status"));
+    put(&mut kept, &["metadata", "managedFields"], tree.at(&["metadata", "managedFields"]));
+    *tree = kept;
+}
+
+fn is_true(tree: &Json, condition: &str) -> bool {
+    let mut conditions = tree.at(&["status", "conditions"]).items().iter();
+    conditions.any(|own| own.get("type").as_str() == Some(condition) && own.get("status").as_str() == Some("True"))
+}
+
+/// Sets a condition: type, status, reason and message. Returns whether that changed anything.
+fn set_condition(tree: &mut Json, condition: (&str, &str, &str, &str), origin: &Origin) -> bool {
+    let (kind, status, reason, message) = condition;
+    let conditions = tree.entry(&["status", "conditions"]).make_array();
+    let new = json!({"type": kind, "status": status, "reason": reason, "message": message,
+        "lastTransitionTime": time::to_time(origin.now)});
+    let Some(old) = conditions.iter_mut().find(|own| own.get("type").as_str() == Some(kind)) else {
+        conditions.push(new);
+        return true;
+    };
+    let is_same = ["status", "reason", "message"].into_iter().all(|field| old.get(field) == new.get(field));
+    if !is_same {
+        let since = old.get("lastTransitionTime").clone();
+        let has_turned = old.get("status") != new.get("status");
+        *old = new;
+        if !has_turned {
+            old.set(&["lastTransitionTime"], since);
+        }
+    }
+    !is_same
+}
+
+/// Returns the origin of what the server's own controllers write.
+fn by_server(origin: &Origin) -> Origin {
+    let identity = Identity { user: Text::of("system:apiserver"), ..Identity::clone(&Identity::admin()) };
+    Origin {
+        identity: Arc::new(Identity { agent: Text::of("kube-apiserver"), ..identity }),
+        subresource: Text::of("status"),
+        ..origin.clone()
+    }
+}

@@ -1,0 +1,499 @@
+//! The structural schema of a custom kind: which fields there are, their defaults, and what values may be.
+//!
+//! Mirrors k8s.io/apiextensions-apiserver pkg/apiserver/schema (pruning, defaulting, listtype) and k8s.io/kube-openapi
+//! pkg/validation/validate (v1.34) with the messages of both. Inputs: a schema, objects. Outputs: objects without
+//! unknown fields and with defaults, errors about values. Left out on purpose, and refused by name when a definition
+//! has them: rules in CEL, `oneOf`, `anyOf`, `allOf`, `not`, embedded resources and most formats.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use regex::Regex;
+
+use super::super::validation::{FieldError, quote};
+use crate::json;
+use crate::objects::{Json, Text, time};
+
+/// What a value of a place may be.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Structural {
+    /// `object`, `array`, `string`, `integer`, `number` or `boolean`; `None` for anything.
+    kind: Option<&'static str>,
+    is_int_or_string: bool,
+    properties: BTreeMap<Text, Structural>,
+    /// The schema of all other fields.
+    additional: Option<Box<Structural>>,
+    /// Whether unknown fields stay.
+    keeps_unknown: bool,
+    items: Option<Box<Structural>>,
+    required: Vec<Text>,
+    is_nullable: bool,
+    default: Option<Json>,
+    allowed: Option<Vec<Json>>,
+    range: Range,
+    lengths: Lengths,
+    pattern: Option<Regex>,
+    has_date_time: bool,
+    keys: ListKeys,
+}
+
+/// How far a number may go, and whether the ends are excluded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    least: Option<(f64, bool)>,
+    most: Option<(f64, bool)>,
+}
+
+/// The least and the most number of letters, items and fields.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lengths {
+    letters: (Option<usize>, Option<usize>),
+    items: (Option<usize>, Option<usize>),
+    fields: (Option<usize>, Option<usize>),
+}
+
+/// What tells the items of a list apart.
+#[derive(Clone, Debug, Default)]
+enum ListKeys {
+    #[default]
+    None,
+    Set,
+    Map(Vec<Text>),
+}
+
+/// Why a schema cannot be used.
+#[derive(Clone, Debug)]
+pub(super) enum SchemaProblem {
+    /// Kubernetes knows it, and the model does not.
+    NotModelled(String),
+    /// Kubernetes refuses it.
+    Invalid(FieldError),
+}
+
+const TYPES: [&str; 6] = ["object", "array", "string", "integer", "number", "boolean"];
+/// Formats that say nothing about the text or the number, or that are checked.
+const FORMATS: [&str; 7] = ["", "date-time", "int32", "int64", "float", "double", "password"];
+/// What a schema may say beside what is read here: it is for people, or for server-side apply.
+const SILENT: [&str; 5] = ["description", "title", "example", "externalDocs", "x-kubernetes-map-type"];
+
+impl Structural {
+    /// Reads the schema at a path of a definition.
+    pub(super) fn read(schema: &Json, path: &str) -> Result<Self, SchemaProblem> {
+        let mut own = Self::default();
+        for (word, value) in schema.fields() {
+            own.take(word, value, path, schema)?;
+        }
+        let is_free = own.keeps_unknown || own.is_int_or_string;
+        if own.kind.is_none() && !is_free {
+            let detail = if path.ends_with("openAPIV3Schema") {
+                "must not be empty at the root"
+            } else {
+                "must not be empty for specified object fields"
+            };
+            return Err(SchemaProblem::Invalid(FieldError::required(format!("{path}.type"), detail)));
+        }
+        Ok(own)
+    }
+
+    fn take(&mut self, word: &Text, value: &Json, path: &str, whole: &Json) -> Result<(), SchemaProblem> {
+        let at = || format!("{path}.{word}");
+        let not_modelled = || Err(SchemaProblem::NotModelled(at()));
+        let count = || value.as_i64().and_then(|count| usize::try_from(count).ok());
+        #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
+        let number = || match value {
+            Json::Int(number) => Some(*number as f64),
+            Json::Float(number) => Some(*number),
+            _ => None,
+        };
+        let excluded = |word: &str| whole.get(word).as_bool().unwrap_or(false);
+        match word.as_str() {
+            "type" => match TYPES.into_iter().find(|kind| value.as_str() == Some(*kind)) {
+                Some(kind) => self.kind = Some(kind),
+                None => {
+                    let found = value.as_str().unwrap_or_default();
+                    return Err(SchemaProblem::Invalid(FieldError::not_supported(at(), found, &TYPES)));
+                }
+            },
+            "properties" => {
+                for (name, schema) in value.fields() {
+                    let schema = Self::read(schema, &format!("{path}.properties[{name}]"))?;
+                    self.properties.insert(name.clone(), schema);
+                }
+            }
+            "additionalProperties" if value.as_bool() == Some(true) => self.keeps_unknown = true,
+            "additionalProperties" if value.is_object() => {
+                self.additional = Some(Box::new(Self::read(value, &at())?));
+            }
+            "additionalProperties" => {}
+            "items" => self.items = Some(Box::new(Self::read(value, &at())?)),
+            "required" => self.required = texts(value),
+            "nullable" => self.is_nullable = value.as_bool() == Some(true),
+            "default" => self.default = Some(value.clone()),
+            "enum" => self.allowed = Some(value.items().to_vec()),
+            "minimum" => self.range.least = number().map(|least| (least, excluded("exclusiveMinimum"))),
+            "maximum" => self.range.most = number().map(|most| (most, excluded("exclusiveMaximum"))),
+            "exclusiveMinimum" | "exclusiveMaximum" if value.as_bool().is_some() => {}
+            "minLength" => self.lengths.letters.0 = count(),
+            "maxLength" => self.lengths.letters.1 = count(),
+            "minItems" => self.lengths.items.0 = count(),
+            "maxItems" => self.lengths.items.1 = count(),
+            "minProperties" => self.lengths.fields.0 = count(),
+            "maxProperties" => self.lengths.fields.1 = count(),
+            "pattern" => match Regex::new(value.as_str().unwrap_or_default()) {
+                Ok(pattern) => self.pattern = Some(pattern),
+                Err(_) => {
+                    let detail = "must be a valid regular expression";
+                    return Err(SchemaProblem::Invalid(FieldError::invalid(at(), value, detail)));
+                }
+            },
+            "format" if value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {
+                self.has_date_time = value.as_str() == Some("date-time");
+            }
+            "x-kubernetes-preserve-unknown-fields" => self.keeps_unknown |= value.as_bool() == Some(true),
+            "x-kubernetes-int-or-string" => self.is_int_or_string = value.as_bool() == Some(true),
+            "anyOf" if *value == json!([{"type": "integer"}, {"type": "string"}]) => {}
+            "x-kubernetes-list-type" => {
+                self.keys = match value.as_str() {
+                    Some("set") => ListKeys::Set,
+                    Some("map") => ListKeys::Map(texts(whole.get("x-kubernetes-list-map-keys"))),
+                    _ => ListKeys::None,
+                }
+            }
+            "x-kubernetes-list-map-keys" => {}
+            word if SILENT.contains(&word) => {}
+            _ => return not_modelled(),
+        }
+        Ok(())
+    }
+
+    /// Tells whether it is the schema of an object, as that of a whole kind has to be.
+    pub(super) fn is_of_object(&self) -> bool {
+        self.kind == Some("object")
+    }
+
+    /// Removes the fields that the schema does not have, and names them.
+    ///
+    /// Source: pkg/apiserver/schema/pruning/algorithm.go.
+    pub(super) fn prune(&self, value: &Json, path: &str, unknown: &mut Vec<String>) -> Json {
+        match value {
+            Json::Object(fields) => {
+                let mut kept = Vec::with_capacity(fields.len());
+                for (name, field) in fields.iter() {
+                    let below = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+                    let is_own = path.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
+                    match self.properties.get(name).or(self.additional.as_deref()) {
+                        _ if is_own => kept.push((name.clone(), field.clone())),
+                        Some(schema) => kept.push((name.clone(), schema.prune(field, &below, unknown))),
+                        None if self.keeps_unknown => kept.push((name.clone(), field.clone())),
+                        None => unknown.push(below),
+                    }
+                }
+                Json::of_fields(kept)
+            }
+            Json::Array(items) => match &self.items {
+                Some(schema) => {
+                    let item = |(at, item)| schema.prune(item, &format!("{path}[{at}]"), unknown);
+                    items.iter().enumerate().map(item).collect()
+                }
+                None => value.clone(),
+            },
+            _ => value.clone(),
+        }
+    }
+
+    /// Fills in what is absent and has a default. A null that may not be one counts as absent.
+    ///
+    /// Source: pkg/apiserver/schema/defaulting/algorithm.go.
+    pub(super) fn fill(&self, value: &mut Json) {
+        match value {
+            Json::Object(_) => {
+                for (name, schema) in &self.properties {
+                    let is_absent = |tree: &Json| match tree.fields().find(|(own, _)| *own == name) {
+                        None => true,
+                        Some((_, value)) => value.is_null() && !schema.is_nullable,
+                    };
+                    if let Some(default) = schema.default.as_ref().filter(|_| is_absent(value)) {
+                        value.set(&[name], default.clone());
+                    }
+                    if !value.get(name).is_null() {
+                        schema.fill(value.entry(&[name]));
+                    }
+                }
+                if let Some(schema) = &self.additional {
+                    let others: Vec<Text> = value.fields().map(|(name, _)| name.clone()).collect();
+                    for name in others.iter().filter(|name| !self.properties.contains_key(*name)) {
+                        schema.fill(value.entry(&[name]));
+                    }
+                }
+            }
+            Json::Array(_) => {
+                if let Some(schema) = &self.items {
+                    value.make_array().iter_mut().for_each(|item| schema.fill(item));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Says what is wrong with a value.
+    pub(super) fn check(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
+        if value.is_null() && self.is_nullable {
+            return;
+        }
+        if let Some(wanted) = self.wrong_type(value) {
+            let found = quote(type_of(value));
+            let detail = format!("{path} in body must be of type {wanted}: {found}");
+            errors.push(FieldError::invalid_text(shown(path), type_of(value), detail));
+            return;
+        }
+        if let Some(allowed) = self.allowed.as_ref().filter(|allowed| !allowed.contains(value)) {
+            let texts: Vec<String> = allowed.iter().map(plain).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            errors.push(FieldError::not_supported(shown(path), &plain(value), &texts));
+        }
+        let mut wrong = |detail: String| {
+            errors.push(FieldError::invalid(shown(path), value, format!("{path} in body should {detail}")));
+        };
+        match value {
+            Json::Int(_) | Json::Float(_) => self.check_number(value, &mut wrong),
+            Json::Str(text) => {
+                let letters = text.chars().count();
+                if let Some(least) = self.lengths.letters.0.filter(|least| letters < *least) {
+                    wrong(format!("be at least {least} chars long"));
+                }
+                if let Some(pattern) = self.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
+                    wrong(format!("match '{pattern}'"));
+                }
+                if let Some(most) = self.lengths.letters.1.filter(|most| letters > *most) {
+                    errors.push(FieldError::too_long(shown(path), format!("may not be more than {most} bytes")));
+                }
+                if self.has_date_time && time::parse(text).is_none() {
+                    let detail = format!("{path} in body must be of type date-time: {}", quote(text));
+                    errors.push(FieldError::invalid(shown(path), value, detail));
+                }
+            }
+            Json::Array(items) => {
+                if let Some(least) = self.lengths.items.0.filter(|least| items.len() < *least) {
+                    wrong(format!("have at least {least} items"));
+                }
+                if let Some(most) = self.lengths.items.1.filter(|most| items.len() > *most) {
+                    errors.push(FieldError::too_many(shown(path), items.len(), most));
+                }
+                self.check_items(value, path, errors);
+            }
+            Json::Object(fields) => {
+                if let Some(least) = self.lengths.fields.0.filter(|least| fields.len() < *least) {
+                    wrong(format!("have at least {least} properties"));
+                }
+                if let Some(most) = self.lengths.fields.1.filter(|most| fields.len() > *most) {
+                    errors.push(FieldError::too_many(shown(path), fields.len(), most));
+                }
+                self.check_fields(value, path, errors);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_number(&self, value: &Json, wrong: &mut impl FnMut(String)) {
+        #[expect(clippy::cast_precision_loss, reason = "a bound is compared as the server does it")]
+        let number = match value {
+            Json::Int(number) => *number as f64,
+            Json::Float(number) => *number,
+            _ => return,
+        };
+        match self.range.least {
+            Some((least, true)) if number <= least => wrong(format!("be greater than {least}")),
+            Some((least, false)) if number < least => wrong(format!("be greater than or equal to {least}")),
+            _ => {}
+        }
+        match self.range.most {
+            Some((most, true)) if number >= most => wrong(format!("be less than {most}")),
+            Some((most, false)) if number > most => wrong(format!("be less than or equal to {most}")),
+            _ => {}
+        }
+    }
+
+    fn check_items(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
+        let items = value.items();
+        let key = |item: &Json| match &self.keys {
+            ListKeys::None => None,
+            ListKeys::Set => Some(item.clone()),
+            ListKeys::Map(keys) => Some(keys.iter().map(|key| (key.clone(), item.get(key).clone())).collect()),
+        };
+        for (at, item) in items.iter().enumerate() {
+            let below = format!("{path}[{at}]");
+            if let Some(schema) = &self.items {
+                schema.check(item, &below, errors);
+            }
+            if let Some(own) = key(item)
+                && items[..at].iter().any(|other| key(other).as_ref() == Some(&own))
+            {
+                errors.push(FieldError::duplicate(below, &own));
+            }
+        }
+    }
+
+    fn check_fields(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
+        let below = |name: &str| if path.is_empty() { String::from(name) } else { format!("{path}.{name}") };
+        for name in self.required.iter().filter(|name| !value.fields().any(|(own, _)| own == *name)) {
+            errors.push(FieldError::required(below(name), ""));
+        }
+        for (name, field) in value.fields() {
+            let is_own = path.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
+            if let Some(schema) = self.properties.get(name).or(self.additional.as_deref()).filter(|_| !is_own) {
+                schema.check(field, &below(name), errors);
+            }
+        }
+    }
+
+    /// Returns the type that a value should have and does not have.
+    fn wrong_type(&self, value: &Json) -> Option<&'static str> {
+        if self.is_int_or_string {
+            return (!matches!(value, Json::Int(_) | Json::Str(_))).then_some("integer,string");
+        }
+        let kind = self.kind?;
+        let fits = match kind {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.as_str().is_some(),
+            "boolean" => value.as_bool().is_some(),
+            "integer" => matches!(value, Json::Int(_)) || matches!(value, Json::Float(number) if number % 1.0 == 0.0),
+            _ => matches!(value, Json::Int(_) | Json::Float(_)),
+        };
+        (!fits).then_some(kind)
+    }
+}
+
+/// The root of an object is named so in errors.
+fn shown(path: &str) -> &str {
+    if path.is_empty() { "<nil>" } else { path }
+}
+
+fn type_of(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "boolean",
+        Json::Int(_) => "integer",
+        Json::Float(_) => "number",
+        Json::Str(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
+}
+
+fn plain(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToString::to_string)
+}
+
+fn texts(list: &Json) -> Vec<Text> {
+    list.items().iter().filter_map(Json::as_text).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use super::{SchemaProblem, Structural};
+    use crate::json;
+    use crate::objects::Json;
+
+    fn schema() -> Structural {
+        let spec = json!({"type": "object", "required": ["size"], "properties": {
+            "size": {"type": "integer", "minimum": 1, "maximum": 5},
+            "mode": {"type": "string", "enum": ["fast", "slow"], "default": "fast"},
+            "name": {"type": "string", "pattern": "^[a-z]+$", "minLength": 2, "maxLength": 4},
+            "port": {"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]},
+            "at": {"type": "string", "format": "date-time", "nullable": true},
+            "tags": {"type": "array", "maxItems": 2, "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+            "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+            "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        }});
+        let root = json!({"type": "object", "properties": {"spec": spec}});
+        Structural::read(&root, "openAPIV3Schema").unwrap()
+    }
+
+    fn problems(spec: Json) -> Vec<String> {
+        let mut errors = Vec::new();
+        schema().check(&json!({"kind": "W", "metadata": {"x": 1}, "spec": spec}), "", &mut errors);
+        errors.iter().map(|error| error.text()).collect()
+    }
+
+    #[test]
+    fn what_a_value_may_not_be_is_told_in_the_words_of_the_server() {
+        for (spec, text) in [
+            (json!({}), "spec.size: Required value"),
+            (
+                json!({"size": "3"}),
+                "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"",
+            ),
+            (json!({"size": 0}), "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"),
+            (json!({"size": 9}), "spec.size: Invalid value: 9: spec.size in body should be less than or equal to 5"),
+            (
+                json!({"size": 1, "mode": "x"}),
+                "spec.mode: Unsupported value: \"x\": supported values: \"fast\", \"slow\"",
+            ),
+            (
+                json!({"size": 1, "name": "A1"}),
+                "spec.name: Invalid value: \"A1\": spec.name in body should match '^[a-z]+$'",
+            ),
+            (
+                json!({"size": 1, "name": "a"}),
+                "spec.name: Invalid value: \"a\": spec.name in body should be at least 2 chars long",
+            ),
+            (json!({"size": 1, "name": "abcde"}), "spec.name: Too long: may not be more than 4 bytes"),
+            (json!({"size": 1, "tags": ["a", "b", "c"]}), "spec.tags: Too many: 3: must have at most 2 items"),
+            (json!({"size": 1, "tags": ["a", "a"]}), "spec.tags[1]: Duplicate value: \"a\""),
+            (
+                json!({"size": 1, "labels": {"a": 5}}),
+                "spec.labels.a: Invalid value: \"integer\": spec.labels.a in body must be of type string: \"integer\"",
+            ),
+            (
+                json!({"size": 1, "at": "soon"}),
+                "spec.at: Invalid value: \"soon\": spec.at in body must be of type date-time: \"soon\"",
+            ),
+        ] {
+            assert_eq!(problems(spec.clone()), [text], "{spec}");
+        }
+        let fitting = json!({"size": 5, "mode": "slow", "port": "http", "at": null, "tags": ["a"], "free": {"x": [1]},
+            "labels": {"a": "b"}});
+        assert_eq!(problems(fitting), Vec::<String>::new());
+    }
+
+    #[test]
+    fn unknown_fields_go_and_defaults_come() {
+        let sent = json!({"kind": "W", "other": 1, "metadata": {"name": "w"},
+            "spec": {"size": 1, "free": {"x": 1}, "labels": {"a": "b"}, "extra": {"y": 2}}});
+        let mut unknown = Vec::new();
+        let mut kept = schema().prune(&sent, "", &mut unknown);
+        unknown.sort();
+        assert_eq!(unknown, ["other", "spec.extra"]);
+        schema().fill(&mut kept);
+        assert_eq!(
+            kept,
+            json!({"kind": "W", "metadata": {"name": "w"},
+                "spec": {"size": 1, "free": {"x": 1}, "labels": {"a": "b"}, "mode": "fast"}})
+        );
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_named() {
+        for (schema, name) in [
+            (json!({"type": "object", "x-kubernetes-validations": []}), "s.x-kubernetes-validations"),
+            (
+                json!({"type": "object", "properties": {"a": {"type": "string", "format": "ipv4"}}}),
+                "s.properties[a].format",
+            ),
+            (json!({"type": "array", "items": {"type": "string", "oneOf": []}}), "s.items.oneOf"),
+        ] {
+            let Err(SchemaProblem::NotModelled(found)) = Structural::read(&schema, "s") else { panic!("{schema}") };
+            assert_eq!(found, name);
+        }
+        let untyped = Structural::read(&json!({"properties": {"a": {"type": "string"}}}), "s.openAPIV3Schema");
+        let Err(SchemaProblem::Invalid(error)) = untyped else { panic!("it has no type") };
+        assert_eq!(error.text(), "s.openAPIV3Schema.type: Required value: must not be empty at the root");
+    }
+}

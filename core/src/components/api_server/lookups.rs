@@ -1,0 +1,68 @@
+//! What can be looked up in a server beside the network, and the objects that hold nothing.
+//!
+//! Inputs: resources and keys. Outputs: objects. Nothing is changed but the bookmarks that are kept for the next time.
+
+use alloc::vec::Vec;
+
+use super::ApiServer;
+use crate::network::kinds::{self, Kind};
+use crate::network::{NAMESPACES, Resource};
+use crate::objects::{Json, Object, ObjectKey};
+
+impl ApiServer {
+    /// Looks an object up, beside the network.
+    #[must_use]
+    pub fn object(&self, resource: &Resource, key: &ObjectKey) -> Option<Object> {
+        let kind = self.kinds.find(resource)?;
+        let found = |kind: usize| self.tables[kind].store.get(&key.namespace, &key.name);
+        match self.stand_in(kind) {
+            Some(other) => found(other).map(|object| self.counterpart_of(object, kind)),
+            None => found(kind).cloned(),
+        }
+    }
+
+    /// Returns all objects of a kind in order of their keys, beside the network.
+    #[must_use]
+    pub fn objects(&self, resource: &Resource) -> Vec<Object> {
+        let Some(kind) = self.kinds.find(resource) else { return Vec::new() };
+        match self.stand_in(kind) {
+            Some(other) => self.tables[other].store.iter("").map(|object| self.counterpart_of(object, kind)).collect(),
+            None => self.tables[kind].store.iter("").cloned().collect(),
+        }
+    }
+
+    /// Returns the number of all objects.
+    #[must_use]
+    pub(crate) fn size(&self) -> usize {
+        self.tables.iter().map(|table| table.store.len()).sum()
+    }
+
+    /// Returns the revision of the last write.
+    #[must_use]
+    pub fn resource_version(&self) -> u64 {
+        self.revision
+    }
+
+    /// Makes the object of a bookmark: nothing but the revision.
+    pub(super) fn bookmark(&mut self, kind: usize) -> Object {
+        if let Some(tree) = &self.tables[kind].bookmark {
+            return Object::bookmark(tree.clone(), self.revision);
+        }
+        let of = self.kinds.at(kind);
+        let mut tree = self.empty(of);
+        tree.set(&["kind"], of.name);
+        tree.set(&["apiVersion"], of.resource.api_version());
+        self.tables[kind].bookmark = Some(tree.clone());
+        Object::bookmark(tree, self.revision)
+    }
+
+    /// Returns an object of a kind without any value, as Go prints it.
+    pub(super) fn empty(&self, kind: &Kind) -> Json {
+        self.schema.decode(kind.type_name(), &Json::object()).map_or_else(|_| Json::object(), |decoded| decoded.object)
+    }
+
+    pub(super) fn namespace_exists(&self, name: &str) -> bool {
+        let namespaces = kinds::find(&NAMESPACES).expect("a kind of the table");
+        self.tables[namespaces].store.find("", name).is_some()
+    }
+}
