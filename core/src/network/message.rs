@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{CloudCall, Identity, LEASES, NODE_LEASES, NODES, Resource, Verb};
 use crate::json;
 use crate::objects::time::to_time;
-use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text};
+use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text, protobuf};
 
 /// Identifies a request among those of one client; a watch keeps the id of the request that opened it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
@@ -49,6 +49,15 @@ pub enum Body {
     Json(Json),
     /// A text that is not JSON, as a client sent it.
     Raw(String),
+    /// A body that is longer than the server reads.
+    TooLong,
+    /// A body in another form than JSON that cannot be read.
+    Unread {
+        /// Why.
+        why: String,
+        /// Its beginning, as messages quote it.
+        quoted: String,
+    },
 }
 
 /// A request in the general form.
@@ -64,6 +73,9 @@ pub struct Call {
     pub headers: Vec<(Text, Text)>,
     /// The body.
     pub body: Body,
+    /// The body's text as a client sent it, JSON or YAML; `None` for a request that was never a text. The server's
+    /// messages follow it: its order, its spaces, fields that come twice.
+    pub text: Option<Text>,
 }
 
 /// `application/strategic-merge-patch+json`, the patch type of kubelets and controllers.
@@ -72,6 +84,8 @@ pub const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json"
 pub const MERGE_PATCH: &str = "application/merge-patch+json";
 /// The media type of configurations that are applied by the server.
 pub const APPLY_PATCH: &str = "application/apply-patch+yaml";
+/// The media type of objects as protobuf.
+pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// `application/json-patch+json`, RFC 6902.
 pub const JSON_PATCH: &str = "application/json-patch+json";
 
@@ -90,6 +104,7 @@ impl Call {
             query: Vec::new(),
             headers: Vec::new(),
             body: Body::Empty,
+            text: None,
         }
     }
 
@@ -113,6 +128,13 @@ impl Call {
     #[must_use]
     pub fn body(mut self, body: Json) -> Self {
         self.body = Body::Json(body);
+        self
+    }
+
+    /// Tells how the body was written before it became JSON.
+    #[must_use]
+    pub fn written(mut self, text: &str) -> Self {
+        self.text = (!text.is_empty()).then(|| Text::from(text));
         self
     }
 
@@ -326,6 +348,8 @@ pub enum Content {
     List(Box<List>),
     /// Plain text, as of `/healthz`.
     Text(Text),
+    /// An object, a list or a Status as protobuf.
+    Bytes(Vec<u8>),
     /// The watch is open: events follow.
     Watching,
 }
@@ -376,6 +400,7 @@ impl Answer {
             Content::Json(body) => body.clone(),
             Content::Object(object) => object.json(),
             Content::Text(text) => Json::Str(text.clone()),
+            Content::Bytes(bytes) => protobuf::decode(bytes, None).unwrap_or_default(),
             Content::Watching => Json::Null,
             Content::List(list) => {
                 let List { kind, api_version, resource_version, items, next, remaining } = &**list;

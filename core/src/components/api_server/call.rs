@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::content_negotiation::{self, TableContext};
+use super::content_negotiation::{self, BodyForm, TableContext};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
 use crate::network::kinds::{self, KINDS, Kind, Trait};
@@ -39,11 +39,14 @@ impl ApiServer {
         call: Call,
         wait_budget: WaitBudget,
     ) -> Result<Option<Answer>, Answer> {
-        if !content_negotiation::wants_yaml(&call) {
-            return self.answer(origin, id, call, wait_budget);
-        }
+        let form = content_negotiation::body_form(&call);
         let answer = self.answer(origin, id, call, wait_budget);
-        answer.map(|answer| answer.map(content_negotiation::in_yaml)).map_err(content_negotiation::in_yaml)
+        let formed = |answer: Answer| match form {
+            BodyForm::Json => answer,
+            BodyForm::Yaml => content_negotiation::in_yaml(answer),
+            BodyForm::Protobuf => content_negotiation::in_protobuf(&self.schema, answer),
+        };
+        answer.map(|answer| answer.map(formed)).map_err(formed)
     }
 
     fn answer(
@@ -78,10 +81,22 @@ impl ApiServer {
         {
             return Err(status::no_such_resource());
         }
-        let representation = content_negotiation::negotiate(&call)?;
+        let representation = content_negotiation::negotiate(&call).map_err(|refusal| {
+            let has_no_body =
+                call.body == Body::Empty && matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
+            if has_no_body && self.settings.profile().is("no-body-is-a-bad-type") {
+                status::as_unsupported_media_type(refusal)
+            } else {
+                refusal
+            }
+        })?;
         origin.subresource = subresource.clone();
         let info = RequestInfo { kind, namespace, name, subresource };
         self.check_verb(&info, call.verb)?;
+        if call.body == Body::TooLong && !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) {
+            let message = "Request entity too large: limit is 3145728";
+            return Err(status::failure(413, "RequestEntityTooLarge", message, None));
+        }
         let options = RequestOptions::read(&call, &self.settings)?;
         if wait_budget == WaitBudget::Fresh
             && let Some(asked) = self.awaited(call.verb, &info, &options)
@@ -163,6 +178,6 @@ fn unknown(resource: &Resource) -> Answer {
 pub(super) fn json_of(body: Body) -> Option<Json> {
     match body {
         Body::Json(json) => Some(json),
-        Body::Empty | Body::Raw(_) => None,
+        Body::Empty | Body::TooLong | Body::Raw(_) | Body::Unread { .. } => None,
     }
 }

@@ -117,8 +117,10 @@ impl ApiServer {
             let revision = u64::try_from(token.revision).unwrap_or(self.revision);
             return if revision > self.revision { Err(self.not_yet(revision)) } else { Ok((revision, Some(token))) };
         }
+        // Before that the watch cache told it in its own way, and only what it left to the store was a bad request.
+        let reads_store = is_exact(options) || options.limit.is_some();
         let asked = options.version().map_err(|why| {
-            if self.settings.profile().is("bad-list-versions-are-bad-requests") {
+            if reads_store || self.settings.profile().is("bad-list-versions-are-bad-requests") {
                 status::bad_request(&format!("invalid resource version: {why}"))
             } else {
                 status::untyped(&why)

@@ -5,6 +5,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::call::RequestInfo;
 use super::options::{FieldValidation, RequestOptions};
@@ -13,8 +14,8 @@ use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, syntax};
 use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
-use crate::objects::Json;
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
+use crate::objects::{Json, Written};
 
 /// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
 /// `maxJSONPatchOperations`.
@@ -30,10 +31,15 @@ impl ApiServer {
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[info.kind];
         let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
-        let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
+        // Unlike that of other bodies, the media type of a patch is compared as it is written.
+        let content_type = String::from(content_type.split(';').next().unwrap_or("").trim());
         if options.applies {
             return self.apply(info, options, origin, call);
         }
+        self.check_patch_type(call, &content_type)?;
+        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &info.name));
+        };
         let patch = patch_body(&call.body, &content_type)?;
         if info.kind == self.leases
             && !options.dry_run
@@ -43,18 +49,22 @@ impl ApiServer {
         {
             return Ok(answer);
         }
-        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &info.name));
-        };
         let old = current.json();
+        let complaints = self.complaints_about_patch(options, &patch, &content_type)?;
+        let mut touched = patch.clone();
         let patched = match content_type.as_str() {
-            JSON_PATCH => apply_json_patch(&patch, &old)?,
+            JSON_PATCH => {
+                let operations = read_json_patch(&patch)?;
+                touched = operations.touched();
+                operations.apply(&old).map_err(|_| rejected())?
+            }
             MERGE_PATCH => merge(&old, &patch),
             _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
         };
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
-        let read = self.decode_patched(kind, options, &patched, &old).map_err(|refusal| {
-            let shown = if strategic { go_value(&patch) } else { patched.to_string() };
+        let read = self.decode_patched(kind, options, complaints, (&patched, &old)).map_err(|refusal| {
+            let document = || self.schema.go_json(kind.type_name(), &patched, Some(&touched));
+            let shown = if strategic { go_value(&patch) } else { document() };
             match refusal {
                 PatchRefusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
                 PatchRefusal::Type(why) | PatchRefusal::Other(why) => refuse_document(&shown, why),
@@ -75,8 +85,8 @@ impl ApiServer {
         &self,
         kind: &Kind,
         options: &RequestOptions,
-        tree: &Json,
-        old: &Json,
+        mut complaints: Vec<String>,
+        (tree, old): (&Json, &Json),
     ) -> Result<Read, PatchRefusal> {
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
@@ -90,11 +100,41 @@ impl ApiServer {
             .schema
             .decode_change(kind.type_name(), tree, old)
             .map_err(|error| PatchRefusal::Type(error.to_string()))?;
-        let unknown = unknown_fields(&decoded);
-        if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
-            return Err(PatchRefusal::Other(format!("strict decoding error: {}", unknown.join(", "))));
+        complaints.extend(unknown_fields(&decoded));
+        if options.field_validation == FieldValidation::Strict && !complaints.is_empty() {
+            return Err(PatchRefusal::Other(format!("strict decoding error: {}", complaints.join(", "))));
         }
-        Ok(Read { tree: decoded.object, warnings: warnings(options, &unknown) })
+        Ok(Read { tree: decoded.object, warnings: warnings(options, &complaints) })
+    }
+
+    /// Says which fields of a patch come twice, and which fields of an operation are unknown.
+    fn complaints_about_patch(
+        &self,
+        options: &RequestOptions,
+        patch: &Json,
+        content_type: &str,
+    ) -> Result<Vec<String>, Answer> {
+        if options.field_validation == FieldValidation::Ignore {
+            return Ok(Vec::new());
+        }
+        let written = options.text.as_deref().and_then(Written::parse).unwrap_or_else(|| Written::from(patch));
+        if content_type != JSON_PATCH {
+            return Ok(written.repeated());
+        }
+        let told = self.schema.complaints("jsonPatchOp", &written);
+        let told = told.map_err(|error| status::bad_request(&format!("error decoding patch: {error}")))?;
+        Ok(told.into_iter().map(|complaint| format!("json patch {complaint}")).collect())
+    }
+
+    /// Refuses a patch of an unknown media type.
+    fn check_patch_type(&self, call: &Call, content_type: &str) -> Result<(), Answer> {
+        if [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH].contains(&content_type) {
+            return Ok(());
+        }
+        let refuses_nothing = matches!(call.body, Body::Empty) && self.settings.profile().is("no-body-is-a-bad-type");
+        let list = if refuses_nothing { "\n\nAvailable representations: " } else { "" };
+        let message = format!("415: Unsupported Media Type{list}");
+        Err(status::failure(415, "UnsupportedMediaType", &message, Some(Json::object())))
     }
 }
 
@@ -152,11 +192,6 @@ pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), 
 }
 
 fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {
-    let known = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH].contains(&content_type);
-    if !known {
-        let message = "415: Unsupported Media Type";
-        return Err(status::failure(415, "UnsupportedMediaType", message, Some(Json::object())));
-    }
     let prefix = if content_type == STRATEGIC_MERGE_PATCH { "" } else { "error decoding patch: " };
     match body {
         Body::Json(patch) => match patch {
@@ -174,12 +209,13 @@ fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {
                 )))
             }
         },
-        Body::Empty => Err(status::bad_request(&format!("{prefix}{}", syntax::problem("")))),
+        Body::Empty | Body::TooLong => Err(status::bad_request(&format!("{prefix}{}", syntax::problem("")))),
         Body::Raw(text) => Err(status::bad_request(&format!("{prefix}{}", syntax::problem(text)))),
+        Body::Unread { why, .. } => Err(status::bad_request(&format!("{prefix}{why}"))),
     }
 }
 
-fn apply_json_patch(patch: &Json, old: &Json) -> Result<Json, Answer> {
+fn read_json_patch(patch: &Json) -> Result<JsonPatch, Answer> {
     let patch =
         JsonPatch::parse(patch).map_err(|error| status::bad_request(&format!("error decoding patch: {error}")))?;
     if patch.len() > MOST_OPERATIONS {
@@ -189,7 +225,7 @@ fn apply_json_patch(patch: &Json, old: &Json) -> Result<Json, Answer> {
         );
         return Err(status::failure(413, "RequestEntityTooLarge", &message, None));
     }
-    patch.apply(old).map_err(|_| rejected())
+    Ok(patch)
 }
 
 fn rejected() -> Answer {

@@ -14,6 +14,7 @@ ObjectMeta = name:str generateName:str namespace:str selfLink:str uid:str resour
     ownerReferences:[OwnerReference]@uid finalizers:[str]@ managedFields:[ManagedFieldsEntry]\n\
 OwnerReference = apiVersion:str! kind:str! name:str! uid:str! controller:bool* blockOwnerDeletion:bool*\n\
 ManagedFieldsEntry = manager:str operation:str apiVersion:str time:time* fieldsType:str fieldsV1:any subresource:str\n\
+jsonPatchOp = op:str path:str from:str value:any\n\
 DeleteOptions = kind:str apiVersion:str gracePeriodSeconds:int* preconditions:Preconditions* orphanDependents:bool* \
     propagationPolicy:str* dryRun:[str]\n\
 Preconditions = uid:str* resourceVersion:str*\n\

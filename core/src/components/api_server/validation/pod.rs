@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, meta, placement};
+use super::{FieldError, Problem, meta, placement, pod_resources};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -153,6 +153,7 @@ pub(super) fn annotations(tree: &Json, path: &str, errors: &mut Vec<FieldError>)
 pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
     volumes(spec, wording, errors);
     containers(spec, wording, errors);
+    pod_resources::validate(spec, wording, errors);
     one_of("spec.restartPolicy", text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"], errors);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, errors);
@@ -305,7 +306,7 @@ fn ports(container: &Json, path: &str, host_ports: &mut Vec<String>, errors: &mu
 }
 
 /// Source: validation.go (v1.34), `ValidateResourceRequirements`.
-fn resources(resources: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+pub(super) fn resources(resources: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let amount = |value: &Json| value.as_str().and_then(Quantity::parse);
     for (name, value) in resources.get("limits").fields() {
         resource_name(&format!("{path}.limits[{name}]"), name, wording, errors);
@@ -413,7 +414,8 @@ fn tolerations(spec: &Json, wording: Wording, comparisons: Comparisons, errors: 
             }
             other => {
                 let operators = ["Equal", "Exists", "Lt", "Gt"];
-                let known = if comparisons == Comparisons::Unknown { &operators[..2] } else { &operators[..] };
+                let is_refused = comparisons == Comparisons::Refused && matches!(other, "Lt" | "Gt");
+                let known = if is_refused { &operators[..] } else { &operators[..2] };
                 errors.push(FieldError::not_supported(format!("{path}.operator"), other, known));
             }
         }
