@@ -219,8 +219,8 @@ fn target(path: &str, parts: &[&str]) -> Option<Target> {
     }
 }
 
-/// Tells whether a path belongs to a web service upstream, which takes GET alone; most handlers of other paths ignore the
-/// method.
+/// Tells whether a path belongs to a web service upstream, which takes GET alone; most handlers of other paths ignore
+/// the method.
 fn is_web_service(path: &str) -> bool {
     matches!(path.trim_end_matches('/'), "/api" | "/version" | "/.well-known/openid-configuration" | "/openid/v1/jwks")
         || path.starts_with("/api/")

@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::content_negotiation::{self, BodyForm, TableContext};
+use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
 use crate::network::kinds::{self, KINDS, Kind, Trait};
@@ -81,22 +81,11 @@ impl ApiServer {
         {
             return Err(status::no_such_resource());
         }
-        let representation = content_negotiation::negotiate(&call).map_err(|refusal| {
-            let has_no_body =
-                call.body == Body::Empty && matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
-            if has_no_body && self.settings.profile().is("no-body-is-a-bad-type") {
-                status::as_unsupported_media_type(refusal)
-            } else {
-                refusal
-            }
-        })?;
+        let representation = self.negotiated(&call)?;
         origin.subresource = subresource.clone();
         let info = RequestInfo { kind, namespace, name, subresource };
         self.check_verb(&info, call.verb)?;
-        if call.body == Body::TooLong && !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) {
-            let message = "Request entity too large: limit is 3145728";
-            return Err(status::failure(413, "RequestEntityTooLarge", message, None));
-        }
+        check_length(&call)?;
         let options = RequestOptions::read(&call, &self.settings)?;
         if wait_budget == WaitBudget::Fresh
             && let Some(asked) = self.awaited(call.verb, &info, &options)
@@ -128,6 +117,19 @@ impl ApiServer {
             .map(Some)
     }
 
+    /// Returns the form that the client wants.
+    fn negotiated(&self, call: &Call) -> Result<Representation, Answer> {
+        content_negotiation::negotiate(call).map_err(|refusal| {
+            let has_no_body =
+                call.body == Body::Empty && matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
+            if has_no_body && self.settings.profile().is("no-body-is-a-bad-type") {
+                status::as_unsupported_media_type(refusal)
+            } else {
+                refusal
+            }
+        })
+    }
+
     fn check_verb(&self, info: &RequestInfo, verb: Verb) -> Result<(), Answer> {
         let kind = &KINDS[info.kind];
         if !info.subresource.is_empty() {
@@ -148,6 +150,15 @@ impl ApiServer {
         let reviews = !kind.is(Trait::Review) || verb == Verb::Create;
         if fits && scoped && reviews { Ok(()) } else { Err(status::method_not_allowed()) }
     }
+}
+
+/// Refuses a body that is longer than the server reads, if the verb reads one.
+fn check_length(call: &Call) -> Result<(), Answer> {
+    if call.body != Body::TooLong || matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) {
+        return Ok(());
+    }
+    let message = "Request entity too large: limit is 3145728";
+    Err(status::failure(413, "RequestEntityTooLarge", message, None))
 }
 
 /// Refuses the proxy of a name that is not `name`, `name:port` or `scheme:name:port`.

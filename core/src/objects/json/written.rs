@@ -1,7 +1,7 @@
 //! JSON as it is written: the order of fields, fields that come twice, numbers digit by digit.
 //!
-//! Messages of Go's decoder depend on these, and a [`Json`] does not keep them. Inputs: a text that is JSON. Outputs: its
-//! tree. Pure.
+//! Messages of Go's decoder depend on these, and a [`Json`] does not keep them. Inputs: a text that is JSON. Outputs:
+//! its tree. Pure.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
-//! From protobuf to an object. What is zero and no pointer is left out, as JSON mostly does; decoding by the schema fills
-//! in the rest.
+//! From protobuf to an object. What is zero and no pointer is left out, as JSON mostly does; decoding by the schema
+//! fills in the rest.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,8 +14,8 @@ use crate::objects::{Json, Text, base64, time};
 #[error("{0}")]
 pub struct Unreadable(pub String);
 
-/// Decodes a framed object; `default` is the kind of a frame that names none. An object of a kind that the table does not have
-/// has no fields but kind and version.
+/// Decodes a framed object; `default` is the kind of a frame that names none. An object of a kind that the table does
+/// not have has no fields but kind and version.
 ///
 /// # Errors
 /// The bytes are none.

@@ -5,9 +5,9 @@
 //!
 //! The table has a line for each message: its name, and its fields as `name:number:kind` in the order in which they are
 //! written. A kind is `str`, `int`, `bool`, `bytes`, `time`, `microtime`, `quantity`, `intstr`, `raw` (JSON as bytes),
-//! `items` (a list in a message of its own) or a message; `[kind]` is a list, `{kind}` a map from strings, and `*` stands
-//! for a pointer, which is written only if it is set. A field without a pointer is always written. The name `^` is for a
-//! message whose fields JSON shows among those of the message around it.
+//! `items` (a list in a message of its own) or a message; `[kind]` is a list, `{kind}` a map from strings, and `*`
+//! stands for a pointer, which is written only if it is set. A field without a pointer is always written. The name `^`
+//! is for a message whose fields JSON shows among those of the message around it.
 //!
 //! Left out on purpose: objects of types that the table does not have, or with fields that it does not have.
 

@@ -18,8 +18,8 @@ use crate::objects::{Text, Written};
 const MOST_TOLD: usize = 100;
 
 impl Schema {
-    /// Says what is unusual about a value of a type of the table, or a list of such values; for a type that the table does not have, which fields
-    /// come twice.
+    /// Says what is unusual about a value of a type of the table, or a list of such values; for a type that the table
+    /// does not have, which fields come twice.
     ///
     /// # Errors
     /// A field has the wrong type.

@@ -55,7 +55,7 @@ impl YamlReader<'_> {
             let indent = next.bytes().take_while(|byte| *byte == b' ').count();
             let content = next.trim_start_matches(' ');
             let ends_document = indent == 0 && (next.starts_with("---") || next.starts_with("..."));
-            let is_below = parent.map_or(true, |parent| indent > parent);
+            let is_below = parent.is_none_or(|parent| indent > parent);
             if content.starts_with('\t') && !is_below {
                 for _ in 0..offset {
                     self.next();

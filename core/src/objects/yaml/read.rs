@@ -52,7 +52,7 @@ pub fn read(text: &str) -> Result<Document, YamlError> {
     };
     reader.skip()?;
     while reader.column() == 0 && reader.byte() == Some(b'%') {
-        reader.to_line_end();
+        reader.skip_line();
         reader.skip()?;
     }
     if reader.column() == 0 && reader.rest().starts_with("---") {
@@ -98,16 +98,16 @@ impl YamlReader<'_> {
         self.at - self.line_start
     }
 
-    /// Goes on by a byte.
+    /// Goes on by a byte, if there is one.
     pub(super) fn next(&mut self) {
         if self.byte() == Some(b'\n') {
             self.line += 1;
             self.line_start = self.at + 1;
         }
-        self.at += 1;
+        self.at = self.text.len().min(self.at + 1);
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_line(&mut self) {
         while self.byte().is_some_and(|byte| byte != b'\n') {
             self.at += 1;
         }
@@ -136,7 +136,7 @@ impl YamlReader<'_> {
             }
             match self.byte() {
                 Some(b'#') if self.at == 0 || self.text.as_bytes()[self.at - 1].is_ascii_whitespace() => {
-                    self.to_line_end();
+                    self.skip_line();
                 }
                 Some(b'\n' | b'\r') => self.next(),
                 _ => return Ok(()),
@@ -250,6 +250,9 @@ impl YamlReader<'_> {
             let line = self.line;
             let key = self.inline_scalar()?;
             self.spaces();
+            if self.byte() != Some(b':') {
+                return Err(self.scanner_error("could not find expected ':'"));
+            }
             self.at += 1;
             let value = self.value_of_key(column)?;
             if key == Json::text("<<") {
@@ -270,7 +273,7 @@ impl YamlReader<'_> {
                 } else {
                     "could not find expected ':'"
                 };
-                self.to_line_end();
+                self.skip_line();
                 self.next();
                 return Err(self.scanner_error(why));
             }
@@ -310,7 +313,7 @@ impl YamlReader<'_> {
         self.block(Some(column))
     }
 
-    /// Reads a node that begins in the middle of a line: a scalar, a flow collection, an alias, or what an anchor names.
+    /// Reads a node that begins in the middle of a line: a scalar, a flow collection, an alias, what an anchor names.
     fn inline(&mut self, parent: Option<usize>) -> Result<Json, YamlError> {
         match self.byte() {
             Some(b'&' | b'!') => {
@@ -356,7 +359,7 @@ impl YamlReader<'_> {
     pub(super) fn properties(&mut self) -> Result<Properties, YamlError> {
         let mut found = Properties { first: self.nodes, ..Properties::default() };
         while let Some(mark @ (b'&' | b'!')) = self.byte() {
-            let word = self.word();
+            let word = if mark == b'&' { self.name() } else { self.word() };
             if mark == b'&' {
                 found.anchor = Some(word);
             } else {
@@ -365,6 +368,15 @@ impl YamlReader<'_> {
             self.spaces();
         }
         Ok(found)
+    }
+
+    /// Reads the name of an anchor behind its mark.
+    fn name(&mut self) -> String {
+        self.at += 1;
+        let ends = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_' && letter != '-';
+        let name = self.rest().split(ends).next().unwrap_or("").to_string();
+        self.at += name.len();
+        name
     }
 
     /// Reads the word behind a mark.
@@ -390,7 +402,7 @@ impl YamlReader<'_> {
     }
 
     pub(super) fn alias(&mut self) -> Result<Json, YamlError> {
-        let name = self.word();
+        let name = self.name();
         let Some((value, nodes)) = self.anchors.get(&name) else {
             return Err(YamlError(format!("unknown anchor '{name}' referenced")));
         };
@@ -408,7 +420,7 @@ impl YamlReader<'_> {
         let header = header.split(" #").next().unwrap_or("").trim();
         let (keeps, strips) = (header.contains('+'), header.contains('-'));
         let given = header.bytes().find(u8::is_ascii_digit).map(|digit| usize::from(digit - b'0'));
-        self.to_line_end();
+        self.skip_line();
         self.next();
         let least = parent.map_or(0, |parent| parent + 1);
         let mut indent = given.map(|given| parent.map_or(given, |parent| parent + given));
@@ -425,10 +437,9 @@ impl YamlReader<'_> {
             }
             let own = indent.unwrap_or(spaces).min(line.len());
             lines.push(line.get(own..).unwrap_or("").to_string());
-            self.to_line_end();
+            self.skip_line();
             self.next();
         }
-        self.at = self.at.min(self.text.len());
         Ok(Json::text(flow::block_text(&lines, folds, (keeps, strips))))
     }
 }
@@ -535,6 +546,7 @@ mod tests {
             ("x: 1\na: b: c\n", "yaml: line 2: mapping values are not allowed in this context"),
             ("a: 1\nb\n", "yaml: line 3: could not find expected ':'"),
             ("a: *x\n", "yaml: unknown anchor 'x' referenced"),
+            ("ap(iVersion: v1\nkind: Node\nm", "yaml: line 4: could not find expected ':'"),
             ("a: 'x\n", "yaml: line 2: found unexpected end of stream"),
             ("a: @x\n", "yaml: found character that cannot start any token"),
             (&bomb(), "yaml: document contains excessive aliasing"),
@@ -546,8 +558,9 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_as_it_was() {
-        let object = json!({"a": {"b": ["x: y", "- z", "", "yes", "1", null, true, 5, "multi\nline\n", "# no"]}, "c": [],
-            "d": {}, "e": "a long text that is longer than eighty characters so that the printer folds it somewhere here"});
+        let long = "a long text that is longer than eighty characters so that the printer folds it at a space here";
+        let object = json!({"a": {"b": ["x: y", "- z", "", "yes", "1", null, true, 5, "multi\nline\n", "# no"]},
+            "c": [], "d": {}, "e": long});
         assert_eq!(value(&crate::objects::yaml::print(&object)), object);
     }
 }

@@ -1,9 +1,9 @@
 //! Discovery in one document: all groups with their versions and resources, and the hash by which clients know it.
 //!
-//! Mirrors k8s.io/apiserver pkg/endpoints/discovery/aggregated/{handler,etag,negotiation,wrapper}.go (v1.34). Inputs: the
-//! resources of each version, in the form of single lists. Outputs: the document, or that the client has it already.
-//! The hash is that of the JSON as Go prints it, without kind and version, so that it is the real server's as far as the
-//! resources are.
+//! Mirrors k8s.io/apiserver pkg/endpoints/discovery/aggregated/{handler,etag,negotiation,wrapper}.go (v1.34). Inputs:
+//! the resources of each version, in the form of single lists. Outputs: the document, or that the client has it already.
+//! The hash is that of the JSON as Go prints it, without kind and version, so that it is the real server's as far as
+//! the resources are.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -10,8 +10,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::FieldError;
-use super::pod::resources;
-use crate::objects::names::Wording;
+use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text};
 
@@ -126,6 +125,71 @@ fn keep_larger(own: &mut Amounts, other: Amounts) {
         if own.get(&name).is_none_or(|own| amount > *own) {
             own.insert(name, amount);
         }
+    }
+}
+
+/// Checks the limits and requests of a container or a Pod.
+///
+/// Source: validation.go (v1.34), `ValidateResourceRequirements`.
+pub(super) fn resources(resources: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let amount = |value: &Json| value.as_str().and_then(Quantity::parse);
+    for (name, value) in resources.get("limits").fields() {
+        resource_name(&format!("{path}.limits[{name}]"), name, wording, errors);
+        errors.extend(super::node::amount_problems(&format!("{path}.limits[{name}]"), name, value));
+    }
+    let mut huge = false;
+    let mut usual = false;
+    for (name, request) in resources.get("requests").fields() {
+        resource_name(&format!("{path}.requests[{name}]"), name, wording, errors);
+        errors.extend(super::node::amount_problems(&format!("{path}.requests[{name}]"), name, request));
+        huge |= name.starts_with("hugepages-");
+        usual |= matches!(name.as_str(), "cpu" | "memory");
+        let limit = resources.get("limits").get(name);
+        // Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsOvercommitAllowed`.
+        let overcommits = !name.starts_with("hugepages-") && (!name.contains('/') || name.contains("kubernetes.io/"));
+        let (Some(wanted), Some(most)) = (amount(request), amount(limit)) else {
+            if !overcommits && limit.is_null() {
+                let why = "Limit must be set for non overcommitable resources";
+                errors.push(FieldError::required(format!("{path}.limits"), why));
+            }
+            continue;
+        };
+        let most_text = limit.as_str().unwrap_or("");
+        if !overcommits && wanted != most {
+            let detail = format!("must be equal to {name} limit of {most_text}");
+            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+        } else if wanted > most {
+            let detail = format!("must be less than or equal to {name} limit of {most_text}");
+            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+        }
+    }
+    if huge && !usual {
+        errors.push(FieldError::forbidden(path, "HugePages require cpu or memory"));
+    }
+}
+
+/// Source: validation.go (v1.34), `validateContainerResourceName`; pkg/apis/core/v1/helper/helpers.go (v1.34),
+/// `IsStandardContainerResourceName` and `IsExtendedResourceName`.
+fn resource_name(path: &str, name: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let mut refuse = |why: &str| errors.push(FieldError::invalid_text(path, name, why));
+    let wrong = names::qualified(name, wording);
+    let is_of_container =
+        matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-") || name.contains('/');
+    let is_of_quota = matches!(name, "pods" | "services" | "secrets" | "configmaps" | "persistentvolumeclaims")
+        || matches!(
+            name,
+            "resourcequotas" | "replicationcontrollers" | "services.nodeports" | "services.loadbalancers"
+        )
+        || name.starts_with("requests.")
+        || name.starts_with("limits.");
+    wrong.iter().for_each(|why| refuse(why));
+    if wrong.is_empty() && !is_of_container && !is_of_quota {
+        refuse("must be a standard resource type or fully qualified");
+    }
+    if !is_of_container {
+        refuse("must be a standard resource for containers");
+    } else if name.starts_with("requests.") && !name.contains("kubernetes.io/") {
+        refuse("doesn't follow extended resource name standard");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads the object that the body of a POST or PUT holds.
 //!
 //! Mirrors k8s.io/apimachinery pkg/runtime/serializer/json/{json,meta}.go, k8s.io/apiserver
-//! pkg/endpoints/handlers/{create,rest}.go and pkg/endpoints/handlers/negotiation (v1.34). Inputs: a body with its media
-//! type, the kind that is expected. Outputs: the object as the types of the release have it, with warnings; or the
+//! pkg/endpoints/handlers/{create,rest}.go and pkg/endpoints/handlers/negotiation (v1.34). Inputs: a body with its
+//! media type, the kind that is expected. Outputs: the object as the types of the release have it, with warnings; or the
 //! refusal, which tells mistakes in the order in which they are written.
 
 use alloc::format;
@@ -54,8 +54,8 @@ impl ApiServer {
         Ok(Read { tree, warnings: warnings(options, &told) })
     }
 
-    /// Decodes an object, with what a strict decoder says of it. The order of the text is looked at only if something is
-    /// unusual.
+    /// Decodes an object, with what a strict decoder says of it. The order of the text is looked at only if something
+    /// is unusual.
     fn decode_sent(
         &self,
         kind: &Kind,
