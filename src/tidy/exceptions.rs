@@ -20,7 +20,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/host/spec.rs", 533),
         ("core/src/components/node_lifecycle/health_pass.rs", 577),
         ("core/src/components/statefulset.rs", 567),
-        ("core/src/profile/rows.rs", 585),
+        ("core/src/profile/rows.rs", 564),
         ("src/replay/recorded.rs", 662),
         ("src/replay/writers.rs", 571),
     ],

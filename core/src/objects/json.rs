@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use super::{Text, is_same, order};
 
 pub use depth::{TOO_DEEP, without_depths};
-pub use written::Written;
+pub use written::WrittenJson;
 
 /// A JSON value. Cloning is cheap.
 #[derive(Clone, Default)]

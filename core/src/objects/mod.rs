@@ -34,7 +34,7 @@ pub mod time;
 pub mod x509;
 pub mod yaml;
 
-pub use json::{Fields, Json, NULL, TOO_DEEP, Written, without_depths};
+pub use json::{Fields, Json, NULL, TOO_DEEP, WrittenJson, without_depths};
 pub use json_macro::ToJson;
 #[doc(hidden)]
 pub use json_macro::{Literal, listed};

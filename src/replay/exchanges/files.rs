@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use flate2::read::GzDecoder;
-use nodeproof_core::objects::{Json, Written};
+use nodeproof_core::objects::{Json, WrittenJson};
 use nodeproof_core::profile::Release;
 use regex::Regex;
 
@@ -119,10 +119,10 @@ fn read_topic(topic: &str, path: &Path, cases: &mut Vec<Case>) -> Result<(), Loa
 
 /// Adds to each request of a line its body as it was written, which a tree does not keep, as `bodySent`.
 fn with_sent_texts(mut line: Json, text: &str) -> Json {
-    let Some(written) = Written::parse(text) else { return line };
+    let Some(written) = WrittenJson::parse(text) else { return line };
     add_sent_text(line.entry(&["request"]), written.get("request"));
     if !line.get("given").is_null() {
-        let sent = written.get("given").map_or(&[][..], Written::items);
+        let sent = written.get("given").map_or(&[][..], WrittenJson::items);
         for (step, sent) in line.entry(&["given"]).make_array().iter_mut().zip(sent) {
             add_sent_text(step.entry(&["request"]), sent.get("request"));
         }
@@ -130,7 +130,7 @@ fn with_sent_texts(mut line: Json, text: &str) -> Json {
     if !line.at(&["response", "timeline"]).is_null() {
         let sent = written.get("response").and_then(|response| response.get("timeline"));
         let entries = line.entry(&["response", "timeline"]).make_array();
-        for (entry, sent) in entries.iter_mut().zip(sent.map_or(&[][..], Written::items)) {
+        for (entry, sent) in entries.iter_mut().zip(sent.map_or(&[][..], WrittenJson::items)) {
             if entry.get("do").is_object() {
                 add_sent_text(entry.entry(&["do", "request"]), sent.get("do").and_then(|step| step.get("request")));
             }
@@ -139,7 +139,7 @@ fn with_sent_texts(mut line: Json, text: &str) -> Json {
     line
 }
 
-fn add_sent_text(request: &mut Json, written: Option<&Written>) {
+fn add_sent_text(request: &mut Json, written: Option<&WrittenJson>) {
     if let Some(body) = written.and_then(|request| request.get("body")) {
         request.set(&["bodySent"], body.to_string());
     } else if let Some(found) = NOTED.captures(request.get("bodyNote").as_str().unwrap_or_default()) {

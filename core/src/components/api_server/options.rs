@@ -63,11 +63,14 @@ impl RequestOptions {
         if writes {
             check_manager(call, &mut errors);
         }
-        let dry_run = when(writes || deletes, "dryRun");
-        if !dry_run.is_empty() && dry_run != "All" {
+        let dry_run: Vec<&str> = if writes || deletes { values(call, "dryRun") } else { Vec::new() };
+        if dry_run.iter().any(|value| *value != "All") {
             let why = "supported values: \"All\"";
-            let value = format!("[{:?}]", dry_run.as_str());
-            let go = format!("[]string{{{:?}}}", dry_run.as_str());
+            let listed = |separator: &str| {
+                dry_run.iter().map(|value| format!("{value:?}")).collect::<Vec<String>>().join(separator)
+            };
+            let go = format!("[]string{{{}}}", listed(", "));
+            let value = format!("[{}]", listed(","));
             errors.push(FieldError::new("dryRun", Problem::NotSupported, value, why).in_go(go));
         }
         let field_validation = match when(writes, "fieldValidation").as_str() {
@@ -140,6 +143,11 @@ impl RequestOptions {
             format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}")
         })
     }
+}
+
+/// Returns all values of a parameter.
+fn values<'a>(call: &'a Call, name: &str) -> Vec<&'a str> {
+    call.query.iter().filter(|(own, _)| **own == *name).map(|(_, value)| value.as_str()).collect()
 }
 
 /// Checks who is to be named as the manager of fields, and that a patch which applies nothing is not forced.

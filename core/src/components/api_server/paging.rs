@@ -43,8 +43,7 @@ impl Token {
         let text = String::from_utf8(bytes.clone());
         let json = text.ok().and_then(|text| Json::parse(&text).ok());
         let Some(json) = json else {
-            let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-            return Err(bad(super::syntax::problem(&text)));
+            return Err(bad(super::syntax::problem_of_bytes(&bytes)));
         };
         let version = json.get("v").as_str().unwrap_or("");
         if version != VERSION {

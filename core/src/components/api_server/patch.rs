@@ -11,11 +11,11 @@ use super::call::RequestInfo;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
-use super::{ApiServer, Origin, status, syntax};
+use super::{ApiServer, Origin, status, strategy, syntax};
 use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
-use crate::objects::{Json, Written};
+use crate::objects::{Json, WrittenJson};
 
 /// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
 /// `maxJSONPatchOperations`.
@@ -62,7 +62,7 @@ impl ApiServer {
             _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
         };
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
-        let read = self.decode_patched(kind, options, complaints, (&patched, &old)).map_err(|refusal| {
+        let read = self.decode_patched(kind, options, complaints, (&patched, &old, strategic)).map_err(|refusal| {
             let document = || self.schema.go_json(kind.type_name(), &patched, Some(&touched));
             let shown = if strategic { go_value(&patch) } else { document() };
             match refusal {
@@ -86,15 +86,16 @@ impl ApiServer {
         kind: &Kind,
         options: &RequestOptions,
         mut complaints: Vec<String>,
-        (tree, old): (&Json, &Json),
+        (tree, old, is_strategic): (&Json, &Json, bool),
     ) -> Result<Read, PatchRefusal> {
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
-        if found_kind != kind.name || found_version != kind.resource.api_version() {
+        let is_other = !found_kind.is_empty() && found_kind != kind.name;
+        // The outcome of a strategic merge patch is a Go structure already, which its kind does not change.
+        if !is_strategic && (is_other || found_version != kind.resource.api_version()) {
             let scheme = self.settings.profile().text("scheme-name");
-            return Err(PatchRefusal::Other(format!(
-                "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"
-            )));
+            let shown = if found_kind.is_empty() { kind.name } else { found_kind };
+            return Err(PatchRefusal::Other(strategy::wrong_kind(kind, shown, found_version, scheme)));
         }
         let decoded = self
             .schema
@@ -117,7 +118,7 @@ impl ApiServer {
         if options.field_validation == FieldValidation::Ignore {
             return Ok(Vec::new());
         }
-        let written = options.text.as_deref().and_then(Written::parse).unwrap_or_else(|| Written::from(patch));
+        let written = options.text.as_deref().and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(patch));
         if content_type != JSON_PATCH {
             return Ok(written.repeated());
         }
@@ -196,6 +197,10 @@ fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {
     match body {
         Body::Json(patch) => match patch {
             Json::Object(_) => Ok(patch.clone()),
+            // Go reads null as a map without fields, or as a list without operations.
+            Json::Null if content_type == STRATEGIC_MERGE_PATCH => Ok(Json::object()),
+            Json::Null if content_type == JSON_PATCH => Ok(Json::array(Vec::new())),
+            Json::Null => Err(status::bad_request("Invalid JSON Patch")),
             _ if content_type == JSON_PATCH => Ok(patch.clone()),
             other => {
                 let found = match other {

@@ -5,13 +5,17 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::objects::{Json, TOO_DEEP, Written, without_depths};
+use crate::objects::{Json, TOO_DEEP, WrittenJson, without_depths};
 
 const CUT_OFF: &str = "unexpected end of JSON input";
 /// Says where a text departs from JSON; for a text that is JSON, the message for one that ends too early.
 pub(super) fn problem(text: &str) -> String {
-    let Some(text) = without_depths(text) else { return TOO_DEEP.to_string() };
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0 };
+    without_depths(text).map_or_else(|| TOO_DEEP.to_string(), |text| problem_of_bytes(text.as_bytes()))
+}
+
+/// Says the same of bytes that may be no text, and are few.
+pub(super) fn problem_of_bytes(bytes: &[u8]) -> String {
+    let mut scanner = Scanner { bytes, at: 0 };
     let found = scanner.value().and_then(|()| {
         scanner.skip();
         scanner.peek().map_or(Ok(()), |byte| Err(wrong(byte, "after top-level value")))
@@ -34,13 +38,13 @@ pub(super) fn no_object(value: &Json) -> String {
 }
 
 /// Names what a value is that should be a text; nothing if it is one, or none at all.
-pub(super) fn no_text(value: &Written) -> Option<&'static str> {
+pub(super) fn no_text(value: &WrittenJson) -> Option<&'static str> {
     match value {
-        Written::Str(_) | Written::Null => None,
-        Written::List(_) => Some("array"),
-        Written::Fields(_) => Some("object"),
-        Written::Bool(_) => Some("bool"),
-        Written::Number(_) => Some("number"),
+        WrittenJson::Str(_) | WrittenJson::Null => None,
+        WrittenJson::List(_) => Some("array"),
+        WrittenJson::Fields(_) => Some("object"),
+        WrittenJson::Bool(_) => Some("bool"),
+        WrittenJson::Number(_) => Some("number"),
     }
 }
 

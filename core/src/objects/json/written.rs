@@ -12,7 +12,7 @@ use crate::objects::Text;
 
 /// A value as it is written.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Written {
+pub enum WrittenJson {
     /// `null`.
     Null,
     /// A truth value.
@@ -22,12 +22,12 @@ pub enum Written {
     /// A string.
     Str(String),
     /// A list.
-    List(Vec<Written>),
+    List(Vec<WrittenJson>),
     /// An object's fields in order, with those that come twice.
-    Fields(Vec<(String, Written)>),
+    Fields(Vec<(String, WrittenJson)>),
 }
 
-impl Written {
+impl WrittenJson {
     /// Returns a field; of several the last one.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {
@@ -83,7 +83,7 @@ impl Written {
     }
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for WrittenJson {
     /// Prints the text without the spaces between its parts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |text: &str| serde_json::to_string(text).map_err(|_| fmt::Error);
@@ -108,7 +108,7 @@ impl fmt::Display for Written {
     }
 }
 
-impl From<&Json> for Written {
+impl From<&Json> for WrittenJson {
     fn from(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,
@@ -151,7 +151,7 @@ impl WrittenReader<'_> {
         self.byte()
     }
 
-    fn value(&mut self) -> Option<Written> {
+    fn value(&mut self) -> Option<WrittenJson> {
         match self.next_mark()? {
             b'{' => {
                 self.at += 1;
@@ -161,7 +161,7 @@ impl WrittenReader<'_> {
                     fields.push((name, self.value()?));
                 }
                 self.at += 1;
-                Some(Written::Fields(fields))
+                Some(WrittenJson::Fields(fields))
             }
             b'[' => {
                 self.at += 1;
@@ -170,9 +170,9 @@ impl WrittenReader<'_> {
                     items.push(self.value()?);
                 }
                 self.at += 1;
-                Some(Written::List(items))
+                Some(WrittenJson::List(items))
             }
-            b'"' => self.string().map(Written::Str),
+            b'"' => self.string().map(WrittenJson::Str),
             _ => {
                 let start = self.at;
                 let ends = |byte: u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n');
@@ -180,10 +180,10 @@ impl WrittenReader<'_> {
                     self.at += 1;
                 }
                 Some(match &self.text[start..self.at] {
-                    "null" => Written::Null,
-                    "true" => Written::Bool(true),
-                    "false" => Written::Bool(false),
-                    number => Written::Number(number.to_string()),
+                    "null" => WrittenJson::Null,
+                    "true" => WrittenJson::Bool(true),
+                    "false" => WrittenJson::Bool(false),
+                    number => WrittenJson::Number(number.to_string()),
                 })
             }
         }
@@ -205,25 +205,25 @@ mod tests {
     use alloc::string::ToString;
     use alloc::vec;
 
-    use super::Written;
+    use super::WrittenJson;
     use crate::json;
 
     #[test]
     fn order_repetition_and_digits_are_kept() {
-        let read = Written::parse("{\"b\": [1e0, -2.50, true, null], \"a\": \"x\\\"y\", \"b\" : {}}").unwrap();
-        let number = |digits: &str| Written::Number(digits.into());
-        let list = Written::List(vec![number("1e0"), number("-2.50"), Written::Bool(true), Written::Null]);
-        let expected = [("b", list), ("a", Written::Str("x\"y".into())), ("b", Written::Fields(vec![]))];
-        assert_eq!(read, Written::Fields(expected.into_iter().map(|(name, item)| (name.into(), item)).collect()));
+        let read = WrittenJson::parse("{\"b\": [1e0, -2.50, true, null], \"a\": \"x\\\"y\", \"b\" : {}}").unwrap();
+        let number = |digits: &str| WrittenJson::Number(digits.into());
+        let list = WrittenJson::List(vec![number("1e0"), number("-2.50"), WrittenJson::Bool(true), WrittenJson::Null]);
+        let expected = [("b", list), ("a", WrittenJson::Str("x\"y".into())), ("b", WrittenJson::Fields(vec![]))];
+        assert_eq!(read, WrittenJson::Fields(expected.into_iter().map(|(name, item)| (name.into(), item)).collect()));
         assert_eq!(read.to_string(), "{\"b\":[1e0,-2.50,true,null],\"a\":\"x\\\"y\",\"b\":{}}");
-        assert_eq!(Written::parse("{\"a\": 1} x"), None);
-        assert_eq!(Written::parse("\u{feff}{}"), None);
+        assert_eq!(WrittenJson::parse("{\"a\": 1} x"), None);
+        assert_eq!(WrittenJson::parse("\u{feff}{}"), None);
     }
 
     #[test]
     fn a_number_that_a_tree_cannot_hold_keeps_its_digits() {
         let tree =
-            Written::parse("{\"a\": 1e30, \"b\": 1.5, \"c\": 100000000000000000000000, \"d\": 7}").unwrap().tree();
+            WrittenJson::parse("{\"a\": 1e30, \"b\": 1.5, \"c\": 100000000000000000000000, \"d\": 7}").unwrap().tree();
         assert_eq!(tree, json!({"a": "1e30", "b": 1.5, "c": "100000000000000000000000", "d": 7}));
     }
 
@@ -236,13 +236,13 @@ mod tests {
             ("[]", false),
         ];
         for (text, expected) in cases {
-            assert_eq!(Written::repeats(text, &crate::objects::Json::parse(text).unwrap()), expected, "{text}");
+            assert_eq!(WrittenJson::repeats(text, &crate::objects::Json::parse(text).unwrap()), expected, "{text}");
         }
     }
 
     #[test]
     fn a_tree_is_written_by_names() {
-        let written = Written::from(&json!({"b": 1, "a": [true, "x"]}));
-        assert_eq!(Written::parse("{\"a\": [true, \"x\"], \"b\": 1}"), Some(written));
+        let written = WrittenJson::from(&json!({"b": 1, "a": [true, "x"]}));
+        assert_eq!(WrittenJson::parse("{\"a\": [true, \"x\"], \"b\": 1}"), Some(written));
     }
 }

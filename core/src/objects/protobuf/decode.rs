@@ -34,16 +34,16 @@ pub fn decode(bytes: &[u8], default: Option<&str>) -> Result<Json, Unreadable> {
     let (mut meta, mut raw): (&[u8], &[u8]) = (&[], &[]);
     for part in parts(framed)? {
         match part {
-            (1, Part::Bytes(bytes)) => meta = bytes,
-            (2, Part::Bytes(bytes)) => raw = bytes,
+            (1, WireValue::Bytes(bytes)) => meta = bytes,
+            (2, WireValue::Bytes(bytes)) => raw = bytes,
             _ => {}
         }
     }
     let (mut kind, mut api_version) = (String::new(), String::new());
     for part in parts(meta)? {
         match part {
-            (1, Part::Bytes(bytes)) => api_version = text(bytes),
-            (2, Part::Bytes(bytes)) => kind = text(bytes),
+            (1, WireValue::Bytes(bytes)) => api_version = text(bytes),
+            (2, WireValue::Bytes(bytes)) => kind = text(bytes),
             _ => {}
         }
     }
@@ -72,8 +72,8 @@ fn list(item: &str, bytes: &[u8]) -> Result<Json, Unreadable> {
     let mut items = Vec::new();
     for part in parts(bytes)? {
         match part {
-            (1, Part::Bytes(bytes)) => list.set(&["metadata"], read("ListMeta", bytes)?),
-            (2, Part::Bytes(bytes)) => items.push(read(item, bytes)?),
+            (1, WireValue::Bytes(bytes)) => list.set(&["metadata"], read("ListMeta", bytes)?),
+            (2, WireValue::Bytes(bytes)) => items.push(read(item, bytes)?),
             _ => {}
         }
     }
@@ -86,17 +86,17 @@ fn read_into(object: &mut Json, name: &str, bytes: &[u8]) -> Result<(), Unreadab
     for (number, part) in parts(bytes)? {
         let Some(field) = fields.iter().find(|field| field.number == number) else { continue };
         let (kind, is_pointer) = field.pointed();
-        if let (true, Part::Bytes(bytes)) = (field.name == "^", part) {
+        if let (true, WireValue::Bytes(bytes)) = (field.name == "^", part) {
             read_into(object, kind, bytes)?;
         } else if let Some(item) = kind.strip_prefix('[').and_then(|kind| kind.strip_suffix(']')) {
             let item = value(item, part)?;
             object.entry(&[field.name]).make_array().push(item);
         } else if let Some(item) = kind.strip_prefix('{').and_then(|kind| kind.strip_suffix('}')) {
-            let Part::Bytes(bytes) = part else { continue };
+            let WireValue::Bytes(bytes) = part else { continue };
             let (mut key, mut found) = (String::new(), Json::text(Text::of("")));
             for part in parts(bytes)? {
                 match part {
-                    (1, Part::Bytes(bytes)) => key = text(bytes),
+                    (1, WireValue::Bytes(bytes)) => key = text(bytes),
                     (2, part) => found = value(item, part)?,
                     _ => {}
                 }
@@ -120,17 +120,20 @@ fn read_into(object: &mut Json, name: &str, bytes: &[u8]) -> Result<(), Unreadab
     Ok(())
 }
 
-fn value(kind: &str, part: Part<'_>) -> Result<Json, Unreadable> {
+fn value(kind: &str, part: WireValue<'_>) -> Result<Json, Unreadable> {
     let bytes = match part {
-        Part::Number(number) if kind == "bool" => return Ok(Json::Bool(number != 0)),
-        Part::Number(number) => return Ok(Json::Int(number.cast_signed())),
-        Part::Bytes(bytes) => bytes,
+        WireValue::Number(number) if kind == "bool" => return Ok(Json::Bool(number != 0)),
+        WireValue::Number(number) => return Ok(Json::Int(number.cast_signed())),
+        WireValue::Bytes(bytes) => bytes,
     };
-    let inner = |wanted: u32| -> Result<Option<Part<'_>>, Unreadable> {
+    let inner = |wanted: u32| -> Result<Option<WireValue<'_>>, Unreadable> {
         Ok(parts(bytes)?.into_iter().rev().find(|(number, _)| *number == wanted).map(|(_, part)| part))
     };
-    let number = |part: Option<Part<'_>>| if let Some(Part::Number(number)) = part { number.cast_signed() } else { 0 };
-    let string = |part: Option<Part<'_>>| if let Some(Part::Bytes(bytes)) = part { text(bytes) } else { String::new() };
+    let number =
+        |part: Option<WireValue<'_>>| if let Some(WireValue::Number(number)) = part { number.cast_signed() } else { 0 };
+    let string = |part: Option<WireValue<'_>>| {
+        if let Some(WireValue::Bytes(bytes)) = part { text(bytes) } else { String::new() }
+    };
     Ok(match kind {
         "str" => Json::text(text(bytes)),
         "bytes" => Json::text(base64::encode(bytes)),
@@ -149,7 +152,9 @@ fn value(kind: &str, part: Part<'_>) -> Result<Json, Unreadable> {
         "raw" => Json::parse(&string(inner(1)?)).unwrap_or_default(),
         "items" => parts(bytes)?
             .into_iter()
-            .filter_map(|(_, part)| if let Part::Bytes(bytes) = part { Some(Json::text(text(bytes))) } else { None })
+            .filter_map(
+                |(_, part)| if let WireValue::Bytes(bytes) = part { Some(Json::text(text(bytes))) } else { None },
+            )
             .collect(),
         name => read(name, bytes)?,
     })
@@ -161,13 +166,13 @@ fn text(bytes: &[u8]) -> String {
 
 /// What a field holds, by its wire type.
 #[derive(Clone, Copy)]
-enum Part<'a> {
+enum WireValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
 /// Splits a message into its fields.
-fn parts(mut bytes: &[u8]) -> Result<Vec<(u32, Part<'_>)>, Unreadable> {
+fn parts(mut bytes: &[u8]) -> Result<Vec<(u32, WireValue<'_>)>, Unreadable> {
     let ends = || Unreadable("unexpected EOF".to_owned());
     let mut found = Vec::new();
     while !bytes.is_empty() {
@@ -179,15 +184,15 @@ fn parts(mut bytes: &[u8]) -> Result<Vec<(u32, Part<'_>)>, Unreadable> {
             Some(own.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
         };
         let part = match tag & 7 {
-            0 => Part::Number(varint(&mut bytes).ok_or_else(ends)?),
-            1 => Part::Number(wide(&mut bytes, 8).ok_or_else(ends)?),
+            0 => WireValue::Number(varint(&mut bytes).ok_or_else(ends)?),
+            1 => WireValue::Number(wide(&mut bytes, 8).ok_or_else(ends)?),
             2 => {
                 let length = varint(&mut bytes).and_then(|length| usize::try_from(length).ok()).ok_or_else(ends)?;
                 let (own, rest) = bytes.split_at_checked(length).ok_or_else(ends)?;
                 bytes = rest;
-                Part::Bytes(own)
+                WireValue::Bytes(own)
             }
-            5 => Part::Number(wide(&mut bytes, 4).ok_or_else(ends)?),
+            5 => WireValue::Number(wide(&mut bytes, 4).ok_or_else(ends)?),
             other => return Err(Unreadable(format!("proto: illegal wireType {other}"))),
         };
         found.push((number, part));

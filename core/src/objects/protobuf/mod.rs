@@ -44,14 +44,14 @@ impl MessageField {
 }
 
 /// Name and fields of each message, sorted by name.
-type Messages = Vec<(&'static str, Vec<MessageField>)>;
+type MessageTable = Vec<(&'static str, Vec<MessageField>)>;
 
 /// Returns the fields of a message.
 fn message(name: &str) -> Option<&'static [MessageField]> {
-    static MESSAGES: OnceBox<Messages> = OnceBox::new();
+    static MESSAGES: OnceBox<MessageTable> = OnceBox::new();
     let all = MESSAGES.get_or_init(|| {
         let lines = numbers_a_m::A_TO_M.lines().chain(numbers_n_z::N_TO_Z.lines());
-        let mut all: Messages = lines
+        let mut all: MessageTable = lines
             .filter_map(|line| line.split_once(" = "))
             .map(|(name, fields)| (name, fields.split_whitespace().filter_map(field).collect()))
             .collect();

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::decode::{DecodeError, go_type, quantity, read_micro_time, read_time};
 use super::{FieldType, Schema, Struct};
-use crate::objects::{Text, Written};
+use crate::objects::{Text, WrittenJson};
 
 /// The most complaints that are told. Source: sigs.k8s.io/json internal/golang/encoding/json/kubernetes_patch.go,
 /// `saveStrictError`.
@@ -23,13 +23,13 @@ impl Schema {
     ///
     /// # Errors
     /// A field has the wrong type.
-    pub fn complaints(&self, type_name: &str, value: &Written) -> Result<Vec<String>, DecodeError> {
+    pub fn complaints(&self, type_name: &str, value: &WrittenJson) -> Result<Vec<String>, DecodeError> {
         let mut reader = StrictReader { schema: self, told: Vec::new(), path: Vec::new(), wrong: None };
         match (self.named(type_name), value) {
-            (Some(of), Written::Fields(fields)) => reader.fields(of, fields)?,
-            (Some(of), Written::List(items)) => {
+            (Some(of), WrittenJson::Fields(fields)) => reader.fields(of, fields)?,
+            (Some(of), WrittenJson::List(items)) => {
                 for (at, item) in items.iter().enumerate() {
-                    let Written::Fields(fields) = item else { continue };
+                    let WrittenJson::Fields(fields) = item else { continue };
                     reader.path.push(PathPart::Item(at));
                     reader.fields(of, fields)?;
                     reader.path.pop();
@@ -60,7 +60,7 @@ struct StrictReader<'a> {
 }
 
 impl StrictReader<'_> {
-    fn fields(&mut self, of: &Struct, fields: &[(String, Written)]) -> Result<(), DecodeError> {
+    fn fields(&mut self, of: &Struct, fields: &[(String, WrittenJson)]) -> Result<(), DecodeError> {
         for (at, (name, item)) in fields.iter().enumerate() {
             let Some(field) = of.field(name) else {
                 self.tell("unknown", name);
@@ -74,35 +74,35 @@ impl StrictReader<'_> {
         Ok(())
     }
 
-    fn value(&mut self, of: &Struct, kind: &FieldType, value: &Written) -> Result<(), DecodeError> {
+    fn value(&mut self, of: &Struct, kind: &FieldType, value: &WrittenJson) -> Result<(), DecodeError> {
         match (kind, value) {
-            (_, Written::Null)
-            | (FieldType::Str | FieldType::IntOrString, Written::Str(_))
-            | (FieldType::Bool, Written::Bool(_))
-            | (FieldType::Float, Written::Number(_)) => {}
+            (_, WrittenJson::Null)
+            | (FieldType::Str | FieldType::IntOrString, WrittenJson::Str(_))
+            | (FieldType::Bool, WrittenJson::Bool(_))
+            | (FieldType::Float, WrittenJson::Number(_)) => {}
             (FieldType::Any, _) => self.anything(value),
-            (FieldType::Int, Written::Number(digits)) if digits.parse::<i64>().is_ok() => {}
-            (FieldType::Int32, Written::Number(digits)) if digits.parse::<i32>().is_ok() => {}
-            (FieldType::IntOrString, Written::Number(digits)) if digits.parse::<i32>().is_ok() => {}
+            (FieldType::Int, WrittenJson::Number(digits)) if digits.parse::<i64>().is_ok() => {}
+            (FieldType::Int32, WrittenJson::Number(digits)) if digits.parse::<i32>().is_ok() => {}
+            (FieldType::IntOrString, WrittenJson::Number(digits)) if digits.parse::<i32>().is_ok() => {}
             (FieldType::IntOrString, _) => return Err(self.wrong_type(of, &FieldType::Int32, value)),
-            (FieldType::Quantity, Written::Str(text) | Written::Number(text)) => _ = quantity(text)?,
-            (FieldType::Quantity, Written::Bool(_)) => _ = quantity("true")?,
+            (FieldType::Quantity, WrittenJson::Str(text) | WrittenJson::Number(text)) => _ = quantity(text)?,
+            (FieldType::Quantity, WrittenJson::Bool(_)) => _ = quantity("true")?,
             (FieldType::Quantity, _) => _ = quantity("{}")?,
-            (FieldType::Time, Written::Str(text)) => _ = read_time(&Text::from(text.as_str()))?,
-            (FieldType::MicroTime, Written::Str(text)) => _ = read_micro_time(&Text::from(text.as_str()))?,
+            (FieldType::Time, WrittenJson::Str(text)) => _ = read_time(&Text::from(text.as_str()))?,
+            (FieldType::MicroTime, WrittenJson::Str(text)) => _ = read_micro_time(&Text::from(text.as_str()))?,
             (FieldType::Time | FieldType::MicroTime, _) => return Err(self.wrong_type(of, kind, value)),
-            (FieldType::Object(place), Written::Fields(fields)) => {
+            (FieldType::Object(place), WrittenJson::Fields(fields)) => {
                 let schema = self.schema;
                 self.fields(schema.at(*place), fields)?;
             }
-            (FieldType::List(item), Written::List(items)) => {
+            (FieldType::List(item), WrittenJson::List(items)) => {
                 for (at, value) in items.iter().enumerate() {
                     self.path.push(PathPart::Item(at));
                     self.value(of, item, value)?;
                     self.path.pop();
                 }
             }
-            (FieldType::Map(item), Written::Fields(fields)) => {
+            (FieldType::Map(item), WrittenJson::Fields(fields)) => {
                 for (at, (name, value)) in fields.iter().enumerate() {
                     self.tell_repeated(fields, at);
                     self.path.push(PathPart::Key(name.clone()));
@@ -119,16 +119,16 @@ impl StrictReader<'_> {
     }
 
     /// Looks for fields that come twice in a value of any form.
-    fn anything(&mut self, value: &Written) {
+    fn anything(&mut self, value: &WrittenJson) {
         match value {
-            Written::List(items) => {
+            WrittenJson::List(items) => {
                 for (at, item) in items.iter().enumerate() {
                     self.path.push(PathPart::Item(at));
                     self.anything(item);
                     self.path.pop();
                 }
             }
-            Written::Fields(fields) => {
+            WrittenJson::Fields(fields) => {
                 for (at, (name, item)) in fields.iter().enumerate() {
                     self.tell_repeated(fields, at);
                     self.path.push(PathPart::Key(name.clone()));
@@ -140,7 +140,7 @@ impl StrictReader<'_> {
         }
     }
 
-    fn tell_repeated(&mut self, fields: &[(String, Written)], at: usize) {
+    fn tell_repeated(&mut self, fields: &[(String, WrittenJson)], at: usize) {
         let name = &fields[at].0;
         if fields[..at].iter().any(|(earlier, _)| earlier == name) {
             self.tell("duplicate", name);
@@ -166,15 +166,17 @@ impl StrictReader<'_> {
         }
     }
 
-    fn wrong_type(&self, of: &Struct, kind: &FieldType, value: &Written) -> DecodeError {
+    fn wrong_type(&self, of: &Struct, kind: &FieldType, value: &WrittenJson) -> DecodeError {
         let found = match value {
-            Written::Null => "null".to_string(),
-            Written::Bool(_) => "bool".to_string(),
-            Written::Number(digits) if matches!(kind, FieldType::Int | FieldType::Int32) => format!("number {digits}"),
-            Written::Number(_) => "number".to_string(),
-            Written::Str(_) => "string".to_string(),
-            Written::List(_) => "array".to_string(),
-            Written::Fields(_) => "object".to_string(),
+            WrittenJson::Null => "null".to_string(),
+            WrittenJson::Bool(_) => "bool".to_string(),
+            WrittenJson::Number(digits) if matches!(kind, FieldType::Int | FieldType::Int32) => {
+                format!("number {digits}")
+            }
+            WrittenJson::Number(_) => "number".to_string(),
+            WrittenJson::Str(_) => "string".to_string(),
+            WrittenJson::List(_) => "array".to_string(),
+            WrittenJson::Fields(_) => "object".to_string(),
         };
         let names: Vec<&str> = self
             .path
@@ -190,7 +192,7 @@ impl StrictReader<'_> {
     }
 }
 
-impl Written {
+impl WrittenJson {
     /// Says which fields of a value come twice, wherever they stand.
     #[must_use]
     pub fn repeated(&self) -> Vec<String> {
@@ -206,11 +208,11 @@ mod tests {
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
 
-    use crate::objects::Written;
+    use crate::objects::WrittenJson;
     use crate::objects::schema::Schema;
 
     fn told(kind: &str, text: &str) -> Result<Vec<String>, String> {
-        let written = Written::parse(text).unwrap();
+        let written = WrittenJson::parse(text).unwrap();
         Schema::new([]).complaints(kind, &written).map_err(|error| error.to_string())
     }
 
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(told("Node", text).unwrap(), expected);
         let many: Vec<String> = (0..200).map(|at| alloc::format!("\"f{at}\":1")).collect();
         assert_eq!(told("Node", &alloc::format!("{{{}}}", many.join(","))).unwrap().len(), 100);
-        assert_eq!(Written::parse(r#"{"a":[{"b":1,"b":1}]}"#).unwrap().repeated(), ["duplicate field \"a[0].b\""]);
+        assert_eq!(WrittenJson::parse(r#"{"a":[{"b":1,"b":1}]}"#).unwrap().repeated(), ["duplicate field \"a[0].b\""]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Discovery in one document: all groups with their versions and resources, and the hash by which clients know it.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/discovery/aggregated/{handler,etag,negotiation,wrapper}.go (v1.34). Inputs:
-//! the resources of each version, in the form of single lists. Outputs: the document, or that the client has it already.
-//! The hash is that of the JSON as Go prints it, without kind and version, so that it is the real server's as far as
-//! the resources are.
+//! the resources of each version, in the form of single lists. Outputs: the document, or that the client has it
+//! already. The hash is that of the JSON as Go prints it, without kind and version, so that it is the real server's as
+//! far as the resources are.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::resource_list;
 use crate::network::{Answer, Call, Content};
-use crate::objects::{Json, Text, Written, sha512};
+use crate::objects::{Json, Text, WrittenJson, sha512};
 use crate::profile::Profile;
 
 const KIND: &str = "APIGroupDiscoveryList";
@@ -25,7 +25,7 @@ pub(super) fn answer(
     profile: &Profile,
 ) -> Answer {
     let items = groups.map(|(name, versions)| group(name, &versions, profile)).collect();
-    let body = Vec::from([("metadata", Written::Fields(Vec::new())), ("items", Written::List(items))]);
+    let body = Vec::from([("metadata", WrittenJson::Fields(Vec::new())), ("items", WrittenJson::List(items))]);
     let hash = format!("\"{}\"", sha512::upper_hex(fields(body.clone()).to_string().as_bytes()));
     let is_known = call.header_value("if-none-match").is_some_and(|known| **known == *hash);
     let mut headers = Vec::from([
@@ -44,37 +44,37 @@ pub(super) fn answer(
     Answer { code: 200, headers, content }
 }
 
-fn text(text: &str) -> Written {
-    Written::Str(text.to_string())
+fn text(text: &str) -> WrittenJson {
+    WrittenJson::Str(text.to_string())
 }
 
-fn fields(fields: Vec<(&str, Written)>) -> Written {
-    Written::Fields(fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+fn fields(fields: Vec<(&str, WrittenJson)>) -> WrittenJson {
+    WrittenJson::Fields(fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
 }
 
-fn group(name: &str, versions: &[&str], profile: &Profile) -> Written {
+fn group(name: &str, versions: &[&str], profile: &Profile) -> WrittenJson {
     let mut metadata = Vec::new();
     if !name.is_empty() {
         metadata.push(("name", text(name)));
     }
     if profile.is("prints-null-creation-timestamp") {
-        metadata.push(("creationTimestamp", Written::Null));
+        metadata.push(("creationTimestamp", WrittenJson::Null));
     }
     let shown = versions.iter().map(|version| {
         let list = resource_list(name, version, profile);
         let mut shown = Vec::from([("version", text(version))]);
         let resources = resources(list.get("resources").items());
         if !resources.is_empty() {
-            shown.push(("resources", Written::List(resources)));
+            shown.push(("resources", WrittenJson::List(resources)));
         }
         shown.push(("freshness", text("Current")));
         fields(shown)
     });
-    fields(Vec::from([("metadata", fields(metadata)), ("versions", Written::List(shown.collect()))]))
+    fields(Vec::from([("metadata", fields(metadata)), ("versions", WrittenJson::List(shown.collect()))]))
 }
 
 /// Turns the entries of a list into resources that hold their subresources.
-fn resources(entries: &[Json]) -> Vec<Written> {
+fn resources(entries: &[Json]) -> Vec<WrittenJson> {
     let name = |entry: &Json| String::from(entry.get("name").as_str().unwrap_or(""));
     let is_below = |entry: &Json, parent: &str| name(entry).split_once('/').is_some_and(|(own, _)| own == parent);
     let roots = entries.iter().filter(|entry| !name(entry).contains('/'));
@@ -85,15 +85,15 @@ fn resources(entries: &[Json]) -> Vec<Written> {
             ("resource", text(&own)),
             ("responseKind", response_kind(entry)),
             ("scope", text(scope)),
-            ("singularResource", Written::from(entry.get("singularName"))),
-            ("verbs", Written::from(entry.get("verbs"))),
+            ("singularResource", WrittenJson::from(entry.get("singularName"))),
+            ("verbs", WrittenJson::from(entry.get("verbs"))),
         ]);
         for field in ["shortNames", "categories"] {
             if !entry.get(field).is_null() {
-                shown.push((field, Written::from(entry.get(field))));
+                shown.push((field, WrittenJson::from(entry.get(field))));
             }
         }
-        let subresources: Vec<Written> = entries
+        let subresources: Vec<WrittenJson> = entries
             .iter()
             .filter(|entry| is_below(entry, &own))
             .map(|entry| {
@@ -102,12 +102,12 @@ fn resources(entries: &[Json]) -> Vec<Written> {
                 fields(Vec::from([
                     ("subresource", text(below)),
                     ("responseKind", response_kind(entry)),
-                    ("verbs", Written::from(entry.get("verbs"))),
+                    ("verbs", WrittenJson::from(entry.get("verbs"))),
                 ]))
             })
             .collect();
         if !subresources.is_empty() {
-            shown.push(("subresources", Written::List(subresources)));
+            shown.push(("subresources", WrittenJson::List(subresources)));
         }
         fields(shown)
     });
@@ -115,7 +115,7 @@ fn resources(entries: &[Json]) -> Vec<Written> {
 }
 
 /// Group and version are told only where they are not those of the list.
-fn response_kind(entry: &Json) -> Written {
+fn response_kind(entry: &Json) -> WrittenJson {
     let told = |field: &str| text(entry.get(field).as_str().unwrap_or(""));
     fields(Vec::from([("group", told("group")), ("version", told("version")), ("kind", told("kind"))]))
 }

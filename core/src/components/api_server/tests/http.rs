@@ -93,6 +93,19 @@ fn a_patch_of_what_is_not_there_is_not_read() {
     let body = r#"{"spec":{"unschedulable":true,"unschedulable":true}}"#;
     let (code, _, warnings) = fixture.told("PATCH /api/v1/nodes/n1", MERGE, body);
     assert_eq!((code, warnings), (200, Vec::from([String::from("duplicate field \"spec.unschedulable\"")])));
+    for (media, body, code, part) in [
+        (MERGE, "null", 400, "Invalid JSON Patch"),
+        (MERGE, r#"{"kind":"Pod"}"#, 422, "converting (v1.Pod) to (core.Node): unknown conversion"),
+        (MERGE, r#"{"kind":"Foo"}"#, 422, "no kind \"Foo\" is registered for version \"v1\""),
+        (MERGE, r#"{"kind":null}"#, 200, ""),
+        ("application/strategic-merge-patch+json", r#"{"kind":"Pod","apiVersion":"v2"}"#, 200, ""),
+        ("application/strategic-merge-patch+json", "null", 200, ""),
+        ("application/json-patch+json", "null", 200, ""),
+        ("application/json-patch+json", r#"[{"op":5}]"#, 400, "number into Go struct field jsonPatchOp.op of type"),
+    ] {
+        let (found, message, _) = fixture.told("PATCH /api/v1/nodes/n1", media, body);
+        assert!(found == code && message.contains(part), "{body}: {found} {message}");
+    }
     let body = r#"[{"op":"add","path":"/spec/podCIDR","value":"","foo":1}]"#;
     let (code, _, warnings) = fixture.told("PATCH /api/v1/nodes/n1", "application/json-patch+json", body);
     assert_eq!((code, warnings), (200, Vec::from([String::from("json patch unknown field \"[0].foo\"")])));
@@ -126,7 +139,9 @@ fn parameters_are_read_by_the_verbs_that_have_them() {
         ("GET /api/v1/nodes?dryRun=x&fieldValidation=z", "", 200),
         ("PUT /api/v1/nodes/n1?limit=y", r#"{"metadata":{"name":"n1"}}"#, 200),
         ("PUT /api/v1/nodes/n1?dryRun=x", r#"{"metadata":{"name":"n1"}}"#, 422),
+        ("PUT /api/v1/nodes/n1?dryRun=All&dryRun=x", r#"{"metadata":{"name":"n1"}}"#, 422),
         ("DELETE /api/v1/nodes/n1?dryRun=x", "", 422),
+        ("GET /api/v1/nodes?continue=zzz", "", 400),
         ("DELETE /api/v1/nodes/n1?dryRun=x", r#"{"dryRun":["All"]}"#, 200),
         ("GET /api/v1/nodes/n1", "", 200),
     ];

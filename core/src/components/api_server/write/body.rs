@@ -2,8 +2,8 @@
 //!
 //! Mirrors k8s.io/apimachinery pkg/runtime/serializer/json/{json,meta}.go, k8s.io/apiserver
 //! pkg/endpoints/handlers/{create,rest}.go and pkg/endpoints/handlers/negotiation (v1.34). Inputs: a body with its
-//! media type, the kind that is expected. Outputs: the object as the types of the release have it, with warnings; or the
-//! refusal, which tells mistakes in the order in which they are written.
+//! media type, the kind that is expected. Outputs: the object as the types of the release have it, with warnings; or
+//! the refusal, which tells mistakes in the order in which they are written.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,7 +17,7 @@ use crate::network::http::quoted as summary;
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Body};
 use crate::objects::schema::{DecodeError, Decoded};
-use crate::objects::{Json, Text, Written, base64};
+use crate::objects::{Json, Text, WrittenJson, base64};
 
 impl ApiServer {
     /// Reads the object of a POST or PUT; parts that are shared with the stored one are not decoded again.
@@ -65,13 +65,13 @@ impl ApiServer {
     ) -> Result<(Json, Vec<String>), DecodeError> {
         let text = options.json_text();
         let has_fractions = text.is_some() && has_fraction(tree);
-        let exact = has_fractions.then(|| text.and_then(Written::parse)).flatten().map(|written| written.tree());
+        let exact = has_fractions.then(|| text.and_then(WrittenJson::parse)).flatten().map(|written| written.tree());
         let decoded = self.schema.decode_change(kind.type_name(), exact.as_ref().unwrap_or(tree), known);
         let is_usual = decoded.as_ref().is_ok_and(|read| read.unknown.is_empty()) && !has_fractions;
-        if is_usual && !text.is_some_and(|text| Written::repeats(text, tree)) {
+        if is_usual && !text.is_some_and(|text| WrittenJson::repeats(text, tree)) {
             return decoded.map(|read| (read.object, Vec::new()));
         }
-        let written = text.and_then(Written::parse).unwrap_or_else(|| Written::from(tree));
+        let written = text.and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(tree));
         let complaints = self.schema.complaints(kind.type_name(), &written)?;
         decoded.map(|read| (read.object, complaints))
     }
@@ -150,9 +150,9 @@ fn tree_of(kind: &Kind, options: &RequestOptions, body: Body) -> Result<Json, An
 /// Returns kind and version that an object names. Go's standard decoder, which reads them, takes names of fields in any
 /// case; the last one counts.
 fn type_of(kind: &Kind, options: &RequestOptions, tree: &Json) -> Result<(String, String), Answer> {
-    let written = options.json_text().and_then(Written::parse).unwrap_or_else(|| Written::from(tree));
+    let written = options.json_text().and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(tree));
     let (mut found_kind, mut found_version) = (String::new(), String::new());
-    let Written::Fields(fields) = written else { return Ok((found_kind, found_version)) };
+    let WrittenJson::Fields(fields) = written else { return Ok((found_kind, found_version)) };
     for (name, value) in &fields {
         let (place, name) = if name.eq_ignore_ascii_case("kind") {
             (&mut found_kind, "kind")
@@ -161,7 +161,7 @@ fn type_of(kind: &Kind, options: &RequestOptions, tree: &Json) -> Result<(String
         } else {
             continue;
         };
-        if let Written::Str(text) = value {
+        if let WrittenJson::Str(text) = value {
             place.clone_from(text);
         } else if let Some(found) = syntax::no_text(value) {
             let why = format!("json: cannot unmarshal {found} into Go struct field .{name} of type string");
