@@ -49,15 +49,19 @@ impl ApiServer {
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[info.kind];
         if kind.name == "Binding" {
+            let warnings = self.check_body(kind, options, &body)?;
             let binding = json_of(body).unwrap_or_default();
             let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             let pods = kinds::find(&PODS).expect("a kind of the table");
             let pod =
                 RequestInfo { kind: pods, namespace: info.namespace.clone(), name, subresource: Text::of("binding") };
-            return self.bind(&pod, options, origin, &binding);
+            let answer = self.bind(&pod, options, origin, &binding);
+            return answer.map(|answer| with_warnings(answer, warnings));
         }
         if kind.is(Trait::Review) {
-            return self.review(info, origin, json_of(body));
+            let warnings = self.check_body(kind, options, &body)?;
+            let answer = self.review(info, origin, json_of(body));
+            return answer.map(|answer| with_warnings(answer, warnings));
         }
         let read = self.read_body(kind, options, body, &NULL)?;
         match self.create_tree(info, options, origin, read.tree) {

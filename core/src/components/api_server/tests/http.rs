@@ -112,6 +112,39 @@ fn a_patch_of_what_is_not_there_is_not_read() {
 }
 
 #[test]
+fn bodies_of_subresources_and_reviews_are_read_as_those_of_objects() {
+    let mut fixture = Fixture::new();
+    let pod = r#"{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}]}}"#;
+    assert_eq!(fixture.told("POST /api/v1/namespaces/default/pods", JSON, pod).0, 201);
+    let pods = "/api/v1/namespaces/default/pods/p";
+    let review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let token = "/api/v1/namespaces/default/serviceaccounts/default/token";
+    let cases = [
+        (format!("{pods}/binding"), "{", "unrecognized (must be of type Binding)"),
+        (format!("{pods}/binding"), r#"{"target":5}"#, "cannot unmarshal number into Go struct field Binding.target"),
+        (format!("{pods}/eviction"), "", "unrecognized (must be of type Eviction)"),
+        (
+            format!("{pods}/eviction"),
+            r#"{"kind":"Node","apiVersion":"v1"}"#,
+            "converting (v1.Node) to (policy.Eviction)",
+        ),
+        (format!("{pods}/eviction?fieldValidation=Strict"), r#"{"foo":1}"#, "unknown field \"foo\""),
+        (token.into(), r#"{"spec":{"expirationSeconds":"x"}}"#, "cannot unmarshal string into Go struct field"),
+        (review.into(), r#"{"spec":{"resourceAttributes":5}}"#, "of type v1.ResourceAttributes"),
+        (format!("{review}?fieldValidation=Strict"), r#"{"spec":{"x":1}}"#, "unknown field \"spec.x\""),
+    ];
+    for (path, body, part) in cases {
+        let (code, message, _) = fixture.told(&format!("POST {path}"), JSON, body);
+        assert!(code == 400 && message.contains(part), "{path} {body}: {code} {message}");
+    }
+    let body = r#"{"spec":{"resourceAttributes":{"verb":"get","resource":"nodes"},"x":1}}"#;
+    let (code, _, warnings) = fixture.told(&format!("POST {review}"), JSON, body);
+    assert_eq!((code, warnings), (201, Vec::from([String::from("unknown field \"spec.x\"")])));
+    let older = r#"{"kind":"Eviction","apiVersion":"policy/v1beta1","metadata":{"name":"p"}}"#;
+    assert_eq!(fixture.told(&format!("POST {pods}/eviction"), JSON, older).0, 201);
+}
+
+#[test]
 fn a_body_that_is_too_long_is_refused_when_it_is_read() {
     let mut fixture = Fixture::new();
     let long = "x".repeat(crate::network::http::MAX_BODY + 1);
