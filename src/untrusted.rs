@@ -5,7 +5,7 @@
 
 use nodeproof_core::objects::patch::{JsonPatch, merge, strategic_merge};
 use nodeproof_core::objects::selector::{FieldSelector, Selector};
-use nodeproof_core::objects::{Json, Path, names, quantity, time};
+use nodeproof_core::objects::{Json, Path, names, protobuf, quantity, time, without_depths};
 use nodeproof_core::profile::{Profile, Release};
 
 use crate::control::{Session, Setup};
@@ -42,16 +42,22 @@ pub fn sentence(bytes: &[u8]) {
     }
 }
 
-/// YAML: objects, requirements, a ledger.
+/// YAML: objects, requirements, a ledger, the body of a request.
 pub fn yaml(bytes: &[u8]) {
     let text = lossy(bytes);
     drop(read_objects(&text));
     drop(Requirements::parse(&text));
     drop(Ledger::parse(&text));
+    drop(nodeproof_core::objects::yaml::read(&text));
 }
 
-/// JSON: a value that is printed and parsed again is the same; it is decoded as several kinds.
+/// JSON: a value that is printed and parsed again is the same; it is decoded as several kinds. What is protobuf is that
+/// after it was decoded and encoded.
 pub fn json(bytes: &[u8]) {
+    if let Ok(object) = protobuf::decode(bytes, Some("Node")) {
+        drop(protobuf::encode(&Profile::default().schema(), &object));
+    }
+    drop(without_depths(&lossy(bytes)));
     let Ok(value) = Json::parse(&lossy(bytes)) else { return };
     let again = Json::parse(&value.to_string());
     assert!(again.is_ok_and(|again| again == value), "{value}");

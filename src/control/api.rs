@@ -3,7 +3,6 @@
 //! Inputs: method, path and query, user, headers, body. Output: the API server's answer, in the form that HTTPS would
 //! give.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use nodeproof_core::json;
@@ -13,7 +12,6 @@ use nodeproof_core::objects::{FieldError, FieldReader, Json, Text};
 use super::calls::missing;
 use super::route::Call;
 use super::{Content, Control, Refusal, Reply};
-use crate::load::body;
 
 /// The parts of a Kubernetes request beside method and path.
 #[derive(Debug)]
@@ -43,10 +41,7 @@ impl Control {
             (None, raw) => raw.map(Text::to_string).unwrap_or_default(),
         };
         let pairs: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let media =
-            pairs.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map_or("", |(_, value)| value);
-        let body = if extras.body.is_none() { body::as_json(media, &body) } else { Cow::Borrowed(body.as_str()) };
-        match self.answer(identity, method, target, &pairs, &body)? {
+        match self.answer(identity, ApiCall::from_http(method, target, &pairs, &body))? {
             Outcome::Answer(answer) => Ok(reply(&answer)),
             Outcome::Watch(client, id) => {
                 self.last_watch += 1;
@@ -64,12 +59,9 @@ impl Control {
     pub(super) fn answer(
         &mut self,
         identity: Arc<Identity>,
-        method: &str,
-        target: &str,
-        headers: &[(&str, &str)],
-        body: &str,
+        call: Result<ApiCall, Box<Answer>>,
     ) -> Result<Outcome, Refusal> {
-        let call = match ApiCall::from_http(method, target, headers, body) {
+        let call = match call {
             Ok(call) => call,
             Err(answer) => return Ok(Outcome::Answer(answer)),
         };
@@ -187,7 +179,9 @@ fn reply(answer: &Answer) -> Reply {
             Content::Raw(text.to_string())
         }
         _ => {
-            set("Content-Type", "application/json");
+            if !answer.headers.iter().any(|(name, _)| *name == "Content-Type") {
+                set("Content-Type", "application/json");
+            }
             Content::Json(answer.body())
         }
     };

@@ -157,10 +157,9 @@ $ nodeproof ctl --kubeconfig np.kubeconfig advance 40s
 
 The clock is `paused` unless `--clock` or `POST clock/rate` says `real`, `max` or so many times, as `60x`. It listens on
 loopback, where control calls need no credentials; with `--listen` on another interface each caller needs a certificate
-or a token. Whoever has none is `system:anonymous` to the API server. Bodies are JSON or YAML; of protobuf only those
-that kubectl sends are read (options of deletions, reviews of one's own rights, Namespaces): set the content type of
-other clients to `application/json`. Not there: connections that are upgraded, as for exec; a request that a rule delays
-is answered 504; `/openapi/v3` says only that fields are validated.
+or a token. Whoever has none is `system:anonymous` to the API server. Bodies and answers are JSON, YAML or protobuf;
+the events of a watch are JSON. Not there: connections that are upgraded, as for exec; a request that a rule delays is
+answered 504; `/openapi/v3` says only that fields are validated.
 
 ## Calls
 

@@ -57,11 +57,10 @@ impl SimulatedCluster {
     async fn answer(self, identity: Arc<Identity>, request: http::Request<Body>) -> Result<Response, tower::BoxError> {
         let (head, body) = request.into_parts();
         let bytes = body.collect_bytes().await?;
-        let body = String::from_utf8_lossy(&bytes);
         let pairs: Vec<(&str, &str)> =
             head.headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?))).collect();
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-        let call = match Call::from_http(head.method.as_str(), target, &pairs, &body) {
+        let call = match Call::from_http_bytes(head.method.as_str(), target, &pairs, &bytes) {
             Ok(call) => call,
             Err(answer) => return Ok(response(&answer)),
         };

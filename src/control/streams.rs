@@ -12,7 +12,7 @@ use futures::stream::{self, StreamExt as _};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use nodeproof_core::json;
-use nodeproof_core::network::{Answer, ClientId, Content, RequestId};
+use nodeproof_core::network::{Answer, ClientId, Content, PROTOBUF, RequestId};
 use nodeproof_core::sim::WatchInbox;
 
 /// A response of the API server.
@@ -39,10 +39,11 @@ pub(super) fn watch_response(source: impl WatchSource, client: ClientId, id: Req
 /// Returns an answer as a response.
 pub(super) fn response(answer: &Answer) -> Response {
     let (kind, text) = match &answer.content {
-        Content::Text(text) => ("text/plain", text.to_string()),
-        _ => ("application/json", answer.body().to_string()),
+        Content::Text(text) => ("text/plain", Bytes::from(text.to_string())),
+        Content::Bytes(bytes) => (PROTOBUF, Bytes::from(bytes.clone())),
+        _ => ("application/json", Bytes::from(answer.body().to_string())),
     };
-    let mut response = http::Response::new(Full::new(Bytes::from(text)).boxed_unsync());
+    let mut response = http::Response::new(Full::new(text).boxed_unsync());
     *response.status_mut() = http::StatusCode::from_u16(answer.code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let says_kind = headers.clone().any(|(name, _)| name == "Content-Type");

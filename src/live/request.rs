@@ -28,7 +28,7 @@ pub(super) fn begun(origin: &str, call: &Call) -> Builder {
 /// Returns the body's bytes.
 pub(super) fn body(call: &Call) -> Bytes {
     match &call.body {
-        Body::Empty => Bytes::new(),
+        Body::Empty | Body::TooLong | Body::Unread { .. } => Bytes::new(),
         Body::Json(json) => Bytes::from(json.to_string()),
         Body::Raw(text) => Bytes::from(text.clone()),
     }

@@ -5,7 +5,6 @@
 //! Invariant: no input causes a panic, and nothing in a file is dropped silently; where the crate gherkin does that
 //! (see [`pitfalls`]), it is a problem here.
 
-pub mod body;
 mod document;
 pub mod gherkin_document;
 pub mod near;

@@ -14,7 +14,7 @@ mod server;
 use std::path::Path;
 
 use nodeproof_core::objects::Json;
-use nodeproof_core::profile::Release;
+use nodeproof_core::profile::{Release, Settings};
 
 pub use report::{AnswerDifference, ExchangeReport};
 
@@ -81,7 +81,8 @@ fn explain(ledger: &Ledger, recording: &str, difference: &AnswerDifference) -> O
 fn judge(exchanges: &Exchanges, case: &Case) -> Vec<AnswerDifference> {
     let line = &case.line;
     let mut world = ModelServer::new(exchanges.release, &exchanges.given);
-    let mut comparison = Comparison::of(line);
+    let schema = Settings::of(exchanges.release).profile().schema();
+    let mut comparison = Comparison::of(line, schema);
     let mut answered: Vec<Json> = Vec::new();
     for (at, step) in line.get("given").items().iter().enumerate() {
         // A note is about a compaction of etcd, which does not affect the watch cache.
@@ -94,9 +95,10 @@ fn judge(exchanges: &Exchanges, case: &Case) -> Vec<AnswerDifference> {
         comparison.bind(&format!("given[{at}]"), step.get("response"), &answer);
         answered.push(answer.get("body").clone());
     }
-    let request = comparison.translated(&substituted(line.get("request"), line, &answered));
+    let mut request = comparison.translated(&substituted(line.get("request"), line, &answered));
     let user = line.get("user").as_str().unwrap_or_default();
     let response = line.get("response");
+    send_back_hash(&mut world, user, &mut request, response);
     if response.get("timeline").is_null() || !world.would_watch(&request) {
         let answer = world.ask(user, &request);
         if response.get("timeline").is_null() {
@@ -109,6 +111,18 @@ fn judge(exchanges: &Exchanges, case: &Case) -> Vec<AnswerDifference> {
         watch(&mut world, &mut comparison, user, &request, response);
     }
     comparison.finish(&case.topic, line.get("name").as_str().unwrap_or_default())
+}
+
+/// Replaces the hash of a document that the client has, as the real server told it, by the one that the model tells.
+fn send_back_hash(world: &mut ModelServer, user: &str, request: &mut Json, response: &Json) {
+    let place = ["headers", "If-None-Match"];
+    let told = response.at(&["headers", "Etag"]);
+    if told.is_null() || told != request.at(&place) {
+        return;
+    }
+    let known = request.entry(&["headers"]).make_object().remove("If-None-Match").unwrap_or_default();
+    let own = world.ask(user, request).at(&["headers", "Etag"]).clone();
+    request.set(&place, if own.is_null() { known } else { own });
 }
 
 /// Plays a watch: the recorded events in order, with the writes that were made between them.

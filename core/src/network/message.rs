@@ -12,7 +12,7 @@ use core::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{CloudCall, Identity, LEASES, NODE_LEASES, NODES, Resource, Verb};
+use super::{Answer, CloudCall, Identity, LEASES, NODE_LEASES, NODES, Resource, Verb};
 use crate::json;
 use crate::objects::time::to_time;
 use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text};
@@ -49,6 +49,15 @@ pub enum Body {
     Json(Json),
     /// A text that is not JSON, as a client sent it.
     Raw(String),
+    /// A body that is longer than the server reads.
+    TooLong,
+    /// A body in another form than JSON that cannot be read.
+    Unread {
+        /// Why.
+        why: String,
+        /// Its beginning, as messages quote it.
+        quoted: String,
+    },
 }
 
 /// A request in the general form.
@@ -64,6 +73,9 @@ pub struct Call {
     pub headers: Vec<(Text, Text)>,
     /// The body.
     pub body: Body,
+    /// The body's text as a client sent it, JSON or YAML; `None` for a request that was never a text. The server's
+    /// messages follow it: its order, its spaces, fields that come twice.
+    pub text: Option<Text>,
 }
 
 /// `application/strategic-merge-patch+json`, the patch type of kubelets and controllers.
@@ -72,6 +84,8 @@ pub const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json"
 pub const MERGE_PATCH: &str = "application/merge-patch+json";
 /// The media type of configurations that are applied by the server.
 pub const APPLY_PATCH: &str = "application/apply-patch+yaml";
+/// The media type of objects as protobuf.
+pub const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// `application/json-patch+json`, RFC 6902.
 pub const JSON_PATCH: &str = "application/json-patch+json";
 
@@ -90,6 +104,7 @@ impl Call {
             query: Vec::new(),
             headers: Vec::new(),
             body: Body::Empty,
+            text: None,
         }
     }
 
@@ -113,6 +128,13 @@ impl Call {
     #[must_use]
     pub fn body(mut self, body: Json) -> Self {
         self.body = Body::Json(body);
+        self
+    }
+
+    /// Tells how the body was written before it became JSON.
+    #[must_use]
+    pub fn written(mut self, text: &str) -> Self {
+        self.text = (!text.is_empty()).then(|| Text::from(text));
         self
     }
 
@@ -296,120 +318,6 @@ pub struct Request {
     pub timeout: Option<SignedDuration>,
     /// The client's decision that caused it.
     pub because: Option<super::DecisionId>,
-}
-
-/// A list of objects, not yet put together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct List {
-    /// The kind of the list, as `NodeList`.
-    pub kind: Text,
-    /// Its group and version, as `v1`.
-    pub api_version: Text,
-    /// The revision of the store that it shows.
-    pub resource_version: u64,
-    /// The items, in order of their keys.
-    pub items: Vec<Object>,
-    /// `metadata.continue`; empty at the end.
-    pub next: Text,
-    /// `metadata.remainingItemCount`, where it is known.
-    pub remaining: Option<u64>,
-}
-
-/// The body of an answer.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Content {
-    /// JSON: a Status, a Table, discovery.
-    Json(Json),
-    /// One object.
-    Object(Object),
-    /// A list of objects.
-    List(Box<List>),
-    /// Plain text, as of `/healthz`.
-    Text(Text),
-    /// The watch is open: events follow.
-    Watching,
-}
-
-/// What the server answered.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The HTTP status code.
-    pub code: u16,
-    /// Headers beside `Content-Type`, as `Retry-After` and `Warning`.
-    pub headers: Vec<(Text, Text)>,
-    /// The body.
-    pub content: Content,
-}
-
-impl Answer {
-    /// Makes an answer that holds an object.
-    #[must_use]
-    pub const fn object(code: u16, object: Object) -> Self {
-        Self { code, headers: Vec::new(), content: Content::Object(object) }
-    }
-
-    /// Makes an answer that holds JSON.
-    #[must_use]
-    pub const fn json(code: u16, body: Json) -> Self {
-        Self { code, headers: Vec::new(), content: Content::Json(body) }
-    }
-
-    /// Tells whether the code is 2xx.
-    #[must_use]
-    pub const fn is_success(&self) -> bool {
-        self.code >= 200 && self.code < 300
-    }
-
-    /// Returns the object of the answer.
-    #[must_use]
-    pub const fn as_object(&self) -> Option<&Object> {
-        match &self.content {
-            Content::Object(object) => Some(object),
-            _ => None,
-        }
-    }
-
-    /// Returns the body as JSON, as a client would read it.
-    #[must_use]
-    pub fn body(&self) -> Json {
-        match &self.content {
-            Content::Json(body) => body.clone(),
-            Content::Object(object) => object.json(),
-            Content::Text(text) => Json::Str(text.clone()),
-            Content::Watching => Json::Null,
-            Content::List(list) => {
-                let List { kind, api_version, resource_version, items, next, remaining } = &**list;
-                let mut list = Json::object();
-                list.set(&["kind"], kind);
-                list.set(&["apiVersion"], api_version);
-                list.set(&["metadata", "resourceVersion"], format!("{resource_version}"));
-                if !next.is_empty() {
-                    list.set(&["metadata", "continue"], next);
-                }
-                if let Some(remaining) = remaining {
-                    list.set(&["metadata", "remainingItemCount"], i64::try_from(*remaining).unwrap_or(i64::MAX));
-                }
-                // Items of a list carry neither kind nor apiVersion: the list's say it.
-                list.set(&["items"], items.iter().map(|item| without_type(item.json())).collect::<Json>());
-                list
-            }
-        }
-    }
-
-    /// Returns `message` of a Status, the text of a plain answer, or nothing.
-    #[must_use]
-    pub fn message(&self) -> String {
-        if let Content::Text(text) = &self.content {
-            return String::from(text.as_str());
-        }
-        self.body().get("message").as_str().map(String::from).unwrap_or_default()
-    }
-}
-
-fn without_type(mut object: Json) -> Json {
-    object.remove(&["kind"]);
-    object.remove(&["apiVersion"]);
-    object
 }
 
 /// Why a request got no answer.

@@ -8,6 +8,7 @@
 //! Invariant: without rules a message is delivered at the instant at which it was sent.
 //! Left out on purpose: bandwidth and packets.
 
+mod answer;
 mod cloud_call;
 pub mod http;
 mod http_call;
@@ -19,6 +20,7 @@ mod rule;
 mod rule_json;
 mod transport;
 
+pub use answer::{Answer, Content, List};
 pub use cloud_call::{CLOUD_RESOURCES, CloudCall, CloudNode};
 pub use http_call::{DialError, HttpAnswer, HttpCall, HttpCredentials, HttpId, HttpOutcome};
 pub use identity::Identity;

@@ -5,11 +5,16 @@
 //! Invariant: the fields of an object are sorted by name and unique.
 
 mod conversions;
+mod depth;
+mod written;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Text, is_same, order};
+
+pub use depth::{TOO_DEEP, without_depths};
+pub use written::WrittenJson;
 
 /// A JSON value. Cloning is cheap.
 #[derive(Clone, Default)]

@@ -20,19 +20,21 @@ mod object;
 pub mod ownership;
 pub mod patch;
 mod path;
+pub mod protobuf;
 pub mod quantity;
 mod reading;
 mod redact;
 pub mod schema;
 pub mod selector;
 pub(crate) mod sha256;
+pub(crate) mod sha512;
 mod share;
 mod text;
 pub mod time;
 pub mod x509;
 pub mod yaml;
 
-pub use json::{Fields, Json, NULL};
+pub use json::{Fields, Json, NULL, TOO_DEEP, WrittenJson, without_depths};
 pub use json_macro::ToJson;
 #[doc(hidden)]
 pub use json_macro::{Literal, listed};

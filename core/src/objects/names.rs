@@ -26,7 +26,7 @@ pub enum Wording {
     /// `characters`, `a qualified name` (to 1.34).
     #[default]
     Characters,
-    /// `bytes`, `a valid label key` (from 1.35).
+    /// `bytes`, `a valid label key`, for labels and what is checked as they are (from 1.35).
     Bytes,
 }
 
@@ -65,9 +65,15 @@ pub fn decimal_integer(text: &str) -> Vec<String> {
     if is_canonical { Vec::new() } else { vec![String::from("must be a valid decimal integer in canonical form")] }
 }
 
-/// Says what is wrong with a DNS-1123 subdomain: the name of most objects.
+/// Says what is wrong with a DNS-1123 subdomain: the name of most objects. All releases word it in the same way.
+/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34, v1.36), `MaxLenError`.
 #[must_use]
-pub fn subdomain(name: &str, wording: Wording) -> Vec<String> {
+pub fn subdomain(name: &str, _wording: Wording) -> Vec<String> {
+    domain(name, Wording::Characters)
+}
+
+/// Says what is wrong with a subdomain, which is worded as keys of labels are where it is the prefix of one.
+fn domain(name: &str, wording: Wording) -> Vec<String> {
     let mut problems = Vec::new();
     if name.len() > 253 {
         problems.push(wording.too_long(253));
@@ -78,12 +84,12 @@ pub fn subdomain(name: &str, wording: Wording) -> Vec<String> {
     problems
 }
 
-/// Says what is wrong with a DNS-1123 label: the name of a namespace or a container.
+/// Says what is wrong with a DNS-1123 label: the name of a namespace or a container. Worded as subdomains are.
 #[must_use]
-pub fn label(name: &str, wording: Wording) -> Vec<String> {
+pub fn label(name: &str, _wording: Wording) -> Vec<String> {
     let mut problems = Vec::new();
     if name.len() > 63 {
-        problems.push(wording.too_long(63));
+        problems.push(Wording::Characters.too_long(63));
     }
     if !is_label(name) {
         let only_dots = name.contains('.') && name.split('.').all(is_label);
@@ -103,7 +109,7 @@ pub fn qualified(key: &str, wording: Wording) -> Vec<String> {
             if prefix.is_empty() {
                 problems.push("prefix part must be non-empty".to_string());
             } else {
-                problems.extend(subdomain(prefix, wording).into_iter().map(|problem| format!("prefix part {problem}")));
+                problems.extend(domain(prefix, wording).into_iter().map(|problem| format!("prefix part {problem}")));
             }
             name
         }
@@ -157,6 +163,9 @@ mod tests {
     #[test]
     fn bad_names_are_told_in_the_words_of_their_release() {
         assert_eq!(subdomain(&"a".repeat(254), Wording::Characters), ["must be no more than 253 characters"]);
+        assert_eq!(subdomain(&"a".repeat(254), Wording::Bytes), ["must be no more than 253 characters"]);
+        let key = "a".repeat(254) + "/b";
+        assert_eq!(qualified(&key, Wording::Bytes), ["prefix part must be no more than 253 bytes"]);
         assert_eq!(label_value(&"a".repeat(64), Wording::Bytes), ["must be no more than 63 bytes"]);
         assert_eq!(label("a.b", Wording::Characters), ["must not contain dots"]);
         assert_eq!(qualified("/a", Wording::Characters), ["prefix part must be non-empty"]);

@@ -1,14 +1,20 @@
-//! JSON as YAML, as the API server prints it for clients that ask for `application/yaml`.
+//! YAML: printed as the API server prints it for clients that ask for `application/yaml`, and read as it reads bodies.
 //!
 //! Mirrors go.yaml.in/yaml/v2 encode.go, resolve.go and emitterc.go (v2.4), as sigs.k8s.io/yaml uses them: which texts
 //! need which quotes, where long ones are folded, and that lists are not indented below their field. Inputs: a value.
 //! Outputs: its text. Left out on purpose: anchors, tags and the flow style, which JSON never needs.
+
+mod flow;
+mod read;
+mod scalar;
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Json;
 use super::time;
+
+pub use read::{Document, YamlError, read};
 
 /// A line is folded at the first space beyond so many characters. Source: emitterc.go (v2.4), `best_width`.
 const WIDTH: usize = 80;

@@ -30,6 +30,11 @@ const fn off(name: &'static str, says: &'static str) -> Row {
     Row { name, says, first: &[(OLDEST, Value::Bool(false))], source: "", flag: "" }
 }
 
+/// A behaviour that went with an offered release, whose file names the source.
+const fn on(name: &'static str, says: &'static str) -> Row {
+    Row { name, says, first: &[(OLDEST, Value::Bool(true))], source: "", flag: "" }
+}
+
 impl Row {
     /// Returns the value at a release.
     #[must_use]
@@ -245,12 +250,7 @@ pub static ROWS: &[Row] = &[
     },
     off("errors-print-json", "errors about a field print its value as JSON, not in Go's syntax"),
     off("bad-list-versions-are-bad-requests", "a list with a resourceVersion that is no number gets code 400, not 500"),
-    Row {
-        name: "flow-control-v1beta3-is-served",
-        says: "the API server has flowcontrol.apiserver.k8s.io/v1beta3",
-        first: &[(OLDEST, Value::Bool(true))],
-        ..PLAIN
-    },
+    on("flow-control-v1beta3-is-served", "the API server has flowcontrol.apiserver.k8s.io/v1beta3"),
     off("version-tells-emulation", "/version tells the emulated and the least compatible version"),
     off("health-has-service-cidrs", "/healthz?verbose shows the controller of ServiceCIDRs"),
     off(
@@ -296,22 +296,18 @@ pub static ROWS: &[Row] = &[
         "stateful-set-events-capitalised",
         "the Events of a StatefulSet begin with Create and Delete, not with create and delete",
     ),
-    Row {
-        name: "taint-eviction-leaves-tombstones",
-        says: "a pod that was evicted once is not evicted again before its eviction is cancelled",
-        first: &[(OLDEST, Value::Bool(true))],
-        ..PLAIN
-    },
+    on(
+        "taint-eviction-leaves-tombstones",
+        "a pod that was evicted once is not evicted again before its eviction is cancelled",
+    ),
     off(
         "no-execute-from-current-condition",
         "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
     ),
-    Row {
-        name: "kubelet-registers-cordoned",
-        says: "kubelets have the flag --register-schedulable, and register a cordoned node where it is false",
-        first: &[(OLDEST, Value::Bool(true))],
-        ..PLAIN
-    },
+    on(
+        "kubelet-registers-cordoned",
+        "kubelets have the flag --register-schedulable, and register a cordoned node where it is false",
+    ),
     Row {
         name: "node-status-update-frequency",
         says: "how often a kubelet computes the status of its node",
@@ -479,12 +475,7 @@ pub static ROWS: &[Row] = &[
                  admitNode; CVE-2025-5187",
         flag: "",
     },
-    Row {
-        name: "prints-null-creation-timestamp",
-        says: "whether an object that was never stored shows creationTimestamp as null",
-        first: &[(OLDEST, Value::Bool(true))],
-        ..PLAIN
-    },
+    on("prints-null-creation-timestamp", "whether an object that was never stored shows creationTimestamp as null"),
     Row {
         name: "pod-max-in-unschedulable-pods-duration",
         says: "how long a pod waits without any change of the cluster before it is tried again",
@@ -496,12 +487,7 @@ pub static ROWS: &[Row] = &[
     off("scheduler-queueing-hints", "a plugin of the scheduler says whether a change helps a pod that it rejected"),
     off("scheduler-pops-from-backoff", "a pod that pauses is tried when no other is to be tried"),
     off("scheduler-preempts-beside-attempts", "victims of a preemption are deleted beside further attempts"),
-    Row {
-        name: "scheduler-names-untolerated-taint",
-        says: "the scheduler names the taint that keeps a pod away",
-        first: &[(OLDEST, Value::Bool(true))],
-        ..PLAIN
-    },
+    on("scheduler-names-untolerated-taint", "the scheduler names the taint that keeps a pod away"),
     off(
         "scheduler-request-above-allocatable-is-unresolvable",
         "preemption is not tried on a node that is too small for a pod",
@@ -509,12 +495,7 @@ pub static ROWS: &[Row] = &[
     off("scheduler-names-volume-affinity", "the scheduler says that a node did not match a volume's node affinity"),
     off("scheduler-looks-for-resource-claims", "the scheduler says that it found no resource claims to deallocate"),
     off("scheduler-counts-unnamed-nodes", "nodes that a pod leaves out by name are counted in the message"),
-    Row {
-        name: "scheduler-failure-clears-nomination",
-        says: "an attempt that fails by an error takes a nomination back",
-        first: &[(OLDEST, Value::Bool(true))],
-        ..PLAIN
-    },
+    on("scheduler-failure-clears-nomination", "an attempt that fails by an error takes a nomination back"),
     off(
         "toleration-comparisons-are-known",
         "the API server names the operators Lt and Gt of tolerations where it refuses one",
@@ -538,12 +519,7 @@ pub static ROWS: &[Row] = &[
         "scheduler-victim-gets-preemptors-status",
         "a preempted pod gets the status of the pod that preempts it, by mistake",
     ),
-    Row {
-        name: "scheduler-preempted-event-relates-preemptor",
-        says: "the Event Preempted refers to the pod that preempts",
-        first: &[(OLDEST, Value::Bool(true))],
-        ..PLAIN
-    },
+    on("scheduler-preempted-event-relates-preemptor", "the Event Preempted refers to the pod that preempts"),
     Row {
         name: "scheduler-bound-nominee-frees-others",
         says: "a nominated pod that is bound lets waiting pods be tried again",
@@ -580,6 +556,9 @@ pub static ROWS: &[Row] = &[
     off("drain-reads-refused-pods-again", "a drain reads a pod again before it repeats a refused eviction"),
     off("drain-says-cannot-delete-once", "a drain that refuses unmanaged pods does not say `cannot delete` twice"),
     off("inhibit-delay-is-awaited", "a kubelet looks several times whether logind allows its delay of shutdowns"),
+    on("no-body-is-a-bad-type", "a request without a body may be refused for the media type of its body"),
+    off("component-pages-are-served", "/flagz and /statusz are among the paths of the API server"),
+    on("discovery-has-beta-form", "aggregated discovery is also served in version v2beta1"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];
 

@@ -3,7 +3,6 @@
 //! Inputs: a request and who sent it. Outputs: the answer of the API server, or of a control call. Invariant: each
 //! request is answered, whatever is in it.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -11,25 +10,20 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use nodeproof_core::json;
-use nodeproof_core::network::{Answer, Identity};
+use nodeproof_core::network::{Answer, Call, Identity};
 use nodeproof_core::objects::{FieldError, Json, Text};
 
-use super::protobuf;
 use super::shared::{ServedCluster, ServedWatch};
 use crate::control::api::Outcome;
 use crate::control::route;
 use crate::control::streams::{Response, response, watch_response};
 use crate::control::{Content, Refusal, Reply, lines};
-use crate::load::body;
 
 /// Below this path are the control calls.
 const CONTROL: &str = "/nodeproof/v1/";
 /// The most bytes of a body that are read. The API server refuses bodies beyond 3 MiB; a description of a cluster may
 /// be larger.
 const MOST: usize = 64 << 20;
-/// The refusal of a body in a form that is not modelled for its kind.
-const JSON_NEEDED: &str = "the simulated API server reads bodies of this kind as application/json or \
-                           application/yaml alone: set the content type of the client to application/json";
 /// Source: k8s.io/apiserver pkg/authentication/user/user.go (v1.34), as the one below.
 const AUTHENTICATED: &str = "system:authenticated";
 const MASTERS: &str = "system:masters";
@@ -93,18 +87,9 @@ impl Caller {
         }
         let agent = header(http::header::USER_AGENT).split('/').next().unwrap_or_default();
         let identity = self.identity(agent);
-        let media = header(http::header::CONTENT_TYPE);
-        let text = if media.contains("protobuf") || media.contains("cbor") {
-            match protobuf::as_json(body) {
-                Some(object) => Cow::Owned(object.to_string()),
-                None => return response(&status(415, "UnsupportedMediaType", JSON_NEEDED)),
-            }
-        } else {
-            String::from_utf8_lossy(body)
-        };
-        let text = body::as_json(media, &text);
+        let call = Call::from_http_bytes(head.method.as_str(), target, &pairs, body);
         let outcome = shared.with(false, |control| {
-            let outcome = control.answer(identity, head.method.as_str(), target, &pairs, &text)?;
+            let outcome = control.answer(identity, call)?;
             Ok((outcome, control.resets))
         });
         match outcome {

@@ -8,7 +8,6 @@
 
 mod answer;
 mod kubeconfig;
-mod protobuf;
 mod shared;
 mod tls;
 

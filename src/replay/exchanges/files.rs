@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use flate2::read::GzDecoder;
-use nodeproof_core::objects::Json;
+use nodeproof_core::objects::{Json, WrittenJson};
 use nodeproof_core::profile::Release;
 use regex::Regex;
 
 use crate::replay::load::LoadError;
 
+static NOTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"of (\d+) letters (\w)").expect("a fixed pattern"));
 static REPEATED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"<the letter (\w) (\d+) times>").expect("a fixed pattern"));
 /// The limit of a text that is written out: longer than any body that the server accepts.
@@ -101,8 +102,9 @@ fn read(path: &Path) -> Result<String, LoadError> {
 
 fn read_topic(topic: &str, path: &Path, cases: &mut Vec<Case>) -> Result<(), LoadError> {
     for (at, text) in read(path)?.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-        let line = match Json::parse(&written_out(text)) {
-            Ok(line) => line,
+        let text = written_out(text);
+        let line = match Json::parse(&text) {
+            Ok(line) => with_sent_texts(line, &text),
             // A body that is nested deeper than any parser accepts, on purpose: counted, not judged.
             Err(error) if error.to_string().starts_with("recursion limit exceeded") => Json::object(),
             Err(error) => {
@@ -113,6 +115,39 @@ fn read_topic(topic: &str, path: &Path, cases: &mut Vec<Case>) -> Result<(), Loa
         cases.push(Case { topic: topic.to_owned(), line });
     }
     Ok(())
+}
+
+/// Adds to each request of a line its body as it was written, which a tree does not keep, as `bodySent`.
+fn with_sent_texts(mut line: Json, text: &str) -> Json {
+    let Some(written) = WrittenJson::parse(text) else { return line };
+    add_sent_text(line.entry(&["request"]), written.get("request"));
+    if !line.get("given").is_null() {
+        let sent = written.get("given").map_or(&[][..], WrittenJson::items);
+        for (step, sent) in line.entry(&["given"]).make_array().iter_mut().zip(sent) {
+            add_sent_text(step.entry(&["request"]), sent.get("request"));
+        }
+    }
+    if !line.at(&["response", "timeline"]).is_null() {
+        let sent = written.get("response").and_then(|response| response.get("timeline"));
+        let entries = line.entry(&["response", "timeline"]).make_array();
+        for (entry, sent) in entries.iter_mut().zip(sent.map_or(&[][..], WrittenJson::items)) {
+            if entry.get("do").is_object() {
+                add_sent_text(entry.entry(&["do", "request"]), sent.get("do").and_then(|step| step.get("request")));
+            }
+        }
+    }
+    line
+}
+
+fn add_sent_text(request: &mut Json, written: Option<&WrittenJson>) {
+    if let Some(body) = written.and_then(|request| request.get("body")) {
+        request.set(&["bodySent"], body.to_string());
+    } else if let Some(found) = NOTED.captures(request.get("bodyNote").as_str().unwrap_or_default()) {
+        let count = found[1].parse::<usize>().unwrap_or(0).min(LONGEST_TEXT);
+        let mut object = Json::object();
+        object.set(&["metadata", "annotations", "a"], found[2].repeat(count));
+        request.set(&["bodySent"], object.to_string());
+    }
 }
 
 /// Expands abbreviations of a recording, as `<the letter x 262144 times>`.

@@ -14,10 +14,8 @@ use nodeproof_core::json;
 use nodeproof_core::network::{
     Answer, Ask, Call, ClientId, Content, Identity, Request, RequestId, ToClient, Verb, find_kind,
 };
-use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::objects::{Json, Text, base64};
 use nodeproof_core::profile::{Release, Settings};
-
-use crate::load::body;
 
 const ASKING: ClientId = ClientId(1);
 const WATCHING: ClientId = ClientId(2);
@@ -68,7 +66,7 @@ impl ModelServer {
         };
         let mut form = recorded_form(&answer);
         if request.get("method").as_str() == Some("HEAD") {
-            for field in ["body", "bodyText"] {
+            for field in ["body", "bodyText", "bodyBase64"] {
                 form.remove(&[field]);
             }
         }
@@ -187,19 +185,18 @@ fn agent(request: &Json) -> &str {
 
 fn call_of(request: &Json) -> Result<Call, Answer> {
     let text = |field: &str| request.get(field).as_str().unwrap_or_default();
-    let body = match request.get("body") {
-        Json::Null => text("bodyText").to_owned(),
-        body => body.to_string(),
+    let body = match (request.get("body"), request.get("bodySent").as_str()) {
+        (_, Some(sent)) => sent.as_bytes().to_vec(),
+        (Json::Null, None) if request.get("bodyBase64").is_null() => text("bodyText").as_bytes().to_vec(),
+        (Json::Null, None) => base64::decode(text("bodyBase64")).unwrap_or_default(),
+        (body, None) => body.to_string().into_bytes(),
     };
-    // A YAML body reaches the model as JSON.
-    let media = if request.get("body").is_null() { header(request, "content-type") } else { "" };
-    let body = body::as_json(media, &body);
     let headers: Vec<(&str, &str)> = request
         .get("headers")
         .fields()
         .map(|(name, value)| (name.as_str(), value.as_str().unwrap_or_default()))
         .collect();
-    Call::from_http(text("method"), text("path"), &headers, &body).map_err(|answer| *answer)
+    Call::from_http_bytes(text("method"), text("path"), &headers, &body).map_err(|answer| *answer)
 }
 
 fn recorded_form(answer: &Answer) -> Json {
@@ -216,6 +213,7 @@ fn recorded_form(answer: &Answer) -> Json {
     match &answer.content {
         Content::Text(text) if text.is_empty() => {}
         Content::Text(text) => form.set(&["bodyText"], text),
+        Content::Bytes(bytes) => form.set(&["bodyBase64"], base64::encode(bytes)),
         Content::Watching => {}
         _ => form.set(&["body"], answer.body()),
     }

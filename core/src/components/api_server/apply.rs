@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::call::RequestInfo;
 use super::managers::{Manager, Managers, Owned, put_managers, reset_fields, unowned};
-use super::options::RequestOptions;
+use super::options::{FieldValidation, RequestOptions};
 use super::write::Read;
 use super::{ApiServer, Origin, naming, status, write};
 use crate::json;
@@ -54,6 +54,13 @@ impl ApiServer {
         live.set(&["kind"], kind.name);
         live.set(&["apiVersion"], kind.resource.api_version());
         let applied = self.applied(info, options, origin, &live, &wanted)?;
+        let repeated = options.repeated_yaml_keys();
+        if options.field_validation == FieldValidation::Strict && !repeated.is_empty() {
+            return Err(status::bad_request(&format!(
+                "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
+                repeated.join("\n  ")
+            )));
+        }
         let mut tree = applied.tree;
         tree.remove(&["metadata", "managedFields"]);
         let decoded = self
@@ -61,13 +68,13 @@ impl ApiServer {
             .map_err(|error| status::untyped(&format!("failed to convert new object: {error}")))?;
         let mut tree = decoded.object;
         put_managers(&mut tree, &applied.managers);
-        let read = Read { tree, warnings: Vec::new() };
+        let read = Read { tree, warnings: write::warnings(options, &repeated) };
         let Some(current) = current else {
             return self.create_applied(info, options, origin, read);
         };
         super::patch::check_patched_name(&read.tree, info)?;
-        let (object, warnings) = self.update_tree(info, options, origin, &current, read.tree)?;
-        Ok(write::answer(200, object, warnings))
+        let (object, more) = self.update_tree(info, options, origin, &current, read.tree)?;
+        Ok(write::answer(200, object, [read.warnings, more].concat()))
     }
 
     fn create_applied(
@@ -224,12 +231,13 @@ fn configuration(call: &Call) -> Result<Json, Answer> {
     };
     match &call.body {
         Body::Json(object @ Json::Object(_)) => Ok(object.clone()),
-        Body::Json(Json::Null) | Body::Empty => Ok(Json::object()),
+        Body::Json(Json::Null) | Body::Empty | Body::TooLong => Ok(Json::object()),
         Body::Json(Json::Array(_)) => Err(other("array")),
         Body::Json(Json::Str(_)) => Err(other("string")),
         Body::Json(Json::Bool(_)) => Err(other("bool")),
         Body::Json(_) => Err(other("number")),
         Body::Raw(_) => Err(undecoded("error converting YAML to JSON: yaml: the body cannot be read")),
+        Body::Unread { why, .. } => Err(undecoded(&format!("error converting YAML to JSON: {why}"))),
     }
 }
 

@@ -4,16 +4,36 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::admission::add_topology_labels;
 use super::call::{RequestInfo, json_of};
 use super::options::RequestOptions;
 use super::strategy::storage_key;
-use super::write::uid_precondition;
+use super::write::{uid_precondition, with_warnings};
 use super::{ApiServer, Origin, status};
 use crate::json;
+use crate::network::kinds::{self, Kind, Scope};
 use crate::network::{Answer, Body, Resource};
 use crate::objects::{Json, time};
+
+const BINDINGS: Resource = Resource::of("", "v1", "bindings");
+/// The kinds of bodies that subresources take and that have no collection.
+static EVICTION: Kind = body_kind(Resource::of("policy", "v1", "evictions"), "Eviction");
+static TOKEN_REQUEST: Kind = body_kind(Resource::of("authentication.k8s.io", "v1", "tokenrequests"), "TokenRequest");
+
+const fn body_kind(resource: Resource, name: &'static str) -> Kind {
+    Kind {
+        resource,
+        name,
+        singular: "",
+        short_names: &[],
+        categories: &[],
+        scope: Scope::Namespaced,
+        traits: &[],
+        subresources: &[],
+    }
+}
 
 impl ApiServer {
     pub(super) fn create_subresource(
@@ -23,7 +43,16 @@ impl ApiServer {
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        match (info.of.name, info.subresource.as_str()) {
+        let warnings = match info.subresource.as_str() {
+            "eviction" => self.check_body(&EVICTION, options, &body)?,
+            "token" => self.check_body(&TOKEN_REQUEST, options, &body)?,
+            "binding" => {
+                let bindings = kinds::find(&BINDINGS).expect("a kind of the table");
+                self.check_body(self.kinds.at(bindings), options, &body)?
+            }
+            _ => Vec::new(),
+        };
+        let answer = match (info.of.name, info.subresource.as_str()) {
             ("Pod", "eviction") => self.evict(info, options, origin, &json_of(body).unwrap_or_default()),
             ("ServiceAccount", "token") => self.issue_token(info, options, origin, json_of(body)),
             ("Pod", "binding") => self.bind(info, options, origin, &json_of(body).unwrap_or_default()),
@@ -33,7 +62,8 @@ impl ApiServer {
                 &format!("{}/{} is not modelled yet", info.of.resource.plural, info.subresource),
                 None,
             )),
-        }
+        };
+        answer.map(|answer| with_warnings(answer, warnings))
     }
 
     /// Assigns a Pod to a node. Source: pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.

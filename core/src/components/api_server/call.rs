@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::content_negotiation::{self, TableContext};
+use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
 use crate::network::kinds::{Kind, Trait};
@@ -41,11 +41,14 @@ impl ApiServer {
         call: Call,
         wait_budget: WaitBudget,
     ) -> Result<Option<Answer>, Answer> {
-        if !content_negotiation::wants_yaml(&call) {
-            return self.answer(origin, id, call, wait_budget);
-        }
+        let form = content_negotiation::body_form(&call);
         let answer = self.answer(origin, id, call, wait_budget);
-        answer.map(|answer| answer.map(content_negotiation::in_yaml)).map_err(content_negotiation::in_yaml)
+        let formed = |answer: Answer| match form {
+            BodyForm::Json => answer,
+            BodyForm::Yaml => content_negotiation::in_yaml(answer),
+            BodyForm::Protobuf => content_negotiation::in_protobuf(&self.schema, answer),
+        };
+        answer.map(|answer| answer.map(formed)).map_err(formed)
     }
 
     fn answer(
@@ -80,10 +83,11 @@ impl ApiServer {
         {
             return Err(status::no_such_resource());
         }
-        let representation = content_negotiation::negotiate(&call)?;
+        let representation = self.negotiated(&call)?;
         origin.subresource = subresource.clone();
         let info = RequestInfo { kind, of: table, namespace, name, subresource };
         self.check_verb(&info, call.verb)?;
+        check_length(&call)?;
         let options = RequestOptions::read(&call, &self.settings)?;
         if wait_budget == WaitBudget::Fresh
             && let Some(asked) = self.awaited(call.verb, &info, &options)
@@ -124,6 +128,19 @@ impl ApiServer {
         }
     }
 
+    /// Returns the form that the client wants.
+    fn negotiated(&self, call: &Call) -> Result<Representation, Answer> {
+        content_negotiation::negotiate(call).map_err(|refusal| {
+            let has_no_body =
+                call.body == Body::Empty && matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
+            if has_no_body && self.settings.profile().is("no-body-is-a-bad-type") {
+                status::as_unsupported_media_type(refusal)
+            } else {
+                refusal
+            }
+        })
+    }
+
     fn check_verb(&self, info: &RequestInfo, verb: Verb) -> Result<(), Answer> {
         let kind = info.of;
         if !info.subresource.is_empty() {
@@ -146,6 +163,15 @@ impl ApiServer {
     }
 }
 
+/// Refuses a body that is longer than the server reads, if the verb reads one.
+fn check_length(call: &Call) -> Result<(), Answer> {
+    if call.body != Body::TooLong || matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) {
+        return Ok(());
+    }
+    let message = "Request entity too large: limit is 3145728";
+    Err(status::failure(413, "RequestEntityTooLarge", message, None))
+}
+
 /// Refuses the proxy of a name that is not `name`, `name:port` or `scheme:name:port`.
 /// Source: k8s.io/apimachinery pkg/util/net/port_split.go (v1.34), `SplitSchemeNamePort`.
 fn check_proxied(kind: &Kind, id: &str) -> Result<(), Answer> {
@@ -165,6 +191,6 @@ fn check_proxied(kind: &Kind, id: &str) -> Result<(), Answer> {
 pub(super) fn json_of(body: Body) -> Option<Json> {
     match body {
         Body::Json(json) => Some(json),
-        Body::Empty | Body::Raw(_) => None,
+        Body::Empty | Body::TooLong | Body::Raw(_) | Body::Unread { .. } => None,
     }
 }

@@ -16,10 +16,11 @@ use super::call::RequestInfo;
 use super::options::{RequestOptions, is_true, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, Problem, meta};
+use super::write::check_media_type;
 use super::{ApiServer, Origin, admission, custom, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Content, DEFINITIONS, List};
-use crate::objects::{Json, Object, Text, time};
+use crate::objects::{Json, NULL, Object, Text, time};
 
 /// The options of a deletion, from the body or the query.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +85,12 @@ impl ApiServer {
         body: &Body,
     ) -> Result<Answer, Answer> {
         let delete = self.delete_options(options, body)?;
-        self.delete_with(info, origin, &delete)
+        let mut answer = self.delete_with(info, origin, &delete)?;
+        let remains = self.tables[info.kind].store.get(&info.namespace, &info.name).is_some() && !delete.dry_run;
+        if remains && delete.orphan_dependents == Some(false) {
+            answer.code = 202;
+        }
+        Ok(answer)
     }
 
     /// Reads the options of a deletion: all from the body if there is one, else all from the query.
@@ -96,12 +102,15 @@ impl ApiServer {
             if is_bad_request { status::bad_request(why) } else { status::untyped(why) }
         };
         let unread = |why: &str| refuse(&format!("couldn't get version/kind; json parse error: {why}"));
+        if *body == Body::Empty {
+            let read = DeleteOptions::of_query(options)?;
+            return read.check(&Json::Null).map(|()| read);
+        }
+        check_media_type(options)?;
         let tree = match body {
-            Body::Empty => {
-                let read = DeleteOptions::of_query(options)?;
-                return read.check(&Json::Null).map(|()| read);
-            }
+            Body::Empty | Body::TooLong => &NULL,
             Body::Raw(text) => return Err(unread(&syntax::problem(text))),
+            Body::Unread { why, .. } => return Err(refuse(why)),
             Body::Json(tree) if tree.is_object() || tree.is_null() => tree,
             Body::Json(other) => return Err(unread(&syntax::no_object(other))),
         };

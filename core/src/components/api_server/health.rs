@@ -58,6 +58,16 @@ const CHECKS: [Check; 37] = [
     Check("shutdown", "r", ""),
 ];
 
+/// Returns the paths of all checks.
+pub(super) fn paths(profile: &Profile) -> Vec<String> {
+    let mut paths = Vec::new();
+    for door in ["healthz", "livez", "readyz"] {
+        let is_there = |check: &&Check| check.1.contains(&door[..1]) && (check.2.is_empty() || profile.is(check.2));
+        paths.extend(CHECKS.iter().filter(is_there).map(|check| format!("/{door}/{}", check.0)));
+    }
+    paths
+}
+
 /// Answers a health path; `None` for any other path.
 pub(super) fn path(path: &str, call: &Call, profile: &Profile) -> Option<Result<Answer, Answer>> {
     let (door, check) = ["healthz", "livez", "readyz"].into_iter().find_map(|door| {

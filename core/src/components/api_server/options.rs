@@ -3,13 +3,13 @@
 //! Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go and pkg/apis/meta/internalversion (v1.34).
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::status;
 use super::validation::{FieldError, Problem, worded};
-use crate::network::{APPLY_PATCH, Answer, Call, Verb};
-use crate::objects::Text;
+use crate::network::{APPLY_PATCH, Answer, Body, Call, Verb};
+use crate::objects::{Json, Text, yaml};
 use crate::profile::Settings;
 
 /// Longest name of a manager of fields in bytes. Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go
@@ -46,23 +46,34 @@ pub(super) struct RequestOptions {
     /// The media type of the body, without parameters; empty for none.
     pub(super) content_type: String,
     pub(super) query: Vec<(Text, Text)>,
+    /// The body as it was written, if a client has sent a text.
+    pub(super) text: Option<Text>,
 }
 
 impl RequestOptions {
     pub(super) fn read(call: &Call, settings: &Settings) -> Result<Self, Answer> {
         let text = |name: &str| call.parameter(name).cloned().unwrap_or_default();
         let mut errors = Vec::new();
-        if matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch) {
+        // A parameter that is no option of the verb is not looked at; a deletion takes all options from its body if it
+        // has one.
+        let writes = matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
+        let lists = matches!(call.verb, Verb::List | Verb::Watch | Verb::DeleteCollection);
+        let deletes = matches!(call.verb, Verb::Delete | Verb::DeleteCollection) && call.body == Body::Empty;
+        let when = |is_option: bool, name: &str| if is_option { text(name) } else { Text::of("") };
+        if writes {
             check_manager(call, &mut errors);
         }
-        let dry_run = text("dryRun");
-        if !dry_run.is_empty() && dry_run != "All" {
+        let dry_run: Vec<&str> = if writes || deletes { values(call, "dryRun") } else { Vec::new() };
+        if dry_run.iter().any(|value| *value != "All") {
             let why = "supported values: \"All\"";
-            let value = format!("[{:?}]", dry_run.as_str());
-            let go = format!("[]string{{{:?}}}", dry_run.as_str());
+            let listed = |separator: &str| {
+                dry_run.iter().map(|value| format!("{value:?}")).collect::<Vec<String>>().join(separator)
+            };
+            let go = format!("[]string{{{}}}", listed(", "));
+            let value = format!("[{}]", listed(","));
             errors.push(FieldError::new("dryRun", Problem::NotSupported, value, why).in_go(go));
         }
-        let field_validation = match text("fieldValidation").as_str() {
+        let field_validation = match when(writes, "fieldValidation").as_str() {
             "" | "Warn" => FieldValidation::Warn,
             "Ignore" => FieldValidation::Ignore,
             "Strict" => FieldValidation::Strict,
@@ -87,21 +98,38 @@ impl RequestOptions {
             force: call.parameter("force").is_some_and(is_true),
             label_selector: text("labelSelector"),
             field_selector: text("fieldSelector"),
-            limit: number(&text("limit"))?,
+            limit: number(&when(lists, "limit"))?,
             next: text("continue"),
             resource_version: text("resourceVersion"),
             version_match: text("resourceVersionMatch"),
-            timeout_seconds: number(&text("timeoutSeconds"))?,
+            timeout_seconds: number(&when(lists, "timeoutSeconds"))?,
             bookmarks: is_true(&text("allowWatchBookmarks")),
             send_initial_events: call.parameter("sendInitialEvents").map(is_true),
             content_type: media_type(call.header_value("content-type").map_or("", Text::as_str)),
             query: call.query.clone(),
+            text: call.text.clone(),
         })
     }
 
     /// Returns the first value of a parameter.
     pub(super) fn parameter(&self, name: &str) -> Option<&Text> {
         self.query.iter().find(|(key, _)| *key == *name).map(|(_, value)| value)
+    }
+
+    /// Returns the body's text if it is JSON by its media type.
+    pub(super) fn json_text(&self) -> Option<&str> {
+        self.text.as_deref().filter(|_| !self.content_type.contains("yaml"))
+    }
+
+    /// Returns what a strict reader says of keys that stand twice in a body in YAML.
+    pub(super) fn repeated_yaml_keys(&self) -> Vec<String> {
+        let text = self.text.as_deref().filter(|_| self.content_type.contains("yaml"));
+        text.and_then(|text| yaml::read(text).ok()).map(|document| document.repeated).unwrap_or_default()
+    }
+
+    /// Returns the body as messages quote it: as it was written.
+    pub(super) fn quoted(&self, tree: &Json) -> String {
+        self.text.as_ref().map_or_else(|| tree.to_string(), |text| String::from(text.as_str()))
     }
 
     /// Returns the revision that the request names, or what is wrong with it.
@@ -115,6 +143,11 @@ impl RequestOptions {
             format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}")
         })
     }
+}
+
+/// Returns all values of a parameter.
+fn values<'a>(call: &'a Call, name: &str) -> Vec<&'a str> {
+    call.query.iter().filter(|(own, _)| **own == *name).map(|(_, value)| value.as_str()).collect()
 }
 
 /// Checks who is to be named as the manager of fields, and that a patch which applies nothing is not forced.
@@ -138,7 +171,7 @@ fn check_manager(call: &Call, errors: &mut Vec<FieldError>) {
 
 fn applies(call: &Call) -> bool {
     let media = call.header_value("content-type").map_or("", Text::as_str);
-    call.verb == Verb::Patch && media_type(media) == APPLY_PATCH
+    call.verb == Verb::Patch && media.split(';').next().unwrap_or("").trim() == APPLY_PATCH
 }
 
 /// Source: Go's unicode.IsPrint: of all spaces the usual one alone.
@@ -146,8 +179,20 @@ fn is_printable(letter: char) -> bool {
     letter == ' ' || !letter.is_control() && !letter.is_whitespace()
 }
 
+/// Returns the media type without its parameters, or the whole header if it is none.
+/// Source: mime mediatype.go (Go 1.24), `ParseMediaType`.
 fn media_type(header: &str) -> String {
-    header.split(';').next().unwrap_or("").trim().to_lowercase()
+    let mut parts = header.split(';').map(str::trim);
+    let media = parts.next().unwrap_or("").to_lowercase();
+    let last = header.split(';').count().saturating_sub(2);
+    let is_parameter = |(at, part): (usize, &str)| {
+        part.is_empty() && at == last
+            || part.split_once('=').is_some_and(|(name, value)| {
+                !name.is_empty() && !value.is_empty() && !name.contains(char::is_whitespace)
+            })
+    };
+    let is_well_formed = (header.is_empty() || !media.is_empty()) && parts.enumerate().all(is_parameter);
+    if is_well_formed { media } else { header.to_lowercase() }
 }
 
 /// Reads a whole number above zero; `None` for anything smaller.
@@ -201,6 +246,21 @@ mod tests {
             let wanted =
                 if why.is_empty() { "".into() } else { format!("PatchOptions.meta.k8s.io \"\" is invalid: {why}") };
             assert_eq!(refused, wanted, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_is_no_media_type_is_not_taken_for_one() {
+        let cases = [
+            ("", ""),
+            ("Application/JSON", "application/json"),
+            ("application/json; charset=utf-8", "application/json"),
+            ("application/json;", "application/json"),
+            ("application/json; charset", "application/json; charset"),
+            (";", ";"),
+        ];
+        for (header, media) in cases {
+            assert_eq!(super::media_type(header), media, "{header}");
         }
     }
 }

@@ -43,8 +43,7 @@ impl Token {
         let text = String::from_utf8(bytes.clone());
         let json = text.ok().and_then(|text| Json::parse(&text).ok());
         let Some(json) = json else {
-            let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-            return Err(bad(super::syntax::problem(&text)));
+            return Err(bad(super::syntax::problem_of_bytes(&bytes)));
         };
         let version = json.get("v").as_str().unwrap_or("");
         if version != VERSION {
@@ -117,8 +116,10 @@ impl ApiServer {
             let revision = u64::try_from(token.revision).unwrap_or(self.revision);
             return if revision > self.revision { Err(self.not_yet(revision)) } else { Ok((revision, Some(token))) };
         }
+        // Before that the watch cache told it in its own way, and only what it left to the store was a bad request.
+        let reads_store = is_exact(options) || options.limit.is_some();
         let asked = options.version().map_err(|why| {
-            if self.settings.profile().is("bad-list-versions-are-bad-requests") {
+            if reads_store || self.settings.profile().is("bad-list-versions-are-bad-requests") {
                 status::bad_request(&format!("invalid resource version: {why}"))
             } else {
                 status::untyped(&why)

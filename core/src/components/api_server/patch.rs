@@ -5,16 +5,17 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::call::RequestInfo;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
-use super::{ApiServer, Origin, status, syntax};
+use super::{ApiServer, Origin, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
-use crate::objects::Json;
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
+use crate::objects::{Json, WrittenJson};
 
 /// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
 /// `maxJSONPatchOperations`.
@@ -36,13 +37,18 @@ impl ApiServer {
     ) -> Result<Answer, Answer> {
         let kind = info.of;
         let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
-        let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
+        // Unlike that of other bodies, the media type of a patch is compared as it is written.
+        let content_type = String::from(content_type.split(';').next().unwrap_or("").trim());
         if options.applies {
             return self.apply(info, options, origin, call);
         }
         if kind.is(Trait::Custom) && ![JSON_PATCH, MERGE_PATCH].contains(&content_type.as_str()) {
             return Err(status::failure(415, "UnsupportedMediaType", CUSTOM_PATCHES, None));
         }
+        self.check_patch_type(call, &content_type)?;
+        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &info.name));
+        };
         let patch = patch_body(&call.body, &content_type)?;
         if info.kind == self.leases
             && !options.dry_run
@@ -52,13 +58,16 @@ impl ApiServer {
         {
             return Ok(answer);
         }
-        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &info.name));
-        };
         let is_scale = info.subresource == *"scale";
         let old = if is_scale { self.scale_of(info, &current) } else { current.json() };
+        let complaints = self.complaints_about_patch(options, &patch, &content_type)?;
+        let mut touched = patch.clone();
         let patched = match content_type.as_str() {
-            JSON_PATCH => apply_json_patch(&patch, &old)?,
+            JSON_PATCH => {
+                let operations = read_json_patch(&patch)?;
+                touched = operations.touched();
+                operations.apply(&old).map_err(|_| rejected())?
+            }
             MERGE_PATCH => merge(&old, &patch),
             _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
         };
@@ -66,8 +75,12 @@ impl ApiServer {
             return self.write_scale(info, options, origin, &current, &patched);
         }
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
-        let read = self.decode_patched(kind, options, &patched, &old).map_err(|refusal| {
-            let shown = if strategic { go_value(&patch) } else { patched.to_string() };
+        let read = self.decode_patched(kind, options, complaints, (&patched, &old, strategic)).map_err(|refusal| {
+            let document = || match kind.is(Trait::Custom) {
+                true => patched.to_string(),
+                false => self.schema.go_json(kind.type_name(), &patched, Some(&touched)),
+            };
+            let shown = if strategic { go_value(&patch) } else { document() };
             match refusal {
                 PatchRefusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
                 PatchRefusal::Type(why) | PatchRefusal::Other(why) => refuse_document(&shown, why),
@@ -88,23 +101,54 @@ impl ApiServer {
         &self,
         kind: &Kind,
         options: &RequestOptions,
-        tree: &Json,
-        old: &Json,
+        mut complaints: Vec<String>,
+        (tree, old, is_strategic): (&Json, &Json, bool),
     ) -> Result<Read, PatchRefusal> {
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
-        if found_kind != kind.name || found_version != kind.resource.api_version() {
+        let is_other = !found_kind.is_empty() && found_kind != kind.name;
+        // The outcome of a strategic merge patch is a Go structure already, which its kind does not change.
+        if !is_strategic && (is_other || found_version != kind.resource.api_version()) {
             let scheme = self.settings.profile().text("scheme-name");
-            return Err(PatchRefusal::Other(format!(
-                "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"
-            )));
+            let shown = if found_kind.is_empty() { kind.name } else { found_kind };
+            return Err(PatchRefusal::Other(strategy::wrong_kind(kind, shown, found_version, scheme)));
         }
         let decoded = self.decode(kind, tree, old).map_err(|error| PatchRefusal::Type(error.to_string()))?;
-        let unknown = unknown_fields(&decoded);
-        if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
-            return Err(PatchRefusal::Other(format!("strict decoding error: {}", unknown.join(", "))));
+        complaints.extend(unknown_fields(&decoded));
+        if options.field_validation == FieldValidation::Strict && !complaints.is_empty() {
+            return Err(PatchRefusal::Other(format!("strict decoding error: {}", complaints.join(", "))));
         }
-        Ok(Read { tree: decoded.object, warnings: warnings(options, &unknown) })
+        Ok(Read { tree: decoded.object, warnings: warnings(options, &complaints) })
+    }
+
+    /// Says which fields of a patch come twice, and which fields of an operation are unknown.
+    fn complaints_about_patch(
+        &self,
+        options: &RequestOptions,
+        patch: &Json,
+        content_type: &str,
+    ) -> Result<Vec<String>, Answer> {
+        if options.field_validation == FieldValidation::Ignore {
+            return Ok(Vec::new());
+        }
+        let written = options.text.as_deref().and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(patch));
+        if content_type != JSON_PATCH {
+            return Ok(written.repeated());
+        }
+        let told = self.schema.complaints("jsonPatchOp", &written);
+        let told = told.map_err(|error| status::bad_request(&format!("error decoding patch: {error}")))?;
+        Ok(told.into_iter().map(|complaint| format!("json patch {complaint}")).collect())
+    }
+
+    /// Refuses a patch of an unknown media type.
+    fn check_patch_type(&self, call: &Call, content_type: &str) -> Result<(), Answer> {
+        if [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH].contains(&content_type) {
+            return Ok(());
+        }
+        let refuses_nothing = matches!(call.body, Body::Empty) && self.settings.profile().is("no-body-is-a-bad-type");
+        let list = if refuses_nothing { "\n\nAvailable representations: " } else { "" };
+        let message = format!("415: Unsupported Media Type{list}");
+        Err(status::failure(415, "UnsupportedMediaType", &message, Some(Json::object())))
     }
 }
 
@@ -162,15 +206,14 @@ pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), 
 }
 
 fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {
-    let known = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH].contains(&content_type);
-    if !known {
-        let message = "415: Unsupported Media Type";
-        return Err(status::failure(415, "UnsupportedMediaType", message, Some(Json::object())));
-    }
     let prefix = if content_type == STRATEGIC_MERGE_PATCH { "" } else { "error decoding patch: " };
     match body {
         Body::Json(patch) => match patch {
             Json::Object(_) => Ok(patch.clone()),
+            // Go reads null as a map without fields, or as a list without operations.
+            Json::Null if content_type == STRATEGIC_MERGE_PATCH => Ok(Json::object()),
+            Json::Null if content_type == JSON_PATCH => Ok(Json::array(Vec::new())),
+            Json::Null => Err(status::bad_request("Invalid JSON Patch")),
             _ if content_type == JSON_PATCH => Ok(patch.clone()),
             other => {
                 let found = match other {
@@ -184,12 +227,13 @@ fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {
                 )))
             }
         },
-        Body::Empty => Err(status::bad_request(&format!("{prefix}{}", syntax::problem("")))),
+        Body::Empty | Body::TooLong => Err(status::bad_request(&format!("{prefix}{}", syntax::problem("")))),
         Body::Raw(text) => Err(status::bad_request(&format!("{prefix}{}", syntax::problem(text)))),
+        Body::Unread { why, .. } => Err(status::bad_request(&format!("{prefix}{why}"))),
     }
 }
 
-fn apply_json_patch(patch: &Json, old: &Json) -> Result<Json, Answer> {
+fn read_json_patch(patch: &Json) -> Result<JsonPatch, Answer> {
     let patch =
         JsonPatch::parse(patch).map_err(|error| status::bad_request(&format!("error decoding patch: {error}")))?;
     if patch.len() > MOST_OPERATIONS {
@@ -199,7 +243,7 @@ fn apply_json_patch(patch: &Json, old: &Json) -> Result<Json, Answer> {
         );
         return Err(status::failure(413, "RequestEntityTooLarge", &message, None));
     }
-    patch.apply(old).map_err(|_| rejected())
+    Ok(patch)
 }
 
 fn rejected() -> Answer {

@@ -1,9 +1,11 @@
 //! The paths that are no resources: version, health, discovery.
 //!
-//! Mirrors k8s.io/apiserver pkg/{server/routes,endpoints/discovery} (v1.34), in the legacy form of discovery. A web
+//! Mirrors k8s.io/apiserver pkg/{server/routes,endpoints/discovery} (v1.34). A web
 //! service upstream takes GET only and refuses other media types; a plain handler, as of `/apis`, takes any method.
 //! Inputs: a path and its request. Outputs: the answer.
 
+mod aggregated;
+mod index;
 mod openapi;
 
 use alloc::collections::BTreeMap;
@@ -28,6 +30,15 @@ impl ApiServer {
     pub(super) fn path(&self, call: &Call, path: &str) -> Result<Answer, Answer> {
         let (path, _query) = path.split_once('?').unwrap_or((path, ""));
         let trimmed = path.trim_end_matches('/');
+        if trimmed.is_empty() {
+            return Ok(index::list(self.settings.profile(), &self.kinds));
+        }
+        if let Some(answer) = index::open_id(trimmed, call) {
+            return answer;
+        }
+        if let Some(answer) = self.aggregated(trimmed, call) {
+            return answer;
+        }
         if let Some(answer) = health::path(trimmed, call, self.settings.profile()) {
             return answer;
         }
@@ -41,6 +52,24 @@ impl ApiServer {
             _ => content_negotiation::check_path(call, content_negotiation::Served::All)?,
         }
         Ok(answer)
+    }
+
+    /// Answers a client that asks for discovery in one document; `None` if it takes another form first.
+    fn aggregated(&self, trimmed: &str, call: &Call) -> Option<Result<Answer, Answer>> {
+        let profile = self.settings.profile();
+        let is_list = matches!(trimmed, "/api" | "/apis");
+        let has_beta = profile.is("discovery-has-beta-form");
+        let version = is_list.then(|| content_negotiation::discovery_version(call, has_beta)).flatten()?;
+        if trimmed == "/apis" {
+            return Some(Ok(aggregated::answer(call, version, groups(profile, &self.kinds), (profile, &self.kinds))));
+        }
+        let core = Vec::from([("", Vec::from(["v1"]))]);
+        let is_read = call.verb == Verb::Get;
+        Some(if is_read {
+            Ok(aggregated::answer(call, version, core, (profile, &self.kinds)))
+        } else {
+            Err(status::method_not_allowed())
+        })
     }
 
     fn discovered(&self, trimmed: &str) -> Result<Answer, Answer> {
@@ -182,7 +211,8 @@ fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kind
             entry.set(&["storageVersionHash"], storage_hash(group, version, kind.name, profile));
         }
         resources.push(entry);
-        for sub in kind.subresources {
+        let has_resize = profile.is("pods-have-resize");
+        for sub in kind.subresources.iter().filter(|sub| sub.name != "resize" || has_resize) {
             let mut entry = json!({"name": format!("{}/{}", kind.resource.plural, sub.name), "singularName": "",
                 "namespaced": kind.is_namespaced(), "kind": sub.kind, "verbs": sub.verbs});
             if !sub.version.is_empty() {

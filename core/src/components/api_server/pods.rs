@@ -9,6 +9,7 @@ use alloc::string::ToString;
 use jiff::Timestamp;
 
 use super::fields::{put, round_up};
+use super::validation::pod_resources;
 use crate::json;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text, time};
@@ -48,6 +49,7 @@ pub(super) fn default(tree: &mut Json) {
             default_volume(volume);
         }
     }
+    pod_resources::default_requests(spec);
 }
 
 fn default_container(container: &mut Json, host_network: bool) {
@@ -144,6 +146,17 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
     // Source: pkg/api/pod/util.go (v1.34), `dropDisabledPodLevelResources`.
     if !settings.profile().is("pod-level-resources") {
         tree.remove(&["spec", "resources"]);
+    }
+    // Source: as above, `dropDisabledDynamicResourceAllocationFields`.
+    if !settings.profile().is("dynamic-resources-are-served") {
+        tree.remove(&["spec", "resourceClaims"]);
+        for list in ["containers", "initContainers", "ephemeralContainers"] {
+            if tree.at(&["spec", list]).is_array() {
+                for container in tree.entry(&["spec", list]).make_array() {
+                    container.remove(&["resources", "claims"]);
+                }
+            }
+        }
     }
     if tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().is_some_and(|seconds| seconds < 0) {
         tree.set(&["spec", "terminationGracePeriodSeconds"], 1_i64);

@@ -73,6 +73,14 @@ pub(super) fn method_not_allowed() -> Answer {
     failure(405, "MethodNotAllowed", message, Some(Json::object()))
 }
 
+/// 415 in place of a 406 of a web service, as older ones answer a request that has no body.
+pub(super) fn as_unsupported_media_type(refusal: Answer) -> Answer {
+    let message = refusal.message();
+    let Some(list) = message.strip_prefix("406: Not Acceptable") else { return refusal };
+    let message = format!("415: Unsupported Media Type{list}");
+    failure(415, "UnsupportedMediaType", &message, Some(Json::object()))
+}
+
 /// 409 AlreadyExists.
 pub(super) fn already_exists(resource: &Resource, name: &str) -> Answer {
     let message = format!("{} {name:?} already exists", resource.qualified());

@@ -1,20 +1,21 @@
 //! The error message for a body that is not JSON.
 //!
-//! Mirrors the scanner of Go's encoding/json (1.24) and `summarizeData` of k8s.io/apiserver
-//! pkg/endpoints/handlers/rest.go (v1.34). Inputs: the text of a body. Outputs: the message's end.
+//! Mirrors the scanner of Go's encoding/json (1.24). Inputs: the text of a body. Outputs: the message's end.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::objects::Json;
+use crate::objects::{Json, TOO_DEEP, WrittenJson, without_depths};
 
 const CUT_OFF: &str = "unexpected end of JSON input";
-/// How much of a body a message quotes. Source: k8s.io/apiserver pkg/endpoints/handlers/create.go (v1.34).
-const QUOTED: usize = 30;
-
 /// Says where a text departs from JSON; for a text that is JSON, the message for one that ends too early.
 pub(super) fn problem(text: &str) -> String {
-    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0 };
+    without_depths(text).map_or_else(|| TOO_DEEP.to_string(), |text| problem_of_bytes(text.as_bytes()))
+}
+
+/// Says the same of bytes that may be no text, and are few.
+pub(super) fn problem_of_bytes(bytes: &[u8]) -> String {
+    let mut scanner = Scanner { bytes, at: 0 };
     let found = scanner.value().and_then(|()| {
         scanner.skip();
         scanner.peek().map_or(Ok(()), |byte| Err(wrong(byte, "after top-level value")))
@@ -37,29 +38,14 @@ pub(super) fn no_object(value: &Json) -> String {
 }
 
 /// Names what a value is that should be a text; nothing if it is one, or none at all.
-pub(super) fn no_text(value: &Json) -> Option<&'static str> {
+pub(super) fn no_text(value: &WrittenJson) -> Option<&'static str> {
     match value {
-        Json::Str(_) | Json::Null => None,
-        Json::Array(_) => Some("array"),
-        Json::Object(_) => Some("object"),
-        Json::Bool(_) => Some("bool"),
-        Json::Int(_) | Json::Float(_) => Some("number"),
+        WrittenJson::Str(_) | WrittenJson::Null => None,
+        WrittenJson::List(_) => Some("array"),
+        WrittenJson::Fields(_) => Some("object"),
+        WrittenJson::Bool(_) => Some("bool"),
+        WrittenJson::Number(_) => Some("number"),
     }
-}
-
-/// Returns the beginning of a body as messages show it: text if it looks like JSON, else hexadecimal digits.
-pub(super) fn summary(text: &str) -> String {
-    let bytes = text.as_bytes();
-    if bytes.is_empty() {
-        return "<empty>".to_string();
-    }
-    let shown = &bytes[..bytes.len().min(QUOTED)];
-    let dots = if bytes.len() > QUOTED { " ..." } else { "" };
-    if bytes[0] == b'{' {
-        return format!("{}{dots}", String::from_utf8_lossy(shown));
-    }
-    let digits: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{digits}{dots}")
 }
 
 fn wrong(byte: u8, place: &str) -> String {
@@ -221,7 +207,7 @@ impl Scanner<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{problem, summary};
+    use super::problem;
 
     #[test]
     fn a_text_that_is_no_json_is_told_in_gos_words() {
@@ -237,16 +223,11 @@ mod tests {
             ("tru", "unexpected end of JSON input"),
             ("trux", "invalid character 'x' in literal true (expecting 'e')"),
             ("-x", "invalid character 'x' in numeric literal"),
+            (&"[".repeat(1_000_000), "exceeded max depth"),
+            (&"[".repeat(1000), "unexpected end of JSON input"),
         ];
         for (text, expected) in cases {
             assert_eq!(problem(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn a_body_is_quoted_by_its_beginning() {
-        assert_eq!(summary(""), "<empty>");
-        assert_eq!(summary("ab"), "6162");
-        assert_eq!(summary("{\"a\": 1234567890123456789012345}"), "{\"a\": 123456789012345678901234 ...");
     }
 }

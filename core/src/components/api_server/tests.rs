@@ -17,6 +17,8 @@ use crate::network::{
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{Release, Settings};
 
+mod http;
+
 struct Fixture {
     server: ApiServer,
     now: Timestamp,

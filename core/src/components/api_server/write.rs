@@ -5,23 +5,25 @@
 //! and the object with warnings, or the refusal. Invariant: a refused write, a dry run and a write without a change
 //! commit nothing.
 
+mod body;
+
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::attributes::Attributes;
 use super::call::{RequestInfo, json_of};
-use super::content_negotiation::BODY_TYPES;
 use super::fields::put;
 use super::managers::is_same_but_times;
 use super::naming::{check_name, fix_namespace};
-use super::options::{FieldValidation, RequestOptions};
+use super::options::RequestOptions;
 use super::validation::{FieldError, worded};
-use super::{ApiServer, Origin, admission, certificates, custom, status, strategy, syntax};
+use super::{ApiServer, Origin, admission, certificates, custom, status, strategy};
 use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
-use crate::objects::schema::Decoded;
-use crate::objects::{Json, NULL, Object, ObjectKey, Text, base64, time};
+use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
+
+pub(super) use body::{check_media_type, unknown_fields, warnings};
 
 /// An object of a request, as the server has understood it.
 pub(super) struct Read {
@@ -47,6 +49,7 @@ impl ApiServer {
     ) -> Result<Answer, Answer> {
         let kind = info.of;
         if kind.name == "Binding" {
+            let warnings = self.check_body(kind, options, &body)?;
             let binding = json_of(body).unwrap_or_default();
             let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             let pods = kinds::find(&PODS).expect("a kind of the table");
@@ -57,10 +60,13 @@ impl ApiServer {
                 name,
                 subresource: Text::of("binding"),
             };
-            return self.bind(&pod, options, origin, &binding);
+            let answer = self.bind(&pod, options, origin, &binding);
+            return answer.map(|answer| with_warnings(answer, warnings));
         }
         if kind.is(Trait::Review) {
-            return self.review(info, origin, json_of(body));
+            let warnings = self.check_body(kind, options, &body)?;
+            let answer = self.review(info, origin, json_of(body));
+            return answer.map(|answer| with_warnings(answer, warnings));
         }
         let read = self.read_body(kind, options, body, &NULL)?;
         match self.create_tree(info, options, origin, read.tree) {
@@ -275,101 +281,6 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Reads the object of a POST or PUT; parts that are shared with the stored one are not decoded again.
-    fn read_body(&self, kind: &Kind, options: &RequestOptions, body: Body, known: &Json) -> Result<Read, Answer> {
-        let refuse = |why: &str| {
-            status::bad_request(&format!("the object provided is unrecognized (must be of type {}): {why}", kind.name))
-        };
-        if !options.content_type.is_empty() && !BODY_TYPES.contains(&options.content_type.as_str()) {
-            let message = format!(
-                "the body of the request was in an unknown format - accepted media types include: {}",
-                BODY_TYPES.join(", ")
-            );
-            return Err(status::failure(415, "UnsupportedMediaType", &message, None));
-        }
-        let tree = match body {
-            Body::Json(tree) if tree.is_object() => tree,
-            Body::Json(Json::Null) => Json::object(),
-            Body::Json(other) => {
-                return Err(refuse(&format!(
-                    "couldn't get version/kind; json parse error: {} ({})",
-                    syntax::no_object(&other),
-                    syntax::summary(&other.to_string())
-                )));
-            }
-            Body::Empty | Body::Raw(_) => {
-                let text = if let Body::Raw(text) = &body { text.as_str() } else { "" };
-                return Err(refuse(&format!(
-                    "couldn't get version/kind; json parse error: {} ({})",
-                    syntax::problem(text),
-                    syntax::summary(text)
-                )));
-            }
-        };
-        for field in ["apiVersion", "kind"] {
-            if let Some(found) = syntax::no_text(tree.get(field)) {
-                return Err(refuse(&format!(
-                    "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go struct field \
-                     .{field} of type string ({})",
-                    syntax::summary(&tree.to_string())
-                )));
-            }
-        }
-        let said = |field: &str| tree.get(field).as_str().unwrap_or("");
-        let (found_kind, found_version) = (said("kind"), said("apiVersion"));
-        let wanted = kind.resource.api_version();
-        let handled = |why: &str| {
-            let version = found_version.rsplit('/').next().unwrap_or("");
-            status::bad_request(&format!(
-                "{found_kind} in version {version:?} cannot be handled as a {}: {why}",
-                kind.name
-            ))
-        };
-        if found_version != wanted && strategy::has_version(kind, found_kind, found_version) {
-            return Err(status::bad_request(&format!(
-                "the API version in the data ({found_version}) does not match the expected API version ({wanted})"
-            )));
-        }
-        if !found_kind.is_empty() && (found_kind != kind.name || !found_version.is_empty() && found_version != wanted) {
-            return Err(handled(&strategy::wrong_kind(
-                kind,
-                found_kind,
-                found_version,
-                self.settings.profile().text("scheme-name"),
-            )));
-        }
-        let decoded = self.decode(kind, &tree, known).map_err(|error| {
-            let version = kind.resource.version.as_str();
-            status::bad_request(&format!(
-                "{} in version {version:?} cannot be handled as a {}: {error}",
-                kind.name, kind.name
-            ))
-        })?;
-        if kind.name == "CertificateSigningRequest"
-            && let Some(at) = base64::problem(tree.at(&["spec", "request"]).as_str().unwrap_or(""))
-        {
-            let version = kind.resource.version.as_str();
-            return Err(status::bad_request(&format!(
-                "{0} in version {version:?} cannot be handled as a {0}: illegal base64 data at input byte {at}",
-                kind.name
-            )));
-        }
-        let unknown = unknown_fields(&decoded);
-        let mut tree = decoded.object;
-        tree.set(&["kind"], kind.name);
-        tree.set(&["apiVersion"], wanted);
-        if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
-            let version = kind.resource.version.as_str();
-            return Err(status::bad_request(&format!(
-                "{} in version {version:?} cannot be handled as a {}: strict decoding error: {}",
-                kind.name,
-                kind.name,
-                unknown.join(", ")
-            )));
-        }
-        Ok(Read { tree, warnings: warnings(options, &unknown) })
-    }
-
     /// Refuses new objects in a namespace that is going away. Source: k8s.io/apiserver
     /// pkg/admission/plugin/namespace/lifecycle/admission.go (v1.34).
     fn refuse_if_terminating(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), Answer> {
@@ -398,20 +309,8 @@ pub(super) fn with_warnings(mut refusal: Answer, warnings: Vec<Text>) -> Answer 
     refusal
 }
 
-/// Names the fields that no type of the release has.
-pub(super) fn unknown_fields(decoded: &Decoded) -> Vec<String> {
-    decoded.unknown.iter().map(|field| format!("unknown field {field:?}")).collect()
-}
-
-pub(super) fn warnings(options: &RequestOptions, unknown: &[String]) -> Vec<Text> {
-    if options.field_validation == FieldValidation::Ignore {
-        return Vec::new();
-    }
-    as_headers(unknown)
-}
-
 /// Writes warnings as headers carry them. Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `NewWarningHeader`.
-fn as_headers(warnings: &[String]) -> Vec<Text> {
+pub(super) fn as_headers(warnings: &[String]) -> Vec<Text> {
     warnings.iter().map(|text| Text::from(format!("299 - \"{}\"", text.replace('"', "\\\"")))).collect()
 }
 

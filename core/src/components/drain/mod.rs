@@ -301,7 +301,7 @@ impl Drain {
             self.delete_pods(going, now);
         } else {
             let (verb, target) = (Verb::Get, Target::Path(Text::of("/api/v1")));
-            let call = Call { verb, target, query: Vec::new(), headers: Vec::new(), body: Body::Empty };
+            let call = Call { verb, target, query: Vec::new(), headers: Vec::new(), body: Body::Empty, text: None };
             self.send(AskedFor::Discovery, call, None, now);
         }
     }

@@ -64,6 +64,28 @@ impl JsonPatch {
         self.0.is_empty()
     }
 
+    /// Returns which containers the operations look into, as an object each, and which values they set, as `true`.
+    #[must_use]
+    pub fn touched(&self) -> Json {
+        let mut tree = Json::object();
+        for Operation { op, path, from, .. } in &self.0 {
+            let sets = !matches!(op.as_str(), "remove" | "test");
+            for (path, sets) in [(path, sets), (from, false)] {
+                let parts = path.as_deref().map(parts).unwrap_or_default();
+                let Some((last, containers)) = parts.split_last() else { continue };
+                let mut place = &mut tree;
+                for part in containers {
+                    place = place.make_object().entry(part);
+                }
+                let place = place.make_object();
+                if sets && place.get(last).is_none() {
+                    place.insert(last.as_str(), true);
+                }
+            }
+        }
+        tree
+    }
+
     /// Applies all operations in order.
     ///
     /// # Errors

@@ -261,7 +261,7 @@ impl<'a> SchemaDecoder<'a> {
             Json::Array(_) => "array".to_owned(),
             _ => "object".to_owned(),
         };
-        let wanted = self.go_type(kind);
+        let wanted = go_type(self.schema, kind);
         let fields = self.path.iter().filter_map(|step| match step {
             PathElement::Field(name) => Some(*name),
             PathElement::Item(_) => None,
@@ -272,21 +272,22 @@ impl<'a> SchemaDecoder<'a> {
             fields.collect::<Vec<_>>().join(".")
         ))
     }
+}
 
-    fn go_type(&self, kind: &FieldType) -> String {
-        match kind {
-            FieldType::Str | FieldType::Time | FieldType::MicroTime => "string".to_owned(),
-            FieldType::Int => "int64".to_owned(),
-            FieldType::Int32 => "int32".to_owned(),
-            FieldType::Bool => "bool".to_owned(),
-            FieldType::Float => "float64".to_owned(),
-            FieldType::Quantity => "resource.Quantity".to_owned(),
-            FieldType::IntOrString => "intstr.IntOrString".to_owned(),
-            FieldType::Any => "interface {}".to_owned(),
-            FieldType::Object(place) => format!("v1.{}", self.schema.at(*place).name),
-            FieldType::List(item) => format!("[]{}", self.go_type(item)),
-            FieldType::Map(item) => format!("map[string]{}", self.go_type(item)),
-        }
+/// Returns the name of the Go type that a field has.
+pub(super) fn go_type(schema: &Schema, kind: &FieldType) -> String {
+    match kind {
+        FieldType::Str | FieldType::Time | FieldType::MicroTime => "string".to_owned(),
+        FieldType::Int => "int64".to_owned(),
+        FieldType::Int32 => "int32".to_owned(),
+        FieldType::Bool => "bool".to_owned(),
+        FieldType::Float => "float64".to_owned(),
+        FieldType::Quantity => "resource.Quantity".to_owned(),
+        FieldType::IntOrString => "intstr.IntOrString".to_owned(),
+        FieldType::Any => "interface {}".to_owned(),
+        FieldType::Object(place) => format!("v1.{}", schema.at(*place).name),
+        FieldType::List(item) => format!("[]{}", go_type(schema, item)),
+        FieldType::Map(item) => format!("map[string]{}", go_type(schema, item)),
     }
 }
 
@@ -317,7 +318,7 @@ fn is_canonical(text: &str) -> bool {
     }
 }
 
-fn quantity(text: &str) -> Result<Json, DecodeError> {
+pub(super) fn quantity(text: &str) -> Result<Json, DecodeError> {
     let text = text.trim();
     match Quantity::canonical(text) {
         Some(printed) => Ok(Json::text(printed)),
@@ -353,7 +354,7 @@ fn is_whole_second(text: &str) -> bool {
         && MOST.iter().all(|(at, least, most)| (*least..=*most).contains(&&[bytes[*at], bytes[at + 1]]))
 }
 
-fn read_time(text: &Text) -> Result<Json, DecodeError> {
+pub(super) fn read_time(text: &Text) -> Result<Json, DecodeError> {
     if is_whole_second(text) {
         return Ok(Json::Str(text.clone()));
     }
@@ -364,7 +365,7 @@ fn read_time(text: &Text) -> Result<Json, DecodeError> {
     Err(time_error(text, "2006-01-02T15:04:05Z07:00"))
 }
 
-fn read_micro_time(text: &Text) -> Result<Json, DecodeError> {
+pub(super) fn read_micro_time(text: &Text) -> Result<Json, DecodeError> {
     const LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
     let Some(at) = time::parse(text) else { return Err(time_error(text, LAYOUT)) };
     let after_seconds = text.get(19..).unwrap_or("");

@@ -5,6 +5,8 @@
 //! are, so that any kind can be stored.
 
 mod decode;
+mod print;
+mod strict;
 mod types;
 
 use alloc::boxed::Box;
@@ -45,6 +47,8 @@ pub struct Field {
     merge: Merge,
     /// Whether Go prints it even if it is not set.
     is_filled: bool,
+    /// Its place in the Go struct, by which encoding/json orders the fields.
+    place: usize,
 }
 
 /// What a field holds.
@@ -181,7 +185,12 @@ impl Schema {
             let name = self.names.iter().find(|(_, at)| *at == place).map_or("", |(name, _)| name);
             let mut fields = parse_fields(text, &self.names);
             for [_, how, text] in self.changes.iter().filter(|[own, ..]| *own == name) {
-                let changed = parse_fields(text, &self.names);
+                let mut changed = parse_fields(text, &self.names);
+                let last = fields.iter().map(|field| field.place).max().unwrap_or(0);
+                for field in &mut changed {
+                    let before = fields.iter().find(|own| own.name == field.name);
+                    field.place = before.map_or(field.place + last + 1, |own| own.place);
+                }
                 if *how != "=" {
                     fields.retain(|field| !text.split_whitespace().any(|text| name_of(text) == field.name));
                 }
@@ -211,7 +220,8 @@ fn name_of(field: &str) -> &str {
 }
 
 fn parse_fields(text: &'static str, names: &Names) -> Vec<Field> {
-    text.split_whitespace().filter_map(|text| parse_field(text, names)).collect()
+    let read = text.split_whitespace().filter_map(|text| parse_field(text, names)).enumerate();
+    read.map(|(place, field)| Field { place, ..field }).collect()
 }
 
 fn parse_field(text: &'static str, names: &Names) -> Option<Field> {
@@ -229,7 +239,7 @@ fn parse_field(text: &'static str, names: &Names) -> Option<Field> {
     let kind = parse_kind(rest, names);
     let has_zero = matches!(kind, FieldType::Object(_) | FieldType::Time | FieldType::MicroTime);
     let is_filled = presence == Presence::Always || has_zero && presence == Presence::OmitEmpty;
-    Some(Field { name, kind, presence, merge, is_filled })
+    Some(Field { name, kind, presence, merge, is_filled, place: 0 })
 }
 
 fn parse_kind(text: &str, names: &Names) -> FieldType {

@@ -14,6 +14,26 @@ ObjectMeta = name:str generateName:str namespace:str selfLink:str uid:str resour
     ownerReferences:[OwnerReference]@uid finalizers:[str]@ managedFields:[ManagedFieldsEntry]\n\
 OwnerReference = apiVersion:str! kind:str! name:str! uid:str! controller:bool* blockOwnerDeletion:bool*\n\
 ManagedFieldsEntry = manager:str operation:str apiVersion:str time:time* fieldsType:str fieldsV1:any subresource:str\n\
+Binding = kind:str apiVersion:str metadata:ObjectMeta target:ObjectReference\n\
+Eviction = kind:str apiVersion:str metadata:ObjectMeta deleteOptions:DeleteOptions*\n\
+TokenRequest = kind:str apiVersion:str metadata:ObjectMeta spec:TokenRequestSpec status:any\n\
+TokenRequestSpec = audiences:[str] expirationSeconds:int* boundObjectRef:BoundObjectReference*\n\
+BoundObjectReference = kind:str apiVersion:str name:str uid:str\n\
+TokenReview = kind:str apiVersion:str metadata:ObjectMeta spec:TokenReviewSpec status:any\n\
+TokenReviewSpec = token:str audiences:[str]\n\
+SelfSubjectReview = kind:str apiVersion:str metadata:ObjectMeta status:any\n\
+SelfSubjectRulesReview = kind:str apiVersion:str metadata:ObjectMeta spec:SelfSubjectRulesReviewSpec status:any\n\
+SelfSubjectRulesReviewSpec = namespace:str\n\
+SubjectAccessReview = kind:str apiVersion:str metadata:ObjectMeta spec:SubjectAccessReviewSpec status:any\n\
+LocalSubjectAccessReview = kind:str apiVersion:str metadata:ObjectMeta spec:SubjectAccessReviewSpec status:any\n\
+SelfSubjectAccessReview = kind:str apiVersion:str metadata:ObjectMeta spec:SelfSubjectAccessReviewSpec status:any\n\
+SubjectAccessReviewSpec = resourceAttributes:ResourceAttributes* nonResourceAttributes:NonResourceAttributes* \
+    user:str groups:[str] extra:{any} uid:str\n\
+SelfSubjectAccessReviewSpec = resourceAttributes:ResourceAttributes* nonResourceAttributes:NonResourceAttributes*\n\
+ResourceAttributes = namespace:str verb:str group:str version:str resource:str subresource:str name:str \
+    fieldSelector:any labelSelector:any\n\
+NonResourceAttributes = path:str verb:str\n\
+jsonPatchOp = op:str path:str from:str value:any\n\
 DeleteOptions = kind:str apiVersion:str gracePeriodSeconds:int* preconditions:Preconditions* orphanDependents:bool* \
     propagationPolicy:str* dryRun:[str]\n\
 Preconditions = uid:str* resourceVersion:str*\n\

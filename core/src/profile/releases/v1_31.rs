@@ -74,5 +74,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "TopologyManagerPolicyOptions", BETA),
         gate(SINCE, "UserNamespacesSupport", BETA_OFF),
     ],
+    fields: "ObjectMeta + creationTimestamp:time\n",
     ..NOTHING
 };

@@ -12,6 +12,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "ambiguous-cidrs-warn", YES, ""),
         row(
             SINCE,
+            "discovery-has-beta-form",
+            NO,
+            "k8s.io/apiserver pkg/features/kube_features.go (v1.33), AggregatedDiscoveryRemoveBetaType",
+        ),
+        row(
+            SINCE,
             "stateful-set-history-limit-may-change",
             YES,
             "pkg/apis/apps/validation/validation.go (v1.32, v1.33), ValidateStatefulSetUpdate",

@@ -100,6 +100,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             NO,
             "k8s.io/apimachinery pkg/apis/meta/v1/types.go (v1.31, v1.34), omitzero of creationTimestamp",
         ),
+        row(
+            SINCE,
+            "no-body-is-a-bad-type",
+            NO,
+            "github.com/emicklei/go-restful/v3 jsr311.go (v3.11.0, v3.12.2), detectRoute",
+        ),
         row(SINCE, "pod-level-resources", YES, "pkg/features/kube_features.go (v1.34), PodLevelResources"),
         row(
             Release::new(34, 2),
@@ -143,6 +149,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     ],
     fields: "\
 Container + restartPolicyRules:[any]\n\
+ObjectMeta + creationTimestamp:time*\n\
 EnvVarSource + fileKeyRef:any\n\
 PodSpec + hostnameOverride:str*\n\
 PodStatus + extendedResourceClaimStatus:any\n\

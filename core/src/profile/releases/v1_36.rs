@@ -16,6 +16,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(SINCE, "ambiguous-cidrs-warn", NO, ""),
         row(SINCE, "strict-cidrs", YES, "pkg/features/kube_features.go (v1.36), StrictIPCIDRValidation"),
+        row(
+            SINCE,
+            "component-pages-are-served",
+            YES,
+            "pkg/features/kube_features.go (v1.36), ComponentFlagz, ComponentStatusz",
+        ),
         row(SINCE, "health-has-storage-readiness", YES, "k8s.io/apiserver pkg/server/config.go (v1.36)"),
         row(SINCE, "volume-attachments-are-checked-once", YES, "pkg/apis/storage/validation/validation.go (v1.36)"),
         row(

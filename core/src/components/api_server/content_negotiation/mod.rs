@@ -3,8 +3,8 @@
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{response,get}.go and pkg/endpoints/handlers/negotiation (v1.34).
 //! Inputs: the Accept header, `includeObject`, what the server would answer. Outputs: the same as `Table`,
 //! `PartialObjectMetadata` or `PartialObjectMetadataList` of `meta.k8s.io`. A Status stays what it is.
-//! A client that prefers YAML gets it, failures included.
-//! Left out on purpose: protobuf; clients that ask for it get JSON.
+//! A client that prefers YAML or protobuf gets it, failures included.
+//! Left out on purpose: watches in protobuf, and kinds that only custom resources have; both are JSON.
 
 mod cells;
 mod columns;
@@ -23,14 +23,14 @@ use super::status;
 use super::workloads::TEMPLATE_GENERATION;
 use crate::json;
 use crate::network::kinds::Kind;
-use crate::network::{Answer, Call, Content, Verb, WatchType};
-use crate::objects::{Json, Object, Text, yaml};
+use crate::network::{Answer, Call, Content, PROTOBUF, Verb, WatchType};
+use crate::objects::schema::Schema;
+use crate::objects::{Json, Object, Text, protobuf, yaml};
 use crate::profile::Profile;
 use printed::PrinterColumn;
 
 /// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
-pub(super) const BODY_TYPES: [&str; 3] =
-    ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+pub(super) const BODY_TYPES: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
 
 /// The form in which a client wants its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,8 +96,37 @@ pub(super) enum Served {
     Negotiated,
 }
 
-/// Checks that a client takes what a path without resource is answered with. A client that asks for the aggregated form
-/// of discovery also gets the legacy form.
+/// Returns the version of aggregated discovery that a client prefers to all other forms of discovery; `None` if it
+/// prefers another.
+pub(super) fn discovery_version(call: &Call, has_beta: bool) -> Option<&'static str> {
+    let accept = call.header_value("accept")?;
+    let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
+    clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
+    for clause in clauses.iter().filter(|clause| BODY_TYPES.contains(&clause.media) || clause.media == "*/*") {
+        let group = clause.parameter("g");
+        match (clause.parameter("as"), clause.parameter("v")) {
+            (None, _) => return None,
+            (Some("APIGroupDiscoveryList"), Some("v2")) if group == Some("apidiscovery.k8s.io") => return Some("v2"),
+            (Some("APIGroupDiscoveryList"), Some("v2beta1")) if has_beta && group == Some("apidiscovery.k8s.io") => {
+                return Some("v2beta1");
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Checks that a client takes the one form in which a path is answered.
+///
+/// # Errors
+/// 406: it does not.
+pub(super) fn check_produced(call: &Call, media: &str) -> Result<(), Answer> {
+    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return Ok(()) };
+    let takes = accept.split(',').map(Clause::read).any(|clause| clause.media == media || clause.media == "*/*");
+    if takes { Ok(()) } else { Err(not_acceptable(&[media])) }
+}
+
+/// Checks that a client takes what a path without resource is answered with.
 ///
 /// # Errors
 /// 406: it does not.
@@ -106,10 +135,7 @@ pub(super) fn check_path(call: &Call, served: Served) -> Result<(), Answer> {
     let types = if served == Served::Json { &BODY_TYPES[..1] } else { &BODY_TYPES[..] };
     let mut refused = served == Served::Negotiated;
     for clause in accept.split(',').map(Clause::read) {
-        let is_discovery = clause.parameter("g") == Some("apidiscovery.k8s.io") && clause.parameter("v") == Some("v2");
-        if (types.contains(&clause.media) || clause.media == "*/*")
-            && (clause.parameter("as").is_none() || is_discovery)
-        {
+        if (types.contains(&clause.media) || clause.media == "*/*") && clause.parameter("as").is_none() {
             return Ok(());
         }
         refused |= clause.parameter("as").is_some();
@@ -125,18 +151,43 @@ fn not_acceptable(types: &[&str]) -> Answer {
     status::failure(406, "NotAcceptable", &message, Some(Json::object()))
 }
 
-/// Tells whether a client prefers YAML to the other forms that the server has.
-pub(super) fn wants_yaml(call: &Call) -> bool {
-    let Some(accept) = call.header_value("accept").filter(|accept| accept.contains("yaml")) else { return false };
+/// The form in which bodies are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum BodyForm {
+    Json,
+    Yaml,
+    Protobuf,
+}
+
+/// Returns the form that a client prefers of those that the server has.
+pub(super) fn body_form(call: &Call) -> BodyForm {
+    let is_told = |accept: &&Text| accept.contains("yaml") || accept.contains("protobuf");
+    let Some(accept) = call.header_value("accept").filter(is_told) else { return BodyForm::Json };
     let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
     clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
-    let first = clauses.iter().find(|clause| BODY_TYPES.contains(&clause.media) || clause.media == "*/*");
-    first.is_some_and(|clause| clause.media == "application/yaml")
+    // A watch that is refused is refused in this form, too; its events are lines of JSON for every client.
+    match clauses.iter().find(|clause| clause.representation(false).is_some()).map(|clause| clause.media) {
+        Some("application/yaml") => BodyForm::Yaml,
+        Some(PROTOBUF) => BodyForm::Protobuf,
+        _ => BodyForm::Json,
+    }
+}
+
+/// Puts an answer into protobuf; one with fields that protobuf does not have stays JSON, as its header says.
+pub(super) fn in_protobuf(schema: &Schema, mut answer: Answer) -> Answer {
+    let is_tree = matches!(answer.content, Content::Json(_) | Content::Object(_) | Content::List(_));
+    if let Some(bytes) = is_tree.then(|| protobuf::encode(schema, &answer.body())).flatten() {
+        answer.headers.retain(|(name, _)| *name != "Content-Type");
+        answer.headers.push((Text::of("Content-Type"), Text::of(PROTOBUF)));
+        answer.content = Content::Bytes(bytes);
+    }
+    answer
 }
 
 /// Puts an answer into YAML; plain text and watches stay what they are.
 pub(super) fn in_yaml(mut answer: Answer) -> Answer {
-    if !matches!(answer.content, Content::Text(_) | Content::Watching) {
+    if !matches!(answer.content, Content::Text(_) | Content::Bytes(_) | Content::Watching) {
+        answer.headers.retain(|(name, _)| *name != "Content-Type");
         answer.headers.push((Text::of("Content-Type"), Text::of("application/yaml")));
         answer.content = Content::Text(Text::from(yaml::print(&answer.body())));
     }
@@ -191,9 +242,7 @@ impl<'a> Clause<'a> {
         };
         match kind {
             // Cells have values of any type, for which protobuf has no form.
-            "Table" if known && self.media != "application/vnd.kubernetes.protobuf" => {
-                Some(Representation::Table(version, Include::Metadata))
-            }
+            "Table" if known && self.media != PROTOBUF => Some(Representation::Table(version, Include::Metadata)),
             "PartialObjectMetadata" if known => Some(Representation::Metadata(version)),
             "PartialObjectMetadataList" if known => Some(Representation::MetadataList(version)),
             _ => None,

@@ -10,6 +10,7 @@ pub(super) mod node;
 pub(super) mod others;
 pub(super) mod placement;
 pub(super) mod pod;
+pub(super) mod pod_resources;
 pub(super) mod pod_update;
 pub(super) mod storage;
 pub(super) mod workload;

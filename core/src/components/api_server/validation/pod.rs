@@ -7,11 +7,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, meta, placement};
+use super::{FieldError, Problem, meta, placement, pod_resources};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
-use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
 /// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
@@ -153,6 +152,7 @@ pub(super) fn annotations(tree: &Json, path: &str, errors: &mut Vec<FieldError>)
 pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
     volumes(spec, wording, errors);
     containers(spec, wording, errors);
+    pod_resources::validate(spec, wording, errors);
     one_of("spec.restartPolicy", text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"], errors);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, errors);
@@ -273,7 +273,7 @@ fn containers(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
                 &["Always", "IfNotPresent", "Never"],
                 errors,
             );
-            resources(container.get("resources"), &format!("{path}.resources"), wording, errors);
+            pod_resources::resources(container.get("resources"), &format!("{path}.resources"), wording, errors);
             placement::claims(spec, container, &path, errors);
             let grace = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(0);
             placement::lifecycle(container, &path, grace, errors);
@@ -301,69 +301,6 @@ fn ports(container: &Json, path: &str, host_ports: &mut Vec<String>, errors: &mu
             errors.push(FieldError::duplicate(format!("{path}.hostPort"), &Json::from(key.as_str())));
         }
         host_ports.push(key);
-    }
-}
-
-/// Source: validation.go (v1.34), `ValidateResourceRequirements`.
-fn resources(resources: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    let amount = |value: &Json| value.as_str().and_then(Quantity::parse);
-    for (name, value) in resources.get("limits").fields() {
-        resource_name(&format!("{path}.limits[{name}]"), name, wording, errors);
-        errors.extend(super::node::amount_problems(&format!("{path}.limits[{name}]"), name, value));
-    }
-    let mut huge = false;
-    let mut usual = false;
-    for (name, request) in resources.get("requests").fields() {
-        resource_name(&format!("{path}.requests[{name}]"), name, wording, errors);
-        errors.extend(super::node::amount_problems(&format!("{path}.requests[{name}]"), name, request));
-        huge |= name.starts_with("hugepages-");
-        usual |= matches!(name.as_str(), "cpu" | "memory");
-        let limit = resources.get("limits").get(name);
-        // Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsOvercommitAllowed`.
-        let overcommits = !name.starts_with("hugepages-") && (!name.contains('/') || name.contains("kubernetes.io/"));
-        let (Some(wanted), Some(most)) = (amount(request), amount(limit)) else {
-            if !overcommits && limit.is_null() {
-                let why = "Limit must be set for non overcommitable resources";
-                errors.push(FieldError::required(format!("{path}.limits"), why));
-            }
-            continue;
-        };
-        let most_text = limit.as_str().unwrap_or("");
-        if !overcommits && wanted != most {
-            let detail = format!("must be equal to {name} limit of {most_text}");
-            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
-        } else if wanted > most {
-            let detail = format!("must be less than or equal to {name} limit of {most_text}");
-            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
-        }
-    }
-    if huge && !usual {
-        errors.push(FieldError::forbidden(path, "HugePages require cpu or memory"));
-    }
-}
-
-/// Source: validation.go (v1.34), `validateContainerResourceName`; pkg/apis/core/v1/helper/helpers.go (v1.34),
-/// `IsStandardContainerResourceName` and `IsExtendedResourceName`.
-fn resource_name(path: &str, name: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    let mut refuse = |why: &str| errors.push(FieldError::invalid_text(path, name, why));
-    let wrong = names::qualified(name, wording);
-    let is_of_container =
-        matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-") || name.contains('/');
-    let is_of_quota = matches!(name, "pods" | "services" | "secrets" | "configmaps" | "persistentvolumeclaims")
-        || matches!(
-            name,
-            "resourcequotas" | "replicationcontrollers" | "services.nodeports" | "services.loadbalancers"
-        )
-        || name.starts_with("requests.")
-        || name.starts_with("limits.");
-    wrong.iter().for_each(|why| refuse(why));
-    if wrong.is_empty() && !is_of_container && !is_of_quota {
-        refuse("must be a standard resource type or fully qualified");
-    }
-    if !is_of_container {
-        refuse("must be a standard resource for containers");
-    } else if name.starts_with("requests.") && !name.contains("kubernetes.io/") {
-        refuse("doesn't follow extended resource name standard");
     }
 }
 
@@ -413,7 +350,8 @@ fn tolerations(spec: &Json, wording: Wording, comparisons: Comparisons, errors: 
             }
             other => {
                 let operators = ["Equal", "Exists", "Lt", "Gt"];
-                let known = if comparisons == Comparisons::Unknown { &operators[..2] } else { &operators[..] };
+                let is_refused = comparisons == Comparisons::Refused && matches!(other, "Lt" | "Gt");
+                let known = if is_refused { &operators[..] } else { &operators[..2] };
                 errors.push(FieldError::not_supported(format!("{path}.operator"), other, known));
             }
         }

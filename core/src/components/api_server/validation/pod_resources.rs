@@ -1,0 +1,247 @@
+//! What a Pod asks for as a whole: its defaults and what may be wrong with it.
+//!
+//! Mirrors pkg/apis/core/v1/defaults.go (`defaultPodRequests`), pkg/apis/core/validation/validation.go
+//! (`validatePodResources`) and k8s.io/component-helpers resource/helpers.go (v1.34). Inputs: a specification. Outputs:
+//! the specification with its requests, or errors.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::FieldError;
+use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
+use crate::objects::{Json, Text};
+
+type Amounts = BTreeMap<Text, Quantity>;
+
+fn is_supported(name: &str) -> bool {
+    matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
+}
+
+fn amount(value: &Json) -> Option<Quantity> {
+    Quantity::from_json(value)
+}
+
+/// Fills in the requests that a Pod with limits of its own leaves out: what its containers ask for together, else the
+/// limits.
+pub(in super::super) fn default_requests(spec: &mut Json) {
+    let limits = spec.at(&["resources", "limits"]).clone();
+    if limits.is_empty() {
+        return;
+    }
+    let together = aggregate(spec, "requests");
+    let of_containers = together.iter().map(|(name, amount)| (name.clone(), Json::text(amount.to_string())));
+    let of_containers = of_containers.filter(|(name, _)| !name.starts_with("hugepages-"));
+    let of_limits = limits.fields().map(|(name, limit)| (name.clone(), limit.clone()));
+    for (name, amount) in of_containers.chain(of_limits).filter(|(name, _)| is_supported(name)) {
+        if spec.at(&["resources", "requests"]).get(&name).is_null() {
+            spec.set(&["resources", "requests", &name], amount);
+        }
+    }
+}
+
+/// Checks what a Pod asks for as a whole.
+pub(super) fn validate(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let own = spec.get("resources");
+    if own.is_null() {
+        return;
+    }
+    if spec.at(&["os", "name"]).as_str() == Some("windows") {
+        errors.push(FieldError::forbidden("spec.resources", "may not be set for a windows pod"));
+        return;
+    }
+    if !own.get("claims").is_null() {
+        let why = "claims may not be set for Resources at pod-level";
+        errors.push(FieldError::forbidden("spec.resources.claims", why));
+    }
+    for list in ["limits", "requests"] {
+        for (name, _) in own.get(list).fields().filter(|(name, _)| !is_supported(name)) {
+            errors.push(FieldError::not_supported(format!("spec.resources.{list}[{name}]"), name, &["cpu", "memory"]));
+        }
+    }
+    resources(own, "spec.resources", wording, errors);
+    check_consistency(spec, own, errors);
+}
+
+/// Checks that a Pod has what its containers need, and that none of them may use more than the Pod.
+fn check_consistency(spec: &Json, own: &Json, errors: &mut Vec<FieldError>) {
+    for (list, together) in [("requests", aggregate(spec, "requests")), ("limits", aggregate(spec, "limits"))] {
+        for (name, needed) in together {
+            let has = own.get(list).get(&name);
+            let counts = list == "requests" || name.starts_with("hugepages-");
+            if counts && amount(has).is_some_and(|has| needed > has) {
+                let why = format!("must be greater than or equal to aggregate container {list} of {needed}");
+                errors.push(FieldError::invalid(format!("spec.resources.{list}[{name}]"), has, why));
+            }
+        }
+    }
+    for (at, container) in spec.get("containers").items().iter().enumerate() {
+        for (name, limit) in container.at(&["resources", "limits"]).fields() {
+            let most = own.get("limits").get(name);
+            let (Some(wanted), Some(allowed)) = (amount(limit), amount(most)) else { continue };
+            if wanted > allowed {
+                let why = format!("must be less than or equal to pod limits of {allowed}");
+                errors.push(FieldError::invalid(format!("spec.resources.containers[{at}][{name}].limits"), limit, why));
+            }
+        }
+    }
+}
+
+/// Returns what the containers ask for together: those that run side by side, or an init container that needs more.
+fn aggregate(spec: &Json, list: &str) -> Amounts {
+    let of = |container: &Json| -> Amounts {
+        let amounts = container.at(&["resources", list]).fields();
+        amounts.filter_map(|(name, value)| Some((name.clone(), amount(value)?))).collect()
+    };
+    let add = |sum: &mut Amounts, more: &Amounts| {
+        for (name, more) in more {
+            let own = sum.get(name).map_or(*more, |own| *own + *more);
+            sum.insert(name.clone(), own);
+        }
+    };
+    let (mut running, mut beside, mut most) = (Amounts::new(), Amounts::new(), Amounts::new());
+    for container in spec.get("containers").items() {
+        add(&mut running, &of(container));
+    }
+    for container in spec.get("initContainers").items() {
+        let mut needed = of(container);
+        if container.get("restartPolicy").as_str() == Some("Always") {
+            add(&mut running, &needed);
+            add(&mut beside, &needed);
+            needed.clone_from(&beside);
+        } else {
+            add(&mut needed, &beside);
+        }
+        keep_larger(&mut most, needed);
+    }
+    keep_larger(&mut running, most);
+    running
+}
+
+fn keep_larger(own: &mut Amounts, other: Amounts) {
+    for (name, amount) in other {
+        if own.get(&name).is_none_or(|own| amount > *own) {
+            own.insert(name, amount);
+        }
+    }
+}
+
+/// Checks the limits and requests of a container or a Pod.
+///
+/// Source: validation.go (v1.34), `ValidateResourceRequirements`.
+pub(super) fn resources(resources: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let amount = |value: &Json| value.as_str().and_then(Quantity::parse);
+    for (name, value) in resources.get("limits").fields() {
+        resource_name(&format!("{path}.limits[{name}]"), name, wording, errors);
+        errors.extend(super::node::amount_problems(&format!("{path}.limits[{name}]"), name, value));
+    }
+    let mut huge = false;
+    let mut usual = false;
+    for (name, request) in resources.get("requests").fields() {
+        resource_name(&format!("{path}.requests[{name}]"), name, wording, errors);
+        errors.extend(super::node::amount_problems(&format!("{path}.requests[{name}]"), name, request));
+        huge |= name.starts_with("hugepages-");
+        usual |= matches!(name.as_str(), "cpu" | "memory");
+        let limit = resources.get("limits").get(name);
+        // Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsOvercommitAllowed`.
+        let overcommits = !name.starts_with("hugepages-") && (!name.contains('/') || name.contains("kubernetes.io/"));
+        let (Some(wanted), Some(most)) = (amount(request), amount(limit)) else {
+            if !overcommits && limit.is_null() {
+                let why = "Limit must be set for non overcommitable resources";
+                errors.push(FieldError::required(format!("{path}.limits"), why));
+            }
+            continue;
+        };
+        let most_text = limit.as_str().unwrap_or("");
+        if !overcommits && wanted != most {
+            let detail = format!("must be equal to {name} limit of {most_text}");
+            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+        } else if wanted > most {
+            let detail = format!("must be less than or equal to {name} limit of {most_text}");
+            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+        }
+    }
+    if huge && !usual {
+        errors.push(FieldError::forbidden(path, "HugePages require cpu or memory"));
+    }
+}
+
+/// Source: validation.go (v1.34), `validateContainerResourceName`; pkg/apis/core/v1/helper/helpers.go (v1.34),
+/// `IsStandardContainerResourceName` and `IsExtendedResourceName`.
+fn resource_name(path: &str, name: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let mut refuse = |why: &str| errors.push(FieldError::invalid_text(path, name, why));
+    let wrong = names::qualified(name, wording);
+    let is_of_container =
+        matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-") || name.contains('/');
+    let is_of_quota = matches!(name, "pods" | "services" | "secrets" | "configmaps" | "persistentvolumeclaims")
+        || matches!(
+            name,
+            "resourcequotas" | "replicationcontrollers" | "services.nodeports" | "services.loadbalancers"
+        )
+        || name.starts_with("requests.")
+        || name.starts_with("limits.");
+    wrong.iter().for_each(|why| refuse(why));
+    if wrong.is_empty() && !is_of_container && !is_of_quota {
+        refuse("must be a standard resource type or fully qualified");
+    }
+    if !is_of_container {
+        refuse("must be a standard resource for containers");
+    } else if name.starts_with("requests.") && !name.contains("kubernetes.io/") {
+        refuse("doesn't follow extended resource name standard");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::{FieldError, default_requests, validate};
+    use crate::json;
+    use crate::objects::Json;
+    use crate::objects::names::Wording;
+
+    fn problems(mut spec: Json) -> Vec<alloc::string::String> {
+        default_requests(&mut spec);
+        let mut errors = Vec::new();
+        validate(&spec, Wording::default(), &mut errors);
+        errors.iter().map(FieldError::text).collect()
+    }
+
+    #[test]
+    fn requests_come_from_the_containers_else_from_the_limits() {
+        let mut spec = json!({"resources": {"limits": {"cpu": "4", "memory": "1Gi"}}, "containers": [
+            {"resources": {"requests": {"cpu": "1"}}}, {"resources": {"requests": {"cpu": "500m"}}}],
+            "initContainers": [{"resources": {"requests": {"cpu": "2"}}}]});
+        default_requests(&mut spec);
+        assert_eq!(spec.at(&["resources", "requests"]), &json!({"cpu": "2", "memory": "1Gi"}));
+        let mut bare = json!({"resources": {"requests": {"cpu": "1"}}, "containers": []});
+        let before = bare.clone();
+        default_requests(&mut bare);
+        assert_eq!(bare, before);
+    }
+
+    #[test]
+    fn a_pod_has_what_its_containers_need() {
+        let container = |list: &str, cpu: &str| {
+            let mut container = json!({"name": "c"});
+            container.set(&["resources", list, "cpu"], cpu);
+            container
+        };
+        let told = problems(json!({"resources": {"limits": {"cpu": "1"}}, "containers": [container("requests", "2")]}));
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains("must be less than or equal to cpu limit of 1"), "{told:?}");
+        let told =
+            problems(json!({"resources": {"requests": {"cpu": "1"}}, "containers": [container("requests", "2")]}));
+        assert!(told[0].contains("must be greater than or equal to aggregate container requests of 2"), "{told:?}");
+        let told = problems(json!({"resources": {"limits": {"cpu": "1"}}, "containers": [container("limits", "2")]}));
+        assert!(told[0].contains("must be less than or equal to pod limits of 1"), "{told:?}");
+        let told = problems(json!({"resources": {"limits": {"gpu": "1"}}, "containers": []}));
+        assert!(told.iter().any(|text| text.contains("Unsupported value: \"gpu\"")), "{told:?}");
+        assert!(
+            problems(json!({"resources": {"limits": {"cpu": "3"}}, "containers": [container("limits", "2")]}))
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! Reads the object that the body of a POST or PUT holds.
+//!
+//! Mirrors k8s.io/apimachinery pkg/runtime/serializer/json/{json,meta}.go, k8s.io/apiserver
+//! pkg/endpoints/handlers/{create,rest}.go and pkg/endpoints/handlers/negotiation (v1.34). Inputs: a body with its
+//! media type, the kind that is expected. Outputs: the object as the types of the release have it, with warnings; or
+//! the refusal, which tells mistakes in the order in which they are written.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::super::content_negotiation::BODY_TYPES;
+use super::super::options::{FieldValidation, RequestOptions};
+use super::super::{ApiServer, status, strategy, syntax};
+use super::{Read, as_headers};
+use crate::network::http::quoted as summary;
+use crate::network::kinds::{Kind, Trait};
+use crate::network::{Answer, Body};
+use crate::objects::schema::{DecodeError, Decoded};
+use crate::objects::{Json, Text, WrittenJson, base64};
+
+impl ApiServer {
+    /// Reads the object of a POST or PUT; parts that are shared with the stored one are not decoded again.
+    pub(in super::super) fn read_body(
+        &self,
+        kind: &Kind,
+        options: &RequestOptions,
+        body: Body,
+        known: &Json,
+    ) -> Result<Read, Answer> {
+        check_media_type(options)?;
+        let tree = tree_of(kind, options, body)?;
+        self.check_type(kind, options, &tree)?;
+        let handled = |why: &str| {
+            let version = kind.resource.version.as_str();
+            status::bad_request(&format!("{0} in version {version:?} cannot be handled as a {0}: {why}", kind.name))
+        };
+        let (mut tree, complaints) =
+            self.decode_sent(kind, options, &tree, known).map_err(|error| handled(&error.0))?;
+        if kind.name == "CertificateSigningRequest"
+            && let Some(at) = base64::problem(tree.at(&["spec", "request"]).as_str().unwrap_or(""))
+        {
+            return Err(handled(&format!("illegal base64 data at input byte {at}")));
+        }
+        tree.set(&["kind"], kind.name);
+        tree.set(&["apiVersion"], kind.resource.api_version());
+        let mut told = options.repeated_yaml_keys();
+        if options.field_validation == FieldValidation::Strict && told.len() + complaints.len() > 0 {
+            let yaml = (!told.is_empty()).then(|| format!("yaml: unmarshal errors:\n  {}", told.join("\n  ")));
+            let all: Vec<String> = yaml.into_iter().chain(complaints).collect();
+            return Err(handled(&format!("strict decoding error: {}", all.join(", "))));
+        }
+        told.extend(complaints);
+        Ok(Read { tree, warnings: warnings(options, &told) })
+    }
+
+    /// Checks the body of a request that makes no object of its own: a binding, an eviction, a review. Returns
+    /// warnings. What components of the simulator send is no text, and known to be well-formed.
+    pub(in super::super) fn check_body(
+        &self,
+        kind: &Kind,
+        options: &RequestOptions,
+        body: &Body,
+    ) -> Result<Vec<Text>, Answer> {
+        if options.text.is_none() && matches!(body, Body::Json(Json::Object(_))) {
+            return Ok(Vec::new());
+        }
+        self.read_body(kind, options, body.clone(), &Json::Null).map(|read| read.warnings)
+    }
+
+    /// Decodes an object, with what a strict decoder says of it. The order of the text is looked at only if something
+    /// is unusual.
+    fn decode_sent(
+        &self,
+        kind: &Kind,
+        options: &RequestOptions,
+        tree: &Json,
+        known: &Json,
+    ) -> Result<(Json, Vec<String>), DecodeError> {
+        let text = options.json_text();
+        let has_fractions = text.is_some() && has_fraction(tree);
+        let exact = has_fractions.then(|| text.and_then(WrittenJson::parse)).flatten().map(|written| written.tree());
+        let decoded = self.decode(kind, exact.as_ref().unwrap_or(tree), known);
+        let is_usual = decoded.as_ref().is_ok_and(|read| read.unknown.is_empty()) && !has_fractions;
+        if is_usual && !text.is_some_and(|text| WrittenJson::repeats(text, tree)) {
+            return decoded.map(|read| (read.object, Vec::new()));
+        }
+        let written = text.and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(tree));
+        if kind.is(Trait::Custom) {
+            return decoded.map(|read| {
+                let complaints = written.repeated().into_iter().chain(unknown_fields(&read)).collect();
+                (read.object, complaints)
+            });
+        }
+        let complaints = self.schema.complaints(kind.type_name(), &written)?;
+        decoded.map(|read| (read.object, complaints))
+    }
+
+    /// Refuses an object of another kind or version.
+    fn check_type(&self, kind: &Kind, options: &RequestOptions, tree: &Json) -> Result<(), Answer> {
+        let (found_kind, found_version) = type_of(kind, options, tree)?;
+        let wanted = kind.resource.api_version();
+        // Source: pkg/registry/core/pod/storage/eviction.go (v1.34), `AcceptsGroupVersion`.
+        if (kind.name, &*found_kind, &*found_version) == ("Eviction", "Eviction", "policy/v1beta1") {
+            return Ok(());
+        }
+        if found_version != wanted && strategy::has_version(kind, &found_kind, &found_version) {
+            return Err(status::bad_request(&format!(
+                "the API version in the data ({found_version}) does not match the expected API version ({wanted})"
+            )));
+        }
+        if !found_kind.is_empty() && (found_kind != kind.name || !found_version.is_empty() && found_version != wanted) {
+            let scheme = self.settings.profile().text("scheme-name");
+            let why = strategy::wrong_kind(kind, &found_kind, &found_version, scheme);
+            let version = found_version.rsplit('/').next().unwrap_or("");
+            return Err(status::bad_request(&format!(
+                "{found_kind} in version {version:?} cannot be handled as a {}: {why}",
+                kind.name
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a body in a form that is not understood.
+///
+/// # Errors
+/// 415.
+pub(in super::super) fn check_media_type(options: &RequestOptions) -> Result<(), Answer> {
+    if options.content_type.is_empty() || BODY_TYPES.contains(&options.content_type.as_str()) {
+        return Ok(());
+    }
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {}",
+        BODY_TYPES.join(", ")
+    );
+    Err(status::failure(415, "UnsupportedMediaType", &message, None))
+}
+
+/// Says that nothing can be told of what a body holds, and quotes its beginning.
+fn unrecognised(kind: &Kind, why: &str, quoted: &str) -> Answer {
+    status::bad_request(&format!(
+        "the object provided is unrecognized (must be of type {}): couldn't get version/kind; json parse error: {why} \
+         ({})",
+        kind.name,
+        summary(quoted)
+    ))
+}
+
+/// Tells whether a number of a body is none that 64 bits hold.
+fn has_fraction(tree: &Json) -> bool {
+    match tree {
+        Json::Float(_) => true,
+        Json::Array(items) => items.iter().any(has_fraction),
+        Json::Object(_) => tree.fields().any(|(_, item)| has_fraction(item)),
+        _ => false,
+    }
+}
+
+fn tree_of(kind: &Kind, options: &RequestOptions, body: Body) -> Result<Json, Answer> {
+    match body {
+        Body::Json(tree) if tree.is_object() => Ok(tree),
+        Body::Json(Json::Null) => Ok(Json::object()),
+        Body::Json(other) => Err(unrecognised(kind, &syntax::no_object(&other), &options.quoted(&other))),
+        Body::Empty | Body::TooLong => Err(unrecognised(kind, &syntax::problem(""), "")),
+        Body::Raw(text) => Err(unrecognised(kind, &syntax::problem(&text), &text)),
+        Body::Unread { why, quoted } => Err(status::bad_request(&format!(
+            "the object provided is unrecognized (must be of type {}): {why} ({quoted})",
+            kind.name
+        ))),
+    }
+}
+
+/// Returns kind and version that an object names. Go's standard decoder, which reads them, takes names of fields in any
+/// case; the last one counts.
+fn type_of(kind: &Kind, options: &RequestOptions, tree: &Json) -> Result<(String, String), Answer> {
+    let written = options.json_text().and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(tree));
+    let (mut found_kind, mut found_version) = (String::new(), String::new());
+    let WrittenJson::Fields(fields) = written else { return Ok((found_kind, found_version)) };
+    for (name, value) in &fields {
+        let (place, name) = if name.eq_ignore_ascii_case("kind") {
+            (&mut found_kind, "kind")
+        } else if name.eq_ignore_ascii_case("apiVersion") {
+            (&mut found_version, "apiVersion")
+        } else {
+            continue;
+        };
+        if let WrittenJson::Str(text) = value {
+            place.clone_from(text);
+        } else if let Some(found) = syntax::no_text(value) {
+            let why = format!("json: cannot unmarshal {found} into Go struct field .{name} of type string");
+            return Err(unrecognised(kind, &why, &options.quoted(tree)));
+        }
+    }
+    Ok((found_kind, found_version))
+}
+
+/// Names the fields that no type of the release has.
+pub(in super::super) fn unknown_fields(decoded: &Decoded) -> Vec<String> {
+    decoded.unknown.iter().map(|field| format!("unknown field {field:?}")).collect()
+}
+
+/// Turns the complaints of a strict decoder into warnings, unless the client asked for none.
+pub(in super::super) fn warnings(options: &RequestOptions, complaints: &[String]) -> Vec<Text> {
+    if options.field_validation == FieldValidation::Ignore {
+        return Vec::new();
+    }
+    as_headers(complaints)
+}

@@ -1,0 +1,129 @@
+//! An object as Go's encoding/json prints it: the fields in the order of the Go struct.
+//!
+//! Messages about patches quote the patched document. What the patch has not looked into is still the text that the
+//! server printed; everything else has become a map, whose keys are sorted (gopkg.in/evanphx/json-patch.v4 as of
+//! Kubernetes v1.34, `partialDoc`). Inputs: a type's name, a value, what a patch has touched. Outputs: the text.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{FieldType, Schema};
+use crate::objects::{Json, Text};
+
+impl Schema {
+    /// Prints a value. `touched` has an object for each container that a patch has looked into, and anything else for
+    /// a value that the patch has set.
+    #[must_use]
+    pub fn go_json(&self, type_name: &str, value: &Json, touched: Option<&Json>) -> String {
+        let mut out = String::new();
+        let kind = self.place(type_name).map(FieldType::Object);
+        self.print(&mut out, kind.as_ref(), value, touched);
+        out
+    }
+
+    fn print(&self, out: &mut String, kind: Option<&FieldType>, value: &Json, touched: Option<&Json>) {
+        match value {
+            Json::Object(_) => {
+                out.push('{');
+                for (at, (name, item)) in self.in_order(kind, value, touched).into_iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    print_text(out, name);
+                    out.push(':');
+                    let kind = match kind {
+                        Some(FieldType::Object(place)) => self.at(*place).field(name).map(super::Field::kind),
+                        Some(FieldType::Map(item)) => Some(&**item),
+                        _ => None,
+                    };
+                    self.print(out, kind, item, touched.and_then(|touched| below(touched, name)));
+                }
+                out.push('}');
+            }
+            Json::Array(items) => {
+                let kind = if let Some(FieldType::List(item)) = kind { Some(&**item) } else { None };
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    self.print(out, kind, item, touched.and_then(|touched| below(touched, &at.to_string())));
+                }
+                out.push(']');
+            }
+            Json::Str(text) => print_text(out, text),
+            other => out.push_str(&other.to_string()),
+        }
+    }
+
+    /// Returns the fields of an object in the order in which they are printed.
+    fn in_order<'a>(
+        &self,
+        kind: Option<&FieldType>,
+        value: &'a Json,
+        touched: Option<&Json>,
+    ) -> Vec<(&'a Text, &'a Json)> {
+        let mut fields: Vec<(&Text, &Json)> = value.fields().collect();
+        if let (Some(FieldType::Object(place)), None) = (kind, touched) {
+            let of = self.at(*place);
+            fields.sort_by_key(|(name, _)| of.field(name).map_or(usize::MAX, |field| field.place));
+        }
+        fields
+    }
+}
+
+/// Returns what a patch has touched of a field or an item.
+fn below<'a>(touched: &'a Json, name: &str) -> Option<&'a Json> {
+    match touched {
+        Json::Object(fields) => fields.get(name),
+        set => Some(set),
+    }
+}
+
+/// Prints a string as Go does: with escapes for what HTML would take for markup.
+fn print_text(out: &mut String, text: &str) {
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '<' | '>' | '&' | '\u{0}'..='\u{1f}' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json;
+    use crate::objects::schema::Schema;
+
+    #[test]
+    fn untouched_parts_keep_the_order_of_the_go_struct() {
+        let schema = Schema::new([]);
+        let node = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"uid": "u", "labels": {"b": "<", "a": "1"},
+            "name": "n"}, "spec": {"taints": [{"effect": "E", "key": "k"}], "podCIDR": "c"}});
+        assert_eq!(
+            schema.go_json("Node", &node, Some(&json!({}))),
+            "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n\",\"uid\":\"u\",\"labels\":\
+             {\"a\":\"1\",\"b\":\"\\u003c\"}},\"spec\":{\"podCIDR\":\"c\",\"taints\":[{\"key\":\"k\",\
+             \"effect\":\"E\"}]}}"
+        );
+        let touched = json!({"metadata": {"uid": true}, "spec": {"taints": {"0": {}}}});
+        assert_eq!(
+            schema.go_json("Node", &node, Some(&touched)),
+            "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"labels\":{\"a\":\"1\",\"b\":\"\\u003c\"},\
+             \"name\":\"n\",\"uid\":\"u\"},\"spec\":{\"podCIDR\":\"c\",\"taints\":[{\"effect\":\"E\",\
+             \"key\":\"k\"}]}}"
+        );
+    }
+}
