@@ -116,7 +116,7 @@ const ROWS: &[CallRow] = &[
         example: r#"{"call": "GET watches/x1"}"#, code: 200 },
     CallRow { call: "DELETE watches/ID", says: "ends a watch", takes: "",
         example: r#"{"call": "DELETE watches/x1"}"#, code: 200 },
-    CallRow { call: "POST reset", says: "begins again with a new cluster; open watches end",
+    CallRow { call: "POST reset", says: "begins again with an empty cluster, or the given one; open watches end",
         takes: "`k8s`, `seed`, `start`, `settings`, `cluster`",
         example: r#"{"call": "POST reset", "body": {"seed": 2}}"#, code: 200 },
 ];

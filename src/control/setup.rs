@@ -134,7 +134,7 @@ impl Setup {
             flags.retain(|(other, _)| **other != **flag);
             flags.push((flag.to_string(), value));
         }
-        let cluster = reader.any("cluster").cloned().unwrap_or_else(|| self.cluster.clone());
+        let cluster = reader.any("cluster").cloned().unwrap_or_else(Json::object);
         reader.finish()?;
         Self::new(release, seed, start, flags, cluster)
     }

@@ -46,7 +46,8 @@ pub(super) fn response(answer: &Answer) -> Response {
     let mut response = http::Response::new(Full::new(text).boxed_unsync());
     *response.status_mut() = http::StatusCode::from_u16(answer.code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let says_kind = headers.clone().any(|(name, _)| name == "Content-Type");
+    // What has not changed has no body: a type of its own would stand in the client's cache for that of the body.
+    let says_kind = answer.code == 304 || headers.clone().any(|(name, _)| name == "Content-Type");
     for (name, value) in (!says_kind).then_some(("content-type", kind)).into_iter().chain(headers) {
         if let (Ok(name), Ok(value)) = (http::HeaderName::try_from(name), http::HeaderValue::try_from(value)) {
             response.headers_mut().append(name, value);
@@ -89,5 +90,20 @@ impl<S: WatchSource> Events<S> {
 impl<S: WatchSource> Drop for Events<S> {
     fn drop(&mut self) {
         self.source.close(self.client, self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::network::{Answer, Content};
+    use nodeproof_core::objects::Text;
+
+    use super::response;
+
+    #[test]
+    fn an_answer_without_a_body_has_no_type() {
+        let answer = |code| Answer { code, headers: Vec::new(), content: Content::Text(Text::of("")) };
+        assert!(response(&answer(304)).headers().get("content-type").is_none());
+        assert_eq!(response(&answer(200)).headers()["content-type"], "text/plain");
     }
 }

@@ -4,7 +4,7 @@
 //! A status is written by GET and PATCH, with DELETE at the end; a pod has one such request under way at a time.
 //! Inputs: the watch of pods, answers, time, ended processes. Outputs: containers on the host, requests, Events,
 //! decisions. Invariant: no running pod is stopped because the API server is unreachable.
-//! Left out on purpose: probes and pulls of images.
+//! Left out on purpose: probes that fail and pulls of images.
 
 mod admitting;
 mod adoption;
@@ -12,6 +12,7 @@ mod container_status;
 mod ending;
 mod initializing;
 mod pod_status;
+mod probes;
 mod running;
 mod starting;
 mod volume_mounts;
@@ -347,7 +348,7 @@ impl Kubelet {
                 plan.ready_at = Some(if is_scripted { ready_at.min(context.now) } else { ready_at });
             }
         }
-        let progress = Progress::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Progress::of(worker, context.host.runtime.sandbox(uid), context.now);
         self.plan_next(uid, &progress, context);
     }
 

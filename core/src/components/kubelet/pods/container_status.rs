@@ -56,7 +56,7 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
     }
     match container.state {
         ContainerState::Running => {
-            status.set(&["started"], true);
+            status.set(&["started"], plan.has_started_up(view.now));
             status.set(&["state", "running", "startedAt"], view.time(container.started_at));
         }
         ContainerState::Exited { .. } if plan.is_crash_looping && !worker.is_over() => {

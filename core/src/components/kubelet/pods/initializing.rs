@@ -2,9 +2,11 @@
 //!
 //! Mirrors `computeInitContainerActions` of pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34). Pure. Inputs: the
 //! plans of a pod's containers, its sandbox. Outputs: the containers that may start now. Invariant: no other container
-//! starts before each init container has ended with success, or runs if it is a sidecar.
+//! starts before each init container has ended with success, or runs and has started up if it is a sidecar.
 
 use alloc::vec::Vec;
+
+use jiff::Timestamp;
 
 use super::{ContainerPlan, Worker};
 use crate::components::host::runtime::{Container, ContainerRole, Sandbox};
@@ -22,7 +24,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Looks at the containers of a pod.
-    pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>) -> Self {
+    pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>, now: Timestamp) -> Self {
         let plans = &worker.plans;
         let known = |plan: &ContainerPlan| in_sandbox(sandbox, plan);
         let runs = |plan: &ContainerPlan| known(plan).is_some_and(Container::is_running);
@@ -42,7 +44,7 @@ impl Progress {
                 continue;
             }
             match container.exit_code() {
-                None if !is_sidecar => {}
+                None if !is_sidecar || !plan.has_started_up(now) => {}
                 Some(code) if is_sidecar || code != 0 => {
                     if !is_sidecar && worker.restart_policy() == "Never" {
                         return Self { has_failed: true, is_initialized: false, starts: Vec::new() };

@@ -60,7 +60,7 @@ impl StatusContext<'_> {
 /// Returns the phase of a pod from its containers.
 ///
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
-pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
+pub(super) fn phase(worker: &Worker, host: &Host, now: Timestamp) -> &'static str {
     let sandbox = host.runtime.sandbox(&worker.uid);
     let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
     if worker.is_over() {
@@ -69,7 +69,7 @@ pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
         let is_empty = worker.regular().next().is_none();
         return if !is_empty && worker.regular().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    if Progress::of(worker, sandbox).has_failed {
+    if Progress::of(worker, sandbox, now).has_failed {
         return "Failed";
     }
     // A pod is Running while one container runs or will be restarted; it is Pending until each has started once. Its
@@ -77,7 +77,7 @@ pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
     let starts = |plan: &&ContainerPlan| match (plan.role, known(plan)) {
         (ContainerRole::Regular, _) => false,
         (ContainerRole::Init, own) => own.is_none_or(Container::is_running),
-        (ContainerRole::Sidecar, own) => own.is_none(),
+        (ContainerRole::Sidecar, own) => own.is_none_or(|own| own.is_running() && !plan.has_started_up(now)),
     };
     let has_started = worker.regular().any(|plan| has_started(plan, known(plan)));
     let is_initializing = !has_started && worker.plans.iter().any(|plan| starts(&plan));
@@ -120,7 +120,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     let phase = match () {
         () if worker.is_static_ended() => "Failed",
         () if worker.is_removed => "Running",
-        () => phase(worker, view.host),
+        () => phase(worker, view.host, view.now),
     };
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     if !is_held || status.get("phase").is_null() {
@@ -251,7 +251,7 @@ impl ContainerPlan {
         }
         let is_up = self.ready_at.is_some_and(|at| at <= view.now);
         let is_ready = view.host.runtime.probed(&worker.uid, &self.name).unwrap_or(is_up);
-        container.is_some_and(Container::is_running) && is_ready
+        container.is_some_and(Container::is_running) && self.has_started_up(view.now) && is_ready
     }
 }
 
@@ -350,7 +350,7 @@ fn initialized(worker: &Worker, phase: &str, view: &StatusContext<'_>) -> (bool,
     let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
     let is_done = |plan: &ContainerPlan| match plan.role {
         ContainerRole::Init => plan.is_ready(worker, view),
-        ContainerRole::Sidecar => known(plan).is_some_and(Container::is_running),
+        ContainerRole::Sidecar => known(plan).is_some_and(Container::is_running) && plan.has_started_up(view.now),
         ContainerRole::Regular => true,
     };
     let open: Vec<&str> = worker.plans.iter().filter(|plan| !is_done(plan)).map(|plan| plan.name.as_str()).collect();

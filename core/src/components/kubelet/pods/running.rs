@@ -50,9 +50,13 @@ impl Kubelet {
                 }
             }
             let runtime = &context.host.runtime;
-            let is_ready_now = |plan: &ContainerPlan| plan.ready_at == Some(context.now);
+            let is_ready_now = |plan: &ContainerPlan| [plan.ready_at, plan.startup_at].contains(&Some(context.now));
             let stays = |plan: &ContainerPlan| !runtime.is_about_to_end(&uid, &plan.name, context.now);
             worker.is_dirty |= worker.plans.iter().any(|plan| is_ready_now(plan) && stays(plan));
+            if worker.plans.iter().any(|plan| plan.startup_at == Some(context.now)) {
+                let progress = Progress::of(worker, context.host.runtime.sandbox(&uid), context.now);
+                self.plan_next(&uid, &progress, context);
+            }
             self.sync_pod(&uid, context);
         }
         self.start_preemptors(context);
@@ -305,7 +309,7 @@ impl Kubelet {
             return;
         }
         let policy = Text::from(worker.restart_policy());
-        let progress = Progress::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Progress::of(worker, context.host.runtime.sandbox(uid), context.now);
         let mut is_over = !worker.plans.is_empty();
         let mut held_back = Vec::new();
         let mut is_starting = false;

@@ -5,8 +5,10 @@
 
 use super::super::swap::limits;
 use super::initializing::Progress;
+use super::probes::{self, ProbeContext};
 use super::*;
 use crate::components::kubelet::image_names::full_name;
+use crate::objects::NULL;
 
 /// The error of an image that is not on the machine and must not be pulled.
 /// Source: pkg/kubelet/images/types.go (v1.34), `ErrImageNeverPull`.
@@ -63,6 +65,7 @@ impl Kubelet {
     fn start_container(&mut self, uid: &Text, at: usize, cidr: Option<&str>, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let (pod, plan) = (&worker.object, &mut worker.plans[at]);
+        let own = ContainerRole::find(pod, &plan.name).map(|(_, own)| own);
         let behaviour = context.host.runtime.behaviour(pod, &plan.name);
         let before = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.container(&plan.name).is_some());
         plan.restarts += u32::from(before);
@@ -70,7 +73,10 @@ impl Kubelet {
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
         let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
         context.host.runtime.limit(uid, &plan.name, limits);
-        plan.ready_at = Some(context.now + behaviour.ready_after.unwrap_or_default());
+        let well_at = context.now + behaviour.ready_after.unwrap_or_default();
+        let probes = ProbeContext { seen_at: worker.seen_at, started_at: context.now, well_at };
+        let (startup_at, ready_at) = probes::instants(own.unwrap_or(&NULL), probes);
+        (plan.startup_at, plan.ready_at) = (startup_at, Some(ready_at));
     }
 
     /// Reports starts that have failed, and plans the next attempt: after the first one with the relist that sees the
@@ -121,7 +127,7 @@ impl Kubelet {
         }
         context.outbox.decide(decided_about(&pod.key()), "containers started", because);
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        let progress = Progress::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Progress::of(worker, context.host.runtime.sandbox(uid), context.now);
         self.plan_next(uid, &progress, context);
     }
 
@@ -172,6 +178,7 @@ pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Hos
         name: name.clone(),
         role,
         start_at: None,
+        startup_at: None,
         ready_at: None,
         restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
         backoff: None,

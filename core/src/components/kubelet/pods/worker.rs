@@ -35,6 +35,8 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) role: ContainerRole,
     /// When its process starts; `None` once it has, or if it never will.
     pub(in crate::components::kubelet) start_at: Option<Timestamp>,
+    /// When its startup probe succeeds, once it runs; `None` without one.
+    pub(in crate::components::kubelet) startup_at: Option<Timestamp>,
     /// When it is ready, once it runs.
     pub(in crate::components::kubelet) ready_at: Option<Timestamp>,
     /// How often it was started again.
@@ -49,6 +51,13 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) is_crash_looping: bool,
     /// Reason and message of the start that failed; until the next sync nothing shows them.
     pub(in crate::components::kubelet) start_error: Option<(&'static str, Text)>,
+}
+
+impl ContainerPlan {
+    /// Tells whether its startup probe does not hold it back.
+    pub(super) fn has_started_up(&self, now: Timestamp) -> bool {
+        self.startup_at.is_none_or(|at| at <= now)
+    }
 }
 
 /// The worker of one pod.
@@ -187,6 +196,9 @@ impl Worker {
         let is_active = self.stage == WorkerStage::Active;
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
         let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
+        let startups =
+            self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.startup_at.filter(|at| *at > now));
+        let readies = readies.chain(startups);
         let retry = self.retry_at.filter(|_| self.stage != WorkerStage::Over);
         starts.chain(readies).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
