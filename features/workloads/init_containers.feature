@@ -92,7 +92,7 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       When machine "worker-1" reboots
       Then Pod "web" field status.initContainerStatuses[0].restartCount is 1 within 60s
       And Pod "web" field status.containerStatuses[0].restartCount is 1 within 60s
-      And Pod "web" has condition Ready=True within 60s
+      And Pod "web" field status.podIP is changed within 60s
 
   Rule: A sidecar runs on beside the containers, and ends after them
 

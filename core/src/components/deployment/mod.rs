@@ -233,7 +233,7 @@ impl Deployments {
     ) {
         let deployment = &work.deployment;
         let template = deployment.stable().at(&["spec", "template"]);
-        let hash = hash(template);
+        let hash = hash(&bare(template));
         let name = format!("{}-{hash}", deployment.name());
         let total: i64 = work.sets.iter().map(size).sum();
         let room = work.replicas() + work.surge() - total;
