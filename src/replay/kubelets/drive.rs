@@ -22,7 +22,7 @@ use nodeproof_core::profile::Settings;
 
 use super::driven::Driven;
 use super::environment;
-use super::files::{KubeletRecording, MachineEntry};
+use super::files::{self, KubeletRecording, MachineEntry};
 use super::made::{KubeletRun, Made};
 use super::process;
 use super::recorded::{RecordedWrite, RecordedWrites, object_of};
@@ -85,7 +85,7 @@ pub(super) fn run(recording: &KubeletRecording, recorded: &RecordedWrites<'_>) -
         .collect();
     let mut best = run_with(recording, recorded, &choices);
     for entry in &recording.machines {
-        for outage in environment::outages(recording, &entry.name) {
+        for outage in files::outages(recording, &entry.name) {
             let (nodes, pods) = environment::lists_after(recording, recorded, entry, outage);
             let mut found = choices.clone();
             for (node, pod) in nodes.iter().flat_map(|node| pods.iter().map(move |pod| (node, pod))) {

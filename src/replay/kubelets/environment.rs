@@ -12,8 +12,8 @@ use nodeproof_core::network::{CSI_NODES, LEASES, NODES, PODS, Verb};
 use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 
-use super::files::{KubeletRecording, MachineEntry, VerbLine};
-use super::process::{is_fast_first, modules, slow_start};
+use super::files::{KubeletRecording, MachineEntry, VerbLine, outages};
+use super::process::note_starts;
 use super::recorded::RecordedWrites;
 use crate::replay::load::{self, Micros};
 
@@ -137,19 +137,6 @@ pub(super) fn takes_effect(recording: &KubeletRecording, verb: &VerbLine) -> Mic
             && later.line.at(&["outcome", "runtime"]).as_str() == Some("answers")
     };
     recording.verbs.iter().find(answers).map_or(verb.t, |later| later.t)
-}
-
-/// Returns when each outage of a machine's connection ended.
-pub(super) fn outages(recording: &KubeletRecording, machine: &str) -> Vec<Micros> {
-    let own = recording.verbs.iter().filter(|verb| verb.machine == machine);
-    own.filter_map(|verb| {
-        let lasts = verb.line.at(&["rule", "for"]).as_str().and_then(time::parse_duration);
-        let is_back =
-            matches!(verb.line.at(&["do", "action"]).as_str(), Some("network-connect" | "kubelet-thaw" | "resume"));
-        let lasts = lasts.and_then(|lasts| i64::try_from(lasts.as_micros()).ok());
-        lasts.map(|lasts| verb.t + lasts).or(is_back.then_some(verb.t))
-    })
-    .collect()
 }
 
 /// Returns the instants after an outage at which the informers of a machine may have worked again: at once, or before
@@ -279,12 +266,7 @@ pub(super) fn choices(
     let is_up =
         |verb: &&VerbLine| verb.machine == entry.name && verb.line.at(&["outcome", "kubelet"]).as_str() == Some("up");
     let ups: Vec<Micros> = recording.verbs.iter().filter(is_up).map(|verb| verb.t).collect();
-    choices.modules = modules(recording, recorded, entry, &ups);
-    choices.fast_first =
-        ups.iter().filter(|up| is_fast_first(recorded, entry, **up)).map(|t| recording.at(*t)).collect();
-    let slow = ups.iter().filter_map(|up| Some((recording.at(*up), recording.at(slow_start(recorded, entry, *up)?))));
-    choices.slow_starts = slow.collect();
-    choices.ups = ups.into_iter().map(|t| recording.at(t)).collect();
+    note_starts(recording, recorded, (entry, &ups), &mut choices);
     choices
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{Verb, WatchType};
-use nodeproof_core::objects::{Json, Object};
+use nodeproof_core::objects::{Json, Object, time};
 use nodeproof_core::profile::Release;
 
 use crate::replay::load::{self, LoadError, Micros};
@@ -172,9 +172,7 @@ impl KubeletRecording {
     pub(super) fn follows_outage(&self, t: Micros) -> bool {
         const SHORTLY: Micros = 15_000_000;
         let mut machines = self.machines.iter();
-        machines.any(|entry| {
-            super::environment::outages(self, &entry.name).iter().any(|end| *end <= t && t - end <= SHORTLY)
-        })
+        machines.any(|entry| outages(self, &entry.name).iter().any(|end| *end <= t && t - end <= SHORTLY))
     }
 
     /// Returns the offset of an instant, rounded up.
@@ -182,6 +180,19 @@ impl KubeletRecording {
         let down = i64::try_from(at.duration_since(self.started).as_micros()).unwrap_or(Micros::MAX);
         if self.at(down) < at { down + 1 } else { down }
     }
+}
+
+/// Returns when each outage of a machine's connection ended.
+pub(super) fn outages(recording: &KubeletRecording, machine: &str) -> Vec<Micros> {
+    let own = recording.verbs.iter().filter(|verb| verb.machine == machine);
+    own.filter_map(|verb| {
+        let lasts = verb.line.at(&["rule", "for"]).as_str().and_then(time::parse_duration);
+        let is_back =
+            matches!(verb.line.at(&["do", "action"]).as_str(), Some("network-connect" | "kubelet-thaw" | "resume"));
+        let lasts = lasts.and_then(|lasts| i64::try_from(lasts.as_micros()).ok());
+        lasts.map(|lasts| verb.t + lasts).or(is_back.then_some(verb.t))
+    })
+    .collect()
 }
 
 /// A recording in which nothing happened to the machine has no such file.

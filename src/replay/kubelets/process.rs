@@ -3,6 +3,7 @@
 //! Inputs: the recording and its writes. Outputs: free choices, and what the environment must have decided.
 
 use jiff::Timestamp;
+use nodeproof_core::components::machine::RecordedChoices;
 use nodeproof_core::network::{NODES, Verb};
 use nodeproof_core::objects::Json;
 
@@ -12,8 +13,23 @@ use super::starts::are_same_words;
 use crate::replay::load::Micros;
 use crate::replay::writers::WriteTarget;
 
+/// Notes how each process of a machine began its work.
+pub(super) fn note_starts(
+    recording: &KubeletRecording,
+    recorded: &RecordedWrites<'_>,
+    (entry, ups): (&MachineEntry, &[Micros]),
+    choices: &mut RecordedChoices,
+) {
+    choices.modules = modules(recording, recorded, entry, ups);
+    let fast = ups.iter().filter(|up| is_fast_first(recorded, entry, **up));
+    choices.fast_first = fast.map(|t| recording.at(*t)).collect();
+    let slow = ups.iter().filter_map(|up| Some((recording.at(*up), recording.at(slow_start(recorded, entry, *up)?))));
+    choices.slow_starts = slow.collect();
+    choices.ups = ups.iter().map(|t| recording.at(*t)).collect();
+}
+
 /// Tells whether the fast loop of a starting process posted the status before the other loop registered the Node.
-pub(super) fn is_fast_first(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> bool {
+fn is_fast_first(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> bool {
     const WITHIN: Micros = 1_500_000;
     let of_node = |write: &&super::recorded::RecordedWrite| {
         write.place.resource == NODES && write.t >= up && write.t <= up + WITHIN
@@ -25,7 +41,7 @@ pub(super) fn is_fast_first(recorded: &RecordedWrites<'_>, entry: &MachineEntry,
 
 /// Returns when the loops of a process have their first turn, if that is late: on a machine that has just booted. The
 /// first write of the Node tells.
-pub(super) fn slow_start(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> Option<Micros> {
+fn slow_start(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up: Micros) -> Option<Micros> {
     const SLOW: Micros = 150_000;
     const WITHIN: Micros = 1_500_000;
     /// The first pause of both loops. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `fastNodeStatusUpdate`.
@@ -37,7 +53,7 @@ pub(super) fn slow_start(recorded: &RecordedWrites<'_>, entry: &MachineEntry, up
 }
 
 /// Returns how many Nodes each starting process built for its modules.
-pub(super) fn modules(
+fn modules(
     recording: &KubeletRecording,
     recorded: &RecordedWrites<'_>,
     entry: &MachineEntry,

@@ -23,8 +23,8 @@ use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
 use super::thresholds::EvictionConfig;
 use super::topology::TopologySettings;
-use super::{setting_ranges, thresholds, topology, validation};
-use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
+use super::{setting_ranges, topology, validation};
+use crate::components::host::{Credentials, FLAGS, Hardware, KubeletSpec, MachineSpec};
 use crate::json;
 use crate::network::Identity;
 use crate::objects::time::parse_duration;
@@ -172,55 +172,12 @@ impl KubeletConfig {
             not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;
-        environment_checks::dependencies(&merged)?;
-        config.take_name(&flag, machine)?;
-        if config.is_standalone {
-            config.server.check_without_client()?;
-        }
-        environment_checks::runtime_endpoint(&merged, &hardware.container_runtime)?;
-        environment_checks::cgroup_root(&merged, &machine.kubelet.config, hardware.cgroup_version)?;
-        config.read_resources(&merged, hardware, flag("node-ip").as_deref().unwrap_or_default(), settings)?;
+        config.check_environment(&merged, &flag, machine, settings)?;
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
         }
-        config.node_labels = node_labels;
-        config.not_modelled = not_modelled(&merged, hardware, settings);
+        (config.node_labels, config.not_modelled) = (node_labels, not_modelled(&merged, hardware, settings));
         Ok(config)
-    }
-
-    /// Reads what the machine's resources are for, and checks them in the order in which the kubelet does.
-    fn read_resources(
-        &mut self,
-        merged: &Json,
-        hardware: &Hardware,
-        node_ip: &str,
-        settings: &Settings,
-    ) -> Result<(), String> {
-        self.reservations = Reservations::read(merged, hardware, settings.profile())?;
-        swap::check(merged, hardware, settings)?;
-        let kept = [self.reservations.cpu, self.reservations.memory];
-        self.topology = TopologySettings::read(merged, hardware, kept)?;
-        self.node_ips = node_ips(node_ip)?;
-        setting_ranges::late(merged)?;
-        thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
-        self.eviction = EvictionConfig::read(merged, settings.profile())?;
-        environment_checks::sysctls(merged)?;
-        let reserved = self.reservations.check(hardware).err();
-        let cgroups = || environment_checks::reserved_cgroups(merged, hardware.cgroup_version).err();
-        self.late_failure = reserved.or_else(cgroups).or_else(|| environment_checks::address(merged));
-        Ok(())
-    }
-
-    /// Takes what flags say about the Node's name and about who the kubelet is.
-    fn take_name(&mut self, flag: &dyn Fn(&str) -> Option<Text>, machine: &MachineSpec) -> Result<(), String> {
-        self.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
-        self.node_name = node_name(flag("hostname-override").as_ref(), machine)?;
-        if !self.is_standalone {
-            let path = flag("kubeconfig");
-            let credentials = credentials(path.as_deref().unwrap_or(KUBECONFIG), &machine.hardware)?;
-            self.identity = credentials.identity(&self.node_name);
-        }
-        Ok(())
     }
 
     /// Returns how long a heartbeat waits for its answer.
@@ -428,7 +385,7 @@ fn parse_labels(text: &str) -> Vec<(Text, Text)> {
     labels
 }
 
-fn cloud_provider(name: Option<&str>) -> Result<bool, String> {
+pub(super) fn cloud_provider(name: Option<&str>) -> Result<bool, String> {
     match name.unwrap_or_default() {
         "" => Ok(false),
         "external" => Ok(true),
@@ -469,7 +426,7 @@ fn register_schedulable(text: Option<&str>, settings: &Settings) -> Result<bool,
 }
 
 /// Source: cmd/kubelet/app/server.go (v1.34), `buildKubeletClientConfig`.
-fn credentials<'a>(path: &str, hardware: &'a Hardware) -> Result<&'a Credentials, String> {
+pub(super) fn credentials<'a>(path: &str, hardware: &'a Hardware) -> Result<&'a Credentials, String> {
     let found = hardware.kubeconfigs.iter().find(|(own, _)| *own == *path);
     found
         .map(|(_, credentials)| credentials)
@@ -477,7 +434,7 @@ fn credentials<'a>(path: &str, hardware: &'a Hardware) -> Result<&'a Credentials
 }
 
 /// Source: k8s.io/component-helpers/node/util/ips.go (v1.34), `ParseNodeIPArgument`: what is no address is ignored.
-fn node_ips(text: &str) -> Result<Vec<Text>, String> {
+pub(super) fn node_ips(text: &str) -> Result<Vec<Text>, String> {
     let bad = |why: &str| Err(format!("failed to run Kubelet: bad --node-ip \"{text}\": {why}"));
     let ips: Vec<&str> = text.split(',').map(str::trim).filter(|ip| is_ip(ip)).collect();
     match ips.as_slice() {

@@ -1,14 +1,21 @@
-//! What a kubelet finds wrong after its settings were checked: with the machine that it runs on, and with what it builds
-//! from them.
+//! What a kubelet finds wrong after its settings were checked: with the machine that it runs on, and with what it
+//! builds from them.
 //!
-//! Mirrors cmd/kubelet/app/server.go, pkg/kubelet/sysctl/allowlist.go and pkg/kubelet/cm (v1.34). Pure. Inputs: the merged
-//! configuration, the machine's first one, the version of cgroups. Outputs: the kubelet's message.
+//! Mirrors cmd/kubelet/app/server.go, pkg/kubelet/sysctl/allowlist.go and pkg/kubelet/cm (v1.34). Pure. Inputs: the
+//! merged configuration, the machine's first one, the version of cgroups. Outputs: the kubelet's message.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::objects::Json;
+use super::config::{KubeletConfig, cloud_provider, credentials, node_ips, node_name};
+use super::reservation::Reservations;
+use super::thresholds::EvictionConfig;
+use super::topology::TopologySettings;
+use super::{setting_ranges, swap, thresholds};
+use crate::components::host::{Hardware, KUBECONFIG, MachineSpec};
+use crate::objects::{Json, Text};
+use crate::profile::Settings;
 
 /// Source: k8s.io/component-base cli/flag/ciphersuites_flag.go (v1.34), `versions`.
 const TLS_VERSIONS: [&str; 4] = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"];
@@ -34,7 +41,7 @@ const NAMESPACED: [&str; 6] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqu
 ///
 /// # Errors
 /// The kubelet's message.
-pub(super) fn dependencies(merged: &Json) -> Result<(), String> {
+fn dependencies(merged: &Json) -> Result<(), String> {
     match merged.get("tlsMinVersion").as_str().filter(|name| !name.is_empty() && !TLS_VERSIONS.contains(name)) {
         Some(name) => Err(format!("failed to construct kubelet dependencies: unknown tls version {name:?}")),
         None => Ok(()),
@@ -45,7 +52,7 @@ pub(super) fn dependencies(merged: &Json) -> Result<(), String> {
 ///
 /// # Errors
 /// The kubelet's message.
-pub(super) fn runtime_endpoint(merged: &Json, runtime: &str) -> Result<(), String> {
+fn runtime_endpoint(merged: &Json, runtime: &str) -> Result<(), String> {
     let endpoint = merged.get("containerRuntimeEndpoint").as_str().unwrap_or_default();
     let path = endpoint.strip_prefix("unix://").unwrap_or(endpoint);
     let name = runtime.split("://").next().unwrap_or_default();
@@ -56,9 +63,9 @@ pub(super) fn runtime_endpoint(merged: &Json, runtime: &str) -> Result<(), Strin
         return Ok(());
     }
     Err(format!(
-        "failed to run Kubelet: validate service connection: validate CRI v1 runtime API for endpoint {endpoint:?}: rpc \
-         error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix {path}: \
-         connect: no such file or directory\""
+        "failed to run Kubelet: validate service connection: validate CRI v1 runtime API for endpoint \
+         {endpoint:?}: rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while \
+         dialing: dial unix {path}: connect: no such file or directory\""
     ))
 }
 
@@ -66,7 +73,7 @@ pub(super) fn runtime_endpoint(merged: &Json, runtime: &str) -> Result<(), Strin
 ///
 /// # Errors
 /// The kubelet's message.
-pub(super) fn cgroup_root(merged: &Json, first: &Json, version: i64) -> Result<(), String> {
+fn cgroup_root(merged: &Json, first: &Json, version: i64) -> Result<(), String> {
     let root = merged.get("cgroupRoot").as_str().unwrap_or_default();
     let is_there = matches!(root, "" | "/") || first.get("cgroupRoot").as_str() == Some(root);
     if is_there || KNOWN_CGROUPS.contains(&root) {
@@ -79,7 +86,7 @@ pub(super) fn cgroup_root(merged: &Json, first: &Json, version: i64) -> Result<(
 ///
 /// # Errors
 /// The kubelet's message.
-pub(super) fn reserved_cgroups(merged: &Json, version: i64) -> Result<(), String> {
+fn reserved_cgroups(merged: &Json, version: i64) -> Result<(), String> {
     let enforced = merged.get("enforceNodeAllocatable");
     for (kind, title) in [("system", "System"), ("kube", "Kube")] {
         let own = format!("{kind}-reserved");
@@ -112,8 +119,8 @@ fn missing_cgroup(name: &str, merged: &Json, version: i64) -> String {
         format!("cgroup {shown} has some missing paths: {}", paths.join(", "))
     } else {
         format!(
-            "could not read controllers for cgroup {shown}: open /sys/fs/cgroup/{path}/cgroup.controllers: no such file \
-             or directory"
+            "could not read controllers for cgroup {shown}: open /sys/fs/cgroup/{path}/cgroup.controllers: no such \
+             file or directory"
         )
     }
 }
@@ -122,7 +129,7 @@ fn missing_cgroup(name: &str, merged: &Json, version: i64) -> String {
 ///
 /// # Errors
 /// The kubelet's message.
-pub(super) fn sysctls(merged: &Json) -> Result<(), String> {
+fn sysctls(merged: &Json) -> Result<(), String> {
     for pattern in merged.get("allowedUnsafeSysctls").items().iter().filter_map(Json::as_str) {
         let failed = |why: String| Err(format!("failed to run Kubelet: failed to create kubelet: {why}"));
         if !is_sysctl_pattern(pattern) {
@@ -160,7 +167,7 @@ fn is_sysctl_pattern(pattern: &str) -> bool {
 }
 
 /// Checks the address on which the server listens, which shows only when it does.
-pub(super) fn address(merged: &Json) -> Option<String> {
+fn address(merged: &Json) -> Option<String> {
     let text = merged.get("address").as_str().filter(|text| !text.is_empty())?;
     let is_address = text.parse::<core::net::IpAddr>().is_ok();
     (!is_address).then(|| "Failed to listen and serve: listen tcp: lookup <nil>: no such host".to_string())
@@ -183,6 +190,62 @@ pub(super) fn kind(given: &Json) -> Result<(), String> {
          failed to decode: no kind {kind:?} is registered for version {version:?} in scheme \
          \"pkg/runtime/scheme.go:110\""
     ))
+}
+
+impl KubeletConfig {
+    /// Reads and checks what depends on the machine, in the order in which the kubelet does.
+    pub(super) fn check_environment(
+        &mut self,
+        merged: &Json,
+        flag: &dyn Fn(&str) -> Option<Text>,
+        machine: &MachineSpec,
+        settings: &Settings,
+    ) -> Result<(), String> {
+        let hardware = &machine.hardware;
+        dependencies(merged)?;
+        self.take_name(flag, machine)?;
+        if self.is_standalone {
+            self.server.check_without_client()?;
+        }
+        runtime_endpoint(merged, &hardware.container_runtime)?;
+        cgroup_root(merged, &machine.kubelet.config, hardware.cgroup_version)?;
+        self.read_resources(merged, hardware, flag("node-ip").as_deref().unwrap_or_default(), settings)
+    }
+
+    /// Reads what the machine's resources are for, and checks them in the order in which the kubelet does.
+    fn read_resources(
+        &mut self,
+        merged: &Json,
+        hardware: &Hardware,
+        node_ip: &str,
+        settings: &Settings,
+    ) -> Result<(), String> {
+        self.reservations = Reservations::read(merged, hardware, settings.profile())?;
+        swap::check(merged, hardware, settings)?;
+        let kept = [self.reservations.cpu, self.reservations.memory];
+        self.topology = TopologySettings::read(merged, hardware, kept)?;
+        self.node_ips = node_ips(node_ip)?;
+        setting_ranges::late(merged)?;
+        thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
+        self.eviction = EvictionConfig::read(merged, settings.profile())?;
+        sysctls(merged)?;
+        let reserved = self.reservations.check(hardware).err();
+        let cgroups = || reserved_cgroups(merged, hardware.cgroup_version).err();
+        self.late_failure = reserved.or_else(cgroups).or_else(|| address(merged));
+        Ok(())
+    }
+
+    /// Takes what flags say about the Node's name and about who the kubelet is.
+    fn take_name(&mut self, flag: &dyn Fn(&str) -> Option<Text>, machine: &MachineSpec) -> Result<(), String> {
+        self.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
+        self.node_name = node_name(flag("hostname-override").as_ref(), machine)?;
+        if !self.is_standalone {
+            let path = flag("kubeconfig");
+            let credentials = credentials(path.as_deref().unwrap_or(KUBECONFIG), &machine.hardware)?;
+            self.identity = credentials.identity(&self.node_name);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]

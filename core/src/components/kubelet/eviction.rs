@@ -139,6 +139,14 @@ impl Kubelet {
         }
     }
 
+    /// Lets the first pass of a process be made that a recording shows to have found something: on a machine that is
+    /// measured already.
+    pub(super) fn lead_first_pass(&mut self, now: Timestamp) {
+        if let Some(at) = self.led_pass(now - PERIOD / 100, now + PERIOD / 10) {
+            self.set_upkeep(Upkeep::Eviction, at.max(now));
+        }
+    }
+
     /// Returns when a recording has the next pass that found something, if that is after `now` and not after `last`.
     fn led_pass(&self, now: Timestamp, last: Timestamp) -> Option<Timestamp> {
         let choices = self.choices.as_ref()?;

@@ -268,15 +268,17 @@ impl Kubelet {
     /// getNodeAnyWay.
     fn start_modules(&mut self, context: &mut KubeletContext<'_>) {
         const ASKING: usize = 2;
-        if let Some(why) = &self.config.late_failure {
-            self.fatal = Some(why.clone());
-            return;
-        }
-        let asking = if self.cached_node().is_some() { 0 } else { ASKING };
+        let fails = self.config.late_failure.clone();
+        self.lead_first_pass(context.now);
+        let asking = if fails.is_some() || self.cached_node().is_some() { 0 } else { ASKING };
         for _ in 0..self.led_modules().unwrap_or(asking) {
             let mut said = Vec::new();
             self.initial_node(context.host, context.now, &mut said);
             self.emit_said(said, None, context);
+        }
+        if fails.is_some() {
+            self.fatal = fails;
+            return;
         }
         let enforced = String::from("Updated Node Allocatable limit across pods");
         self.node_event(EventType::Normal, "NodeAllocatableEnforced", enforced, None, context);

@@ -15,6 +15,7 @@ mod pod_status;
 mod probes;
 mod running;
 mod starting;
+mod status_context;
 mod volume_mounts;
 mod whole_pod;
 mod worker;
@@ -30,7 +31,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::ending::PREEMPTED;
 pub(super) use self::ending::{Ending, kill_timeout};
-use self::pod_status::{StatusContext, build, has_stale_readiness};
+use self::pod_status::{build, has_stale_readiness};
+use self::status_context::StatusContext;
 use super::admission::AdmissionResult;
 use super::events::{EventType, decided_about};
 use super::runtime_state::{RELIST_PERIOD, RUNTIME_CALL};
@@ -45,7 +47,7 @@ use crate::json;
 use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::patch::two_way;
 use crate::objects::{Json, Object, ObjectKey, Text};
-use initializing::Progress;
+use initializing::Initialization;
 use starting::plan_of;
 use worker::WorkerStage;
 pub(super) use worker::{ContainerPlan, Worker};
@@ -348,7 +350,7 @@ impl Kubelet {
                 plan.ready_at = Some(if is_scripted { ready_at.min(context.now) } else { ready_at });
             }
         }
-        let progress = Progress::of(worker, context.host.runtime.sandbox(uid), context.now);
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), context.now);
         self.plan_next(uid, &progress, context);
     }
 

@@ -139,17 +139,13 @@ impl Kubelet {
     /// Starts both loops.
     pub(super) fn start_status(&mut self, context: &mut KubeletContext<'_>) {
         let late = self.led_slowness();
-        let begin = context.now + late;
-        self.set(Timer::FastStatus, begin + FAST_PERIOD);
-        if self.is_fast_first() {
-            self.set(Timer::FastStatus, begin + FAST_PERIOD / 2);
-            self.set(Timer::StatusTick, begin + FIRST_TICK_PAUSE);
-        } else if !self.config.register_node {
-            self.set(Timer::StatusTick, begin + FIRST_TICK_PAUSE);
-        } else if late.is_positive() {
-            self.set(Timer::StatusTick, begin);
-        } else {
-            self.begin_tick(context);
+        let (begin, is_fast_first) = (context.now + late, self.is_fast_first());
+        let first = if is_fast_first { FAST_PERIOD / 2 } else { FAST_PERIOD };
+        self.set(Timer::FastStatus, begin + first);
+        match is_fast_first || !self.config.register_node {
+            true => self.set(Timer::StatusTick, begin + FIRST_TICK_PAUSE),
+            false if late.is_positive() => self.set(Timer::StatusTick, begin),
+            false => self.begin_tick(context),
         }
     }
 

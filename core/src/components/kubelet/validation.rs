@@ -132,20 +132,9 @@ pub(super) fn configuration(
             config.pods_per_core
         ),
     );
-    refuse(
-        !(1..=65535).contains(&config.port),
-        format!("invalid configuration: port (--port) {} must be between 1 and 65535, inclusive", config.port),
-    );
+    port_error(config, &mut refuse);
     ranges(RangePlace::Taints).into_iter().for_each(|why| refuse(true, why));
-    refuse(
-        config.has_no_runtime_endpoint,
-        "invalid configuration: the containerRuntimeEndpoint was not specified or empty".to_string(),
-    );
-    refuse(
-        config.serves_with_signed_certificate && !settings.is_gate_on("RotateKubeletServerCertificate"),
-        "invalid configuration: serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate"
-            .to_string(),
-    );
+    connection_errors(config, settings, &mut refuse);
     for taint in &config.taints {
         if let Some(error) = taint_errors(taint) {
             refuse(true, error);
@@ -178,6 +167,25 @@ pub(super) fn configuration(
         several => format!("[{}]", several.join(", ")),
     };
     Err(format!("failed to validate kubelet configuration, error: {text}, path: &TypeMeta{{Kind:,APIVersion:,}}"))
+}
+
+fn port_error(config: &KubeletConfig, refuse: &mut impl FnMut(bool, String)) {
+    refuse(
+        !(1..=65535).contains(&config.port),
+        format!("invalid configuration: port (--port) {} must be between 1 and 65535, inclusive", config.port),
+    );
+}
+
+fn connection_errors(config: &KubeletConfig, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
+    refuse(
+        config.has_no_runtime_endpoint,
+        "invalid configuration: the containerRuntimeEndpoint was not specified or empty".to_string(),
+    );
+    refuse(
+        config.serves_with_signed_certificate && !settings.is_gate_on("RotateKubeletServerCertificate"),
+        "invalid configuration: serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate"
+            .to_string(),
+    );
 }
 
 fn topology_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::pod_status::StatusContext;
+use super::status_context::StatusContext;
 use super::volume_mounts::volume_mounts;
 use super::{ContainerPlan, Worker, WorkerStage};
 use crate::components::host::Host;

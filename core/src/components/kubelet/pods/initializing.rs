@@ -13,7 +13,7 @@ use crate::components::host::runtime::{Container, ContainerRole, Sandbox};
 
 /// How far the init containers of a pod are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Progress {
+pub(super) struct Initialization {
     /// Whether an init container has failed that is not started again: the pod ends.
     pub(super) has_failed: bool,
     /// Whether the other containers may start.
@@ -22,7 +22,7 @@ pub(super) struct Progress {
     starts: Vec<usize>,
 }
 
-impl Progress {
+impl Initialization {
     /// Looks at the containers of a pod.
     pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>, now: Timestamp) -> Self {
         let plans = &worker.plans;

@@ -9,53 +9,22 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::super::runtime_state::GC_PERIOD;
 use super::container_status::container_status;
-use super::initializing::Progress;
+use super::initializing::Initialization;
+use super::status_context::StatusContext;
 use super::whole_pod::set_resources;
 use super::{ContainerPlan, Worker};
 use crate::components::MIRROR;
 use crate::components::host::Host;
-use crate::components::host::runtime::{Container, ContainerRole, ContainerState};
+use crate::components::host::runtime::{Container, ContainerRole};
 use crate::json;
-use crate::objects::time::to_time;
 use crate::objects::{Json, Object, Text};
-use crate::profile::Settings;
 
 /// The conditions of a pod that a kubelet owns, in the order in which it writes them.
 const OWNED: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
 /// The reason with which a pod that has failed is not ready.
 const FAILED: &str = "PodFailed";
-
-/// What a status is made from.
-pub(super) struct StatusContext<'a> {
-    /// The machine.
-    pub(super) host: &'a Host,
-    /// Release and flags.
-    pub(super) settings: &'a Settings,
-    /// The node's first address.
-    pub(super) host_ip: &'a str,
-    /// The present instant.
-    pub(super) now: Timestamp,
-    /// When the kubelet's process started.
-    pub(super) started: Timestamp,
-}
-
-impl StatusContext<'_> {
-    /// Tells whether the run before a dead container has been collected: of each container one dead run is kept.
-    ///
-    /// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`; `MaxPerPodContainerCount` is 1.
-    pub(super) fn is_collected(&self, container: &Container) -> bool {
-        let ContainerState::Exited { finished_at, .. } = container.state else { return false };
-        let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD.as_secs());
-        finished_at < self.started || passes(self.now) > passes(finished_at)
-    }
-
-    pub(super) fn time(&self, at: Timestamp) -> String {
-        to_time(self.host.wall(at))
-    }
-}
 
 /// Returns the phase of a pod from its containers.
 ///
@@ -69,7 +38,7 @@ pub(super) fn phase(worker: &Worker, host: &Host, now: Timestamp) -> &'static st
         let is_empty = worker.regular().next().is_none();
         return if !is_empty && worker.regular().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    if Progress::of(worker, sandbox, now).has_failed {
+    if Initialization::of(worker, sandbox, now).has_failed {
         return "Failed";
     }
     // A pod is Running while one container runs or will be restarted; it is Pending until each has started once. Its
@@ -242,19 +211,6 @@ fn tracked_generation(pod: &Json, view: &StatusContext<'_>) -> Option<i64> {
     pod.at(&["metadata", "generation"]).as_i64().filter(|_| is_tracked)
 }
 
-impl ContainerPlan {
-    pub(super) fn is_ready(&self, worker: &Worker, view: &StatusContext<'_>) -> bool {
-        let sandbox = view.host.runtime.sandbox(&worker.uid);
-        let container = sandbox.and_then(|sandbox| sandbox.container(&self.name));
-        if self.role == ContainerRole::Init {
-            return container.is_some_and(|own| own.exit_code() == Some(0));
-        }
-        let is_up = self.ready_at.is_some_and(|at| at <= view.now);
-        let is_ready = view.host.runtime.probed(&worker.uid, &self.name).unwrap_or(is_up);
-        container.is_some_and(Container::is_running) && self.has_started_up(view.now) && is_ready
-    }
-}
-
 fn conditions(
     status: &mut Json,
     worker: &Worker,
@@ -274,12 +230,7 @@ fn conditions(
     // Source: pkg/kubelet/status/status_manager.go (v1.34), `TerminatePod`.
     let phase = if worker.awaits_relist && worker.is_over() { "Pending" } else { phase };
     let is_over = matches!(phase, "Succeeded" | "Failed");
-    let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
-    let has_sandbox = view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready)
-        && (!is_over || is_held || worker.has_failed_early())
-        && !worker.has_failed_to_end
-        && !worker.awaits_relist
-        && !(worker.is_removed && worker.is_over());
+    let has_sandbox = is_ready_to_start(worker, is_over, view);
     let mut written: Vec<Json> = foreign(status);
     let is_early = worker.has_failed_early();
     written.extend(disruption(worker, &before, generation, view).filter(|_| is_over && !is_early));
@@ -326,6 +277,16 @@ fn conditions(
     }
     written.extend(disruption(worker, &before, generation, view).filter(|_| is_early));
     status.set(&["conditions"], written);
+}
+
+/// Tells whether the sandbox of a pod is ready, as far as the kubelet has seen.
+fn is_ready_to_start(worker: &Worker, is_over: bool, view: &StatusContext<'_>) -> bool {
+    let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
+    view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready)
+        && (!is_over || is_held || worker.has_failed_early())
+        && !worker.has_failed_to_end
+        && !worker.awaits_relist
+        && !(worker.is_removed && worker.is_over())
 }
 
 /// Returns the condition that says why the kubelet itself ended a pod, if there is none yet.

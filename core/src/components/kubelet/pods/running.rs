@@ -2,7 +2,7 @@
 //!
 //! Inputs: time, ended processes, deletions. Outputs: starts and stops on the host, Events, and the statuses to write.
 
-use super::initializing::Progress;
+use super::initializing::Initialization;
 use super::starting::NO_CNI_TEXT;
 use super::*;
 use crate::components::host::PodBehaviour;
@@ -54,7 +54,7 @@ impl Kubelet {
             let stays = |plan: &ContainerPlan| !runtime.is_about_to_end(&uid, &plan.name, context.now);
             worker.is_dirty |= worker.plans.iter().any(|plan| is_ready_now(plan) && stays(plan));
             if worker.plans.iter().any(|plan| plan.startup_at == Some(context.now)) {
-                let progress = Progress::of(worker, context.host.runtime.sandbox(&uid), context.now);
+                let progress = Initialization::of(worker, context.host.runtime.sandbox(&uid), context.now);
                 self.plan_next(&uid, &progress, context);
             }
             self.sync_pod(&uid, context);
@@ -309,7 +309,7 @@ impl Kubelet {
             return;
         }
         let policy = Text::from(worker.restart_policy());
-        let progress = Progress::of(worker, context.host.runtime.sandbox(uid), context.now);
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), context.now);
         let mut is_over = !worker.plans.is_empty();
         let mut held_back = Vec::new();
         let mut is_starting = false;

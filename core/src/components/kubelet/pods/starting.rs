@@ -4,7 +4,7 @@
 //! Inputs: time, plans. Outputs: starts on the host, Events. Left out on purpose: pulls, which take no time here.
 
 use super::super::swap::limits;
-use super::initializing::Progress;
+use super::initializing::Initialization;
 use super::probes::{self, ProbeContext};
 use super::*;
 use crate::components::kubelet::image_names::full_name;
@@ -127,12 +127,12 @@ impl Kubelet {
         }
         context.outbox.decide(decided_about(&pod.key()), "containers started", because);
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        let progress = Progress::of(worker, context.host.runtime.sandbox(uid), context.now);
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), context.now);
         self.plan_next(uid, &progress, context);
     }
 
     /// Plans the starts of the containers that may start now for the first time.
-    pub(super) fn plan_next(&mut self, uid: &Text, progress: &Progress, context: &KubeletContext<'_>) {
+    pub(super) fn plan_next(&mut self, uid: &Text, progress: &Initialization, context: &KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.stage == WorkerStage::Active) else {
             return;
         };

@@ -7,7 +7,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::{StatusContext, Worker};
+use super::Worker;
+use super::status_context::StatusContext;
 use crate::components::pod_resources::{Amounts, PodLevel, limits, requests};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};

@@ -108,8 +108,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(super) retry_at: Option<Timestamp>,
     /// Whether the removal of its sandbox has failed.
     pub(super) has_failed_to_end: bool,
-    /// Whether none of its containers was ever started, its sandbox was ended if it had one, and all that is left is the
-    /// relist that sees so.
+    /// Whether none of its containers was ever started, its sandbox was ended if it had one, and all that is left is
+    /// the relist that sees so.
     pub(super) awaits_relist: bool,
     /// Whether it ended before this process started, and its sandbox did not outlive a boot.
     pub(super) has_lost_address: bool,

@@ -1,0 +1,57 @@
+//! What the status of a pod is made from, and what its parts ask of it.
+//!
+//! Pure. Inputs: the machine, the settings, the instant. Outputs: times as the machine writes them, what was collected,
+//! whether a container is ready.
+
+use alloc::string::String;
+
+use jiff::Timestamp;
+
+use super::super::runtime_state::GC_PERIOD;
+use super::{ContainerPlan, Worker};
+use crate::components::host::Host;
+use crate::components::host::runtime::{Container, ContainerRole, ContainerState};
+use crate::objects::time::to_time;
+use crate::profile::Settings;
+
+/// What a status is made from.
+pub(super) struct StatusContext<'a> {
+    /// The machine.
+    pub(super) host: &'a Host,
+    /// Release and flags.
+    pub(super) settings: &'a Settings,
+    /// The node's first address.
+    pub(super) host_ip: &'a str,
+    /// The present instant.
+    pub(super) now: Timestamp,
+    /// When the kubelet's process started.
+    pub(super) started: Timestamp,
+}
+
+impl StatusContext<'_> {
+    /// Tells whether the run before a dead container has been collected: of each container one dead run is kept.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`; `MaxPerPodContainerCount` is 1.
+    pub(super) fn is_collected(&self, container: &Container) -> bool {
+        let ContainerState::Exited { finished_at, .. } = container.state else { return false };
+        let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD.as_secs());
+        finished_at < self.started || passes(self.now) > passes(finished_at)
+    }
+
+    pub(super) fn time(&self, at: Timestamp) -> String {
+        to_time(self.host.wall(at))
+    }
+}
+
+impl ContainerPlan {
+    pub(super) fn is_ready(&self, worker: &Worker, view: &StatusContext<'_>) -> bool {
+        let sandbox = view.host.runtime.sandbox(&worker.uid);
+        let container = sandbox.and_then(|sandbox| sandbox.container(&self.name));
+        if self.role == ContainerRole::Init {
+            return container.is_some_and(|own| own.exit_code() == Some(0));
+        }
+        let is_up = self.ready_at.is_some_and(|at| at <= view.now);
+        let is_ready = view.host.runtime.probed(&worker.uid, &self.name).unwrap_or(is_up);
+        container.is_some_and(Container::is_running) && self.has_started_up(view.now) && is_ready
+    }
+}
