@@ -165,6 +165,8 @@ impl Kubelet {
                 }
                 self.sync_pod(uid, context);
             }
+            // Nobody waits for the last status of a static pod whose manifest is gone.
+            _ if worker.is_removed && worker.is_over() => self.remove_static(uid, context),
             _ => {
                 worker.is_syncing = false;
                 worker.has_failed_sync = true;
