@@ -78,7 +78,7 @@ impl Container {
         let found = pod.and_then(|pod| Some((pod, ContainerRole::find(pod, &self.name)?)));
         let hook = found.map_or(SignedDuration::ZERO, |(_, (_, container))| hook_time(container));
         let after = found.map(|(pod, (role, _))| before(role, &self.name, pod)).unwrap_or_default();
-        self.hook_ends = Some(now + hook).filter(|at| *at > now);
+        self.hook_ends = Some(now.checked_add(hook).unwrap_or(Timestamp::MAX)).filter(|at| *at > now);
         self.stop = Some(Stop { asked_at: now, deadline, after, behaviour });
         true
     }
@@ -172,10 +172,10 @@ impl Sandbox {
 
 #[cfg(test)]
 mod tests {
-    use jiff::SignedDuration;
+    use jiff::{SignedDuration, Timestamp};
 
-    use super::{before, hook_time};
-    use crate::components::host::runtime::ContainerRole;
+    use super::{ContainerBehaviour, before, hook_time};
+    use crate::components::host::runtime::{Container, ContainerRole};
     use crate::json;
     use crate::objects::{Object, Text};
 
@@ -196,6 +196,20 @@ mod tests {
             );
         }
         assert_eq!(hook_time(&json!({})), SignedDuration::ZERO);
+    }
+
+    #[test]
+    fn a_hook_of_centuries_is_cut_by_the_grace_period() {
+        let pod = Object::new(
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [{"name": "main",
+                "lifecycle": {"preStop": {"exec": {"command": ["sleep", "9000000000000000"]}}}}]}}),
+            1,
+        );
+        let now = Timestamp::UNIX_EPOCH;
+        let mut main = Container::running(Text::of("main"), Text::default(), 0, now);
+        let told = (Some(&pod), ContainerBehaviour::default());
+        assert!(main.tell_to_stop(told, (SignedDuration::from_secs(5), false), now));
+        assert_eq!(main.next_step(), Some(now + SignedDuration::from_secs(5)));
     }
 
     #[test]

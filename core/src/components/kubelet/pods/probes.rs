@@ -49,7 +49,11 @@ fn success(probe: &Json, from: Timestamp, runs_at_once: bool, context: ProbeCont
     let first = if runs_at_once && earliest == from { from } else { tick(earliest) };
     match i32::try_from(number("successThreshold", 1)).unwrap_or(i32::MAX) {
         1 => first,
-        times => tick(first + SignedDuration::from_nanos(1)) + period * (times - 2),
+        times => {
+            let second = tick(first + SignedDuration::from_nanos(1));
+            let rest = period.checked_mul(times - 2);
+            rest.and_then(|rest| second.checked_add(rest).ok()).unwrap_or(Timestamp::MAX)
+        }
     }
 }
 
@@ -80,6 +84,9 @@ mod tests {
             (None, 9)
         );
         assert_eq!(seconds(&probed(Json::Null, json!({"periodSeconds": 4, "successThreshold": 3})), 3, 0), (None, 8));
+        // As many as never come.
+        let never = json!({"periodSeconds": i32::MAX, "successThreshold": i32::MAX});
+        assert_eq!(seconds(&probed(Json::Null, never), 3, 0), (None, Timestamp::MAX.as_second()));
         // Until the startup probe has succeeded no other runs.
         assert_eq!(seconds(&probed(json!({"periodSeconds": 5}), json!({})), 3, 4), (Some(10), 10));
         assert_eq!(
