@@ -131,10 +131,12 @@ impl ApiServer {
         if options.field_validation == FieldValidation::Ignore {
             return Ok(Vec::new());
         }
-        let written = options.text.as_deref().and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(patch));
+        let written = options.text.as_deref().and_then(WrittenJson::parse);
         if content_type != JSON_PATCH {
-            return Ok(written.repeated());
+            // In a tree no field stands twice.
+            return Ok(written.map_or_else(Vec::new, |written| written.repeated()));
         }
+        let written = written.unwrap_or_else(|| WrittenJson::from(patch));
         let told = self.schema.complaints("jsonPatchOp", &written);
         let told = told.map_err(|error| status::bad_request(&format!("error decoding patch: {error}")))?;
         Ok(told.into_iter().map(|complaint| format!("json patch {complaint}")).collect())

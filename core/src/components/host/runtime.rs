@@ -83,7 +83,7 @@ pub struct Container {
     /// When the hook `preStop` ends that is under way.
     hook_ends: Option<Timestamp>,
     /// What is left to do until it gets SIGTERM, if it was told to end.
-    stop: Option<Stop>,
+    stop: Option<Box<Stop>>,
     /// When it gets SIGKILL.
     kill_at: Option<Timestamp>,
     pub(super) ends: Option<(Timestamp, i64)>,

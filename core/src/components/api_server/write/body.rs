@@ -6,7 +6,7 @@
 //! the refusal, which tells mistakes in the order in which they are written.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::content_negotiation::BODY_TYPES;
@@ -174,25 +174,30 @@ fn tree_of(kind: &Kind, options: &RequestOptions, body: Body) -> Result<Json, An
 /// Returns kind and version that an object names. Go's standard decoder, which reads them, takes names of fields in any
 /// case; the last one counts.
 fn type_of(kind: &Kind, options: &RequestOptions, tree: &Json) -> Result<(String, String), Answer> {
-    let written = options.json_text().and_then(WrittenJson::parse).unwrap_or_else(|| WrittenJson::from(tree));
-    let (mut found_kind, mut found_version) = (String::new(), String::new());
-    let WrittenJson::Fields(fields) = written else { return Ok((found_kind, found_version)) };
-    for (name, value) in &fields {
-        let (place, name) = if name.eq_ignore_ascii_case("kind") {
-            (&mut found_kind, "kind")
-        } else if name.eq_ignore_ascii_case("apiVersion") {
-            (&mut found_version, "apiVersion")
-        } else {
-            continue;
-        };
+    const NAMES: [&str; 2] = ["kind", "apiVersion"];
+    let fields = match options.json_text().and_then(WrittenJson::parse) {
+        Some(WrittenJson::Fields(fields)) => fields,
+        Some(_) => Vec::new(),
+        // Of a request that was never a text only these two are put into their written form.
+        None => {
+            let is_type = |name: &str| NAMES.iter().any(|own| name.eq_ignore_ascii_case(own));
+            let own = tree.fields().filter(|(name, _)| is_type(name));
+            own.map(|(name, value)| (name.to_string(), WrittenJson::from(value))).collect()
+        }
+    };
+    let mut found = [String::new(), String::new()];
+    for (name, value) in fields {
+        let Some(place) = NAMES.iter().position(|own| name.eq_ignore_ascii_case(own)) else { continue };
+        let name = NAMES[place];
         if let WrittenJson::Str(text) = value {
-            place.clone_from(text);
-        } else if let Some(found) = syntax::no_text(value) {
+            found[place] = text;
+        } else if let Some(found) = syntax::no_text(&value) {
             let why = format!("json: cannot unmarshal {found} into Go struct field .{name} of type string");
             return Err(unrecognised(kind, &why, &options.quoted(tree)));
         }
     }
-    Ok((found_kind, found_version))
+    let [kind, version] = found;
+    Ok((kind, version))
 }
 
 /// Names the fields that no type of the release has.

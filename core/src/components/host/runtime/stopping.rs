@@ -79,7 +79,7 @@ impl Container {
         let hook = found.map_or(SignedDuration::ZERO, |(_, (_, container))| hook_time(container));
         let after = found.map(|(pod, (role, _))| before(role, &self.name, pod)).unwrap_or_default();
         self.hook_ends = Some(now.checked_add(hook).unwrap_or(Timestamp::MAX)).filter(|at| *at > now);
-        self.stop = Some(Stop { asked_at: now, deadline, after, behaviour });
+        self.stop = Some(Stop { asked_at: now, deadline, after, behaviour }.into());
         true
     }
 
@@ -161,6 +161,9 @@ impl Sandbox {
     /// Sends SIGTERM to the containers whose turn it is; returns whether any got it.
     pub(super) fn terminate(&mut self, is_scripted: bool, now: Timestamp) -> bool {
         let mut is_changed = false;
+        if self.containers.iter().all(|container| container.stop.is_none()) {
+            return is_changed;
+        }
         let running: Vec<Text> =
             self.containers.iter().filter(|own| own.is_running()).map(|own| own.name.clone()).collect();
         for container in self.containers.iter_mut().filter(|container| container.is_running()) {
