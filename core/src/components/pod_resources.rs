@@ -9,6 +9,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::objects::lifecycle::is_sidecar;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object, Text};
 use crate::profile::Profile;
@@ -64,14 +65,6 @@ impl Amounts {
             *self.0.entry(name.clone()).or_default() -= amount;
         }
     }
-
-    /// Raises each amount to that of another list.
-    fn raise(&mut self, other: &Self) {
-        for (name, amount) in &other.0 {
-            let own = self.0.entry(name.clone()).or_default();
-            *own = (*own).max(*amount);
-        }
-    }
 }
 
 /// How the requests of a container are read.
@@ -118,25 +111,53 @@ pub fn requests_for_scoring(spec: &Json, level: PodLevel) -> Amounts {
     total(spec, level, "requests", Missing::Default)
 }
 
-fn total(spec: &Json, level: PodLevel, kind: &str, missing: Missing) -> Amounts {
-    let mut sum = Amounts::default();
-    for container in spec.get("containers").items() {
-        sum.add(&of_container(container, kind, missing));
+/// Amounts that can be put together.
+pub(crate) trait Tally: Clone + Default {
+    /// Adds other amounts.
+    fn add_all(&mut self, other: &Self);
+
+    /// Raises each amount to that of another list.
+    fn raise(&mut self, other: &Self);
+}
+
+impl Tally for Amounts {
+    fn add_all(&mut self, other: &Self) {
+        self.add(other);
     }
-    let mut sidecars = Amounts::default();
-    let mut starting = Amounts::default();
+
+    fn raise(&mut self, other: &Self) {
+        for (name, amount) in &other.0 {
+            let own = self.0.entry(name.clone()).or_default();
+            *own = (*own).max(*amount);
+        }
+    }
+}
+
+/// Returns what the containers of a Pod need together: those that run side by side, or an init container that needs
+/// more beside the sidecars before it.
+pub(crate) fn together<T: Tally>(spec: &Json, of_container: impl Fn(&Json) -> T) -> T {
+    let mut running = T::default();
+    for container in spec.get("containers").items() {
+        running.add_all(&of_container(container));
+    }
+    let (mut sidecars, mut starting) = (T::default(), T::default());
     for container in spec.get("initContainers").items() {
-        let mut own = of_container(container, kind, missing);
-        if container.get("restartPolicy").as_str() == Some("Always") {
-            sum.add(&own);
-            sidecars.add(&own);
+        let mut own = of_container(container);
+        if is_sidecar(container) {
+            running.add_all(&own);
+            sidecars.add_all(&own);
             own = sidecars.clone();
         } else {
-            own.add(&sidecars);
+            own.add_all(&sidecars);
         }
         starting.raise(&own);
     }
-    sum.raise(&starting);
+    running.raise(&starting);
+    running
+}
+
+fn total(spec: &Json, level: PodLevel, kind: &str, missing: Missing) -> Amounts {
+    let mut sum = together(spec, |container| of_container(container, kind, missing));
     if level == PodLevel::Counts {
         for (name, amount) in Amounts::of(spec.at(&["resources", kind])).0 {
             sum.0.insert(name, amount);
@@ -173,7 +194,7 @@ impl HostPort {
     pub fn of(pod: &Object) -> Vec<Self> {
         let spec = pod.stable().get("spec");
         let sidecars = spec.get("initContainers").items().iter();
-        let sidecars = sidecars.filter(|container| container.get("restartPolicy").as_str() == Some("Always"));
+        let sidecars = sidecars.filter(|container| is_sidecar(container));
         let containers = spec.get("containers").items().iter().chain(sidecars);
         let ports = containers.flat_map(|container| container.get("ports").items());
         let read = |port: &Json| {

@@ -38,8 +38,20 @@ pub fn is_active(pod: &Object) -> bool {
 /// Returns a condition of an object's status; `Null` for none.
 #[must_use]
 pub fn condition<'a>(object: &'a Object, kind: &str) -> &'a Json {
-    let conditions = object.stable().at(&["status", "conditions"]).items();
+    condition_of(object.stable(), kind)
+}
+
+/// Returns a condition of a tree's status; `Null` for none.
+#[must_use]
+pub fn condition_of<'a>(tree: &'a Json, kind: &str) -> &'a Json {
+    let conditions = tree.at(&["status", "conditions"]).items();
     conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind)).unwrap_or(&Json::Null)
+}
+
+/// Tells whether a condition of a tree's status is True.
+#[must_use]
+pub fn is_condition_true(tree: &Json, kind: &str) -> bool {
+    condition_of(tree, kind).get("status").as_str() == Some("True")
 }
 
 /// Tells whether the condition Ready is True.
@@ -59,11 +71,15 @@ pub fn is_out_of_service(node: &Object) -> bool {
     taints.iter().any(|taint| taint.get("key").as_str() == Some(OUT_OF_SERVICE))
 }
 
+/// Tells whether an init container runs on beside the containers.
+/// Source: pkg/api/v1/pod/util.go (v1.34), `IsRestartableInitContainer`.
+#[must_use]
+pub fn is_sidecar(container: &Json) -> bool {
+    container.get("restartPolicy").as_str() == Some("Always")
+}
+
 /// Tells whether the kind of a CustomResourceDefinition is served.
 #[must_use]
 pub fn is_established(definition: &Json) -> bool {
-    let mut conditions = definition.at(&["status", "conditions"]).items().iter();
-    let is_it =
-        |own: &Json| own.get("type").as_str() == Some("Established") && own.get("status").as_str() == Some("True");
-    conditions.any(is_it)
+    is_condition_true(definition, "Established")
 }

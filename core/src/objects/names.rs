@@ -145,6 +145,14 @@ pub fn label_value(value: &str, wording: Wording) -> Vec<String> {
     problems
 }
 
+/// Tells whether a resource is an extended one, by its name.
+///
+/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsExtendedResourceName`.
+#[must_use]
+pub fn is_extended_resource(name: &str) -> bool {
+    name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Wording, label, label_value, qualified, subdomain};

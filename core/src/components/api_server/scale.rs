@@ -84,22 +84,29 @@ impl ApiServer {
     }
 }
 
-/// Prints a selector of labels. Source: k8s.io/apimachinery pkg/apis/meta/v1/helpers.go (v1.34), `FormatLabelSelector`.
-fn selector_text(selector: &Json) -> String {
+/// Prints a selector of labels, or a map of them, as kubectl takes it; empty for one that selects all.
+/// Source: k8s.io/apimachinery pkg/apis/meta/v1/helpers.go (v1.34), `FormatLabelSelector`.
+pub(super) fn selector_text(selector: &Json) -> String {
     let is_map = selector.get("matchLabels").is_null() && selector.get("matchExpressions").is_null();
     let labels = if is_map { selector } else { selector.get("matchLabels") };
-    let labels = labels.fields().map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()));
-    let rules = selector.get("matchExpressions").items().iter().map(|rule| {
-        let key = rule.get("key").as_str().unwrap_or_default();
-        let values: Vec<&str> = rule.get("values").items().iter().filter_map(Json::as_str).collect();
-        match rule.get("operator").as_str() {
-            Some("In") => format!("{key} in ({})", values.join(",")),
-            Some("NotIn") => format!("{key} notin ({})", values.join(",")),
+    let labels = labels.fields().map(|(key, value)| {
+        let value = value.as_str().unwrap_or_default();
+        (key.as_str(), format!("{key}={value}"))
+    });
+    let terms = selector.get("matchExpressions").items().iter().map(|term| {
+        let key = term.get("key").as_str().unwrap_or_default();
+        let mut values: Vec<&str> = term.get("values").items().iter().filter_map(Json::as_str).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let printed = match term.get("operator").as_str() {
+            Some("In") => format!("{key} in ({values})"),
+            Some("NotIn") => format!("{key} notin ({values})"),
             Some("DoesNotExist") => format!("!{key}"),
             _ => String::from(key),
-        }
+        };
+        (key, printed)
     });
-    let mut all: Vec<String> = labels.chain(rules).collect();
-    all.sort();
-    all.join(",")
+    let mut parts: Vec<(&str, String)> = labels.chain(terms).collect();
+    parts.sort();
+    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(",")
 }

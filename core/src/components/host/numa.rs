@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::json;
 use crate::objects::cpu_set::{CpuSet, parse_cpu_set, print_cpu_set};
+use crate::objects::names::is_extended_resource;
 use crate::objects::quantity::Quantity;
 use crate::objects::{FieldError, FieldReader, Json, Text};
 
@@ -173,7 +174,7 @@ pub(super) fn read_device_plugins(plugins: &[Json]) -> Result<Vec<DevicePlugin>,
         let path = format!("devicePlugins[{at}]");
         let mut reader = FieldReader::new(plugin, path.as_str())?;
         let resource = reader.needed_text("resource")?.clone();
-        if !is_extended(&resource) {
+        if !is_of_plugin(&resource) {
             return Err(reader.error("resource", "the name of an extended resource is needed, as \"example.com/gpu\""));
         }
         let mut devices: Vec<Device> = Vec::new();
@@ -196,12 +197,10 @@ pub(super) fn read_device_plugins(plugins: &[Json]) -> Result<Vec<DevicePlugin>,
     Ok(read)
 }
 
-/// Tells whether a plugin may register a resource: its name has a domain that is not Kubernetes' own.
-/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsExtendedResourceName`.
-fn is_extended(resource: &str) -> bool {
-    resource.split_once('/').is_some_and(|(domain, name)| {
-        !domain.is_empty() && !name.is_empty() && !domain.ends_with("kubernetes.io") && !domain.starts_with("requests.")
-    })
+/// Tells whether a plugin may register a resource: an extended one with a domain and a name in it.
+fn is_of_plugin(resource: &str) -> bool {
+    let is_whole = |(domain, name): (&str, &str)| !domain.is_empty() && !name.is_empty();
+    is_extended_resource(resource) && resource.split_once('/').is_some_and(is_whole)
 }
 
 impl ToldHints {

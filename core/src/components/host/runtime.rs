@@ -209,6 +209,12 @@ impl Runtime {
         self.sandboxes.get(uid)
     }
 
+    /// Returns a container of a pod, the latest of its name.
+    #[must_use]
+    pub fn container(&self, uid: &str, name: &str) -> Option<&Container> {
+        self.sandbox(uid)?.container(name)
+    }
+
     /// Sets how the containers of a pod behave from now on.
     pub fn behave(&mut self, key: ObjectKey, behaviour: PodBehaviour, now: Timestamp) {
         // A running process gets the new instant of its crash at once.

@@ -101,11 +101,15 @@ impl Kubelet {
         self.choices.as_ref().and_then(|choices| lead(&choices.csi_nodes, now, pause))
     }
 
+    /// Tells whether an instant of a recording is that at which this process began.
+    fn began_at(&self, at: Timestamp) -> bool {
+        at.duration_since(self.started).abs() < SignedDuration::from_secs(1)
+    }
+
     /// Returns how many Nodes the starting modules build.
     pub(super) fn led_modules(&self) -> Option<usize> {
-        let near = |at: &Timestamp| at.duration_since(self.started).abs() < SignedDuration::from_secs(1);
         let modules = &self.choices.as_ref()?.modules;
-        modules.iter().find(|(at, _)| near(at)).map(|(_, asking)| *asking)
+        modules.iter().find(|(at, _)| self.began_at(*at)).map(|(_, asking)| *asking)
     }
 
     /// Returns when a Pod is synced without any other reason, within these instants.
@@ -153,9 +157,8 @@ impl Kubelet {
 
     /// Returns by how much the loops that post the status are late at the start.
     pub(super) fn led_slowness(&self) -> SignedDuration {
-        let near = |at: &Timestamp| at.duration_since(self.started).abs() < SignedDuration::from_secs(1);
         let mut slow = self.choices.iter().flat_map(|choices| &choices.slow_starts);
-        let turn = slow.find(|(up, _)| near(up)).map(|(_, turn)| turn.duration_since(self.started));
+        let turn = slow.find(|(up, _)| self.began_at(*up)).map(|(_, turn)| turn.duration_since(self.started));
         turn.filter(|late| late.is_positive()).unwrap_or_default()
     }
 
@@ -168,8 +171,7 @@ impl Kubelet {
 
     /// Tells whether the fast loop has the first turn.
     pub(super) fn is_fast_first(&self) -> bool {
-        let near = |at: &Timestamp| at.duration_since(self.started).abs() < SignedDuration::from_secs(1);
-        self.choices.as_ref().is_some_and(|choices| choices.fast_first.iter().any(near))
+        self.choices.as_ref().is_some_and(|choices| choices.fast_first.iter().any(|at| self.began_at(*at)))
     }
 
     /// Returns when a failed sync of a Pod is tried again: at an instant at which something was seen of it, within the

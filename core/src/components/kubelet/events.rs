@@ -81,8 +81,8 @@ impl Kubelet {
     ) {
         let mut about = about_pod(pod);
         if let Some(container) = container {
-            let is_initial = ContainerRole::find(pod, container).is_some_and(|(role, _)| role.is_initial());
-            let list = if is_initial { "initContainers" } else { "containers" };
+            let role = ContainerRole::find(pod, container).map_or(ContainerRole::Regular, |(role, _)| role);
+            let list = role.list();
             about.set(&["fieldPath"], format!("spec.{list}{{{container}}}"));
         }
         self.emit(about, (kind, reason, message), &Json::Null, None, context);

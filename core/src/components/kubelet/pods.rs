@@ -341,7 +341,7 @@ impl Kubelet {
         worker.stage = WorkerStage::Active;
         worker.retry_at = None;
         for plan in &mut worker.plans {
-            let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
+            let container = context.host.runtime.container(uid, &plan.name);
             let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
             if let Some(own) = container.filter(|own| own.is_running()) {
                 let ready_at = own.started_at + behaviour.ready_after.unwrap_or_default();

@@ -10,11 +10,12 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::setters::{is_extended, is_huge_page};
+use super::setters::is_huge_page;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::Because;
 use crate::components::volumes::CONTROLLER_ATTACHES;
 use crate::network::{Call, NODES, Verb};
+use crate::objects::names::is_extended_resource;
 use crate::objects::patch::two_way;
 use crate::objects::{Json, Object, Text};
 
@@ -173,7 +174,7 @@ fn reconciled(existing: &Json, initial: &Json, is_new: bool) -> Json {
         for name in names {
             if is_huge_page(&name) && wanted.get(&name).is_null() {
                 node.remove(&["status", list, &name]);
-            } else if is_new && is_extended(&name) {
+            } else if is_new && is_extended_resource(&name) {
                 node.set(&["status", list, &name], "0");
             }
         }

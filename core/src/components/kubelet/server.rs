@@ -272,7 +272,7 @@ impl Kubelet {
         if !named.any(|own| own.get("name").as_str() == Some(container)) {
             return HttpAnswer::text(404, format!("container {container:?} not found in pod {pod:?}"));
         }
-        match host.runtime.sandbox(&uid).and_then(|sandbox| sandbox.container(container)) {
+        match host.runtime.container(&uid, container) {
             Some(_) => HttpAnswer::text(200, ""),
             None => {
                 let why = "ContainerCreating";

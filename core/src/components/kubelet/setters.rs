@@ -13,6 +13,7 @@ use super::conditions::{PRESSURES, set_ready};
 use crate::components::host::Host;
 use crate::components::volumes::CONTROLLER_ATTACHES;
 use crate::json;
+use crate::objects::names::is_extended_resource;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
@@ -292,13 +293,6 @@ pub(super) fn is_huge_page(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
-/// Tells whether a resource is an extended one.
-///
-/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsExtendedResourceName`.
-pub(super) fn is_extended(name: &str) -> bool {
-    name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests.")
-}
-
 /// Writes what the machine has. What somebody else has added to the capacity stays, and is allocatable in whole.
 fn set_resources(status: &mut Json, own: &Resources) {
     let foreign: Vec<(Text, Json)> = status
@@ -311,7 +305,7 @@ fn set_resources(status: &mut Json, own: &Resources) {
     let left: Vec<(Text, Json)> = status
         .get("allocatable")
         .fields()
-        .filter(|(name, _)| own.allocatable.get(name).is_null() && !is_extended(name))
+        .filter(|(name, _)| own.allocatable.get(name).is_null() && !is_extended_resource(name))
         .map(|(name, amount)| (name.clone(), amount.clone()))
         .collect();
     status.set(&["capacity"], own.capacity.clone());

@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::super::scale::selector_text;
 use super::{TableContext, pods};
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
@@ -191,29 +192,10 @@ fn labels(labels: &Json) -> String {
     if parts.is_empty() { String::from(NONE) } else { parts.join(",") }
 }
 
-/// Prints a label selector as kubectl takes it. Source: k8s.io/apimachinery pkg/apis/meta/v1/helpers.go (v1.34).
+/// Prints a label selector as kubectl takes it.
 fn selector(selector: &Json) -> Json {
-    let mut parts: Vec<(String, String)> = selector
-        .get("matchLabels")
-        .fields()
-        .map(|(key, value)| (key.to_string(), format!("{key}={}", value.as_str().unwrap_or(""))))
-        .collect();
-    for term in selector.get("matchExpressions").items() {
-        let key = term.get("key").as_str().unwrap_or("");
-        let mut values: Vec<&str> = term.get("values").items().iter().filter_map(Json::as_str).collect();
-        values.sort_unstable();
-        let values = values.join(",");
-        let printed = match term.get("operator").as_str() {
-            Some("In") => format!("{key} in ({values})"),
-            Some("NotIn") => format!("{key} notin ({values})"),
-            Some("DoesNotExist") => format!("!{key}"),
-            _ => String::from(key),
-        };
-        parts.push((String::from(key), printed));
-    }
-    parts.sort();
-    let printed: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
-    Json::from(if printed.is_empty() { String::from(NONE) } else { printed.join(",") })
+    let printed = selector_text(selector);
+    Json::from(if printed.is_empty() { String::from(NONE) } else { printed })
 }
 
 fn daemon_set(set: &Json, age: Json) -> Vec<Json> {

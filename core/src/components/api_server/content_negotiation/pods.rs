@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use super::TableContext;
 use super::cells::text_or;
 use crate::json;
+use crate::objects::lifecycle::{condition_of, is_condition_true, is_sidecar};
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 
@@ -45,7 +46,8 @@ pub(super) fn cells(pod: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> 
         _ => sum.restarts.to_string(),
     };
     let gates = pod.at(&["spec", "readinessGates"]).items();
-    let open = gates.iter().filter(|gate| has_condition(pod, gate.get("conditionType").as_str().unwrap_or(""))).count();
+    let open =
+        gates.iter().filter(|gate| is_condition_true(pod, gate.get("conditionType").as_str().unwrap_or(""))).count();
     let gates = if gates.is_empty() { String::from("<none>") } else { format!("{open}/{}", gates.len()) };
     let address = pod.at(&["status", "podIPs"]).items().first().cloned().unwrap_or_default();
     Vec::from([
@@ -77,12 +79,12 @@ fn summary(pod: &Json) -> Sum {
     if !status("reason").is_empty() {
         sum.word = String::from(status("reason"));
     }
-    let scheduled = condition(pod, "PodScheduled").and_then(|condition| condition.get("reason").as_str());
+    let scheduled = condition_of(pod, "PodScheduled").get("reason").as_str();
     if scheduled == Some("SchedulingGated") {
         sum.word = String::from("SchedulingGated");
     }
     let (initializing, sidecars) = init_containers(pod, &mut sum);
-    if !initializing || has_condition(pod, "Initialized") {
+    if !initializing || is_condition_true(pod, "Initialized") {
         (sum.restarts, sum.last_restart) = (sidecars.restarts, sidecars.last_restart);
         containers(pod, &mut sum);
     }
@@ -143,7 +145,7 @@ fn containers(pod: &Json, sum: &mut Sum) {
         }
     }
     if sum.word == "Completed" && is_running {
-        sum.word = String::from(if has_condition(pod, "Ready") { "Running" } else { "NotReady" });
+        sum.word = String::from(if is_condition_true(pod, "Ready") { "Running" } else { "NotReady" });
     }
 }
 
@@ -155,17 +157,4 @@ fn end(ended: &Json) -> String {
         _ if number("signal") != 0 => format!("Signal:{}", number("signal")),
         _ => format!("ExitCode:{}", number("exitCode")),
     }
-}
-
-/// A restartable init container: it runs beside the containers.
-fn is_sidecar(container: &Json) -> bool {
-    container.get("restartPolicy").as_str() == Some("Always")
-}
-
-fn condition<'a>(pod: &'a Json, kind: &str) -> Option<&'a Json> {
-    pod.at(&["status", "conditions"]).items().iter().find(|condition| condition.get("type").as_str() == Some(kind))
-}
-
-fn has_condition(pod: &Json, kind: &str) -> bool {
-    condition(pod, kind).is_some_and(|condition| condition.get("status").as_str() == Some("True"))
 }

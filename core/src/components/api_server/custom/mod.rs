@@ -21,6 +21,7 @@ use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, DEFINITIONS, Identity, Resource, ToClient, WatchType};
+use crate::objects::lifecycle::{has_finalizer, is_condition_true, is_ending, is_established};
 use crate::objects::schema::{DecodeError, Decoded};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 pub(super) use definition::{ScalePaths, check, check_change, default, prepare};
@@ -103,13 +104,13 @@ impl ApiServer {
         if kind == self.definitions {
             match event {
                 WatchType::Deleted => self.retire(object.name()),
-                _ if object.stable().at(&["metadata", "deletionTimestamp"]).is_null() => self.establish(origin, object),
-                _ => self.clean_up(origin, object),
+                _ if is_ending(object) => self.clean_up(origin, object),
+                _ => self.establish(origin, object),
             }
         } else if event == WatchType::Deleted
             && let Some(custom) = self.custom.get(&kind).cloned()
             && let Some(definition) = self.object(&DEFINITIONS, &ObjectKey::cluster(&custom.definition))
-            && !definition.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+            && is_ending(&definition)
         {
             self.clean_up(origin, &definition);
         }
@@ -120,7 +121,8 @@ impl ApiServer {
         let mut tree = object.json();
         let others: Vec<Json> = self.objects(&DEFINITIONS).iter().map(Object::json).collect();
         let accepted = others.iter().filter(|other| {
-            other.at(&["metadata", "name"]) != tree.at(&["metadata", "name"]) && is_true(other, "NamesAccepted")
+            other.at(&["metadata", "name"]) != tree.at(&["metadata", "name"])
+                && is_condition_true(other, "NamesAccepted")
         });
         let conflict = definition::conflict(&tree, accepted);
         let is_accepted = conflict.is_none();
@@ -139,7 +141,7 @@ impl ApiServer {
                 }
             }
         }
-        if has_changed && !is_true(&tree, "Established") {
+        if has_changed && !is_established(&tree) {
             let (reason, message) =
                 if is_accepted { ("Installing", ACCEPTED) } else { ("NotAccepted", "not all names are accepted") };
             set_condition(&mut tree, ("Established", "False", reason, message), origin);
@@ -152,7 +154,7 @@ impl ApiServer {
             && set_condition(&mut tree, ("Established", "True", "InitialNamesAccepted", ACCEPTED), origin)
         {
             self.commit(kind, &by_server(origin), tree);
-        } else if is_true(&tree, "Established") {
+        } else if is_established(&tree) {
             self.serve(&tree);
         }
     }
@@ -203,10 +205,7 @@ impl ApiServer {
     /// Removes the objects of a definition that is going away, and then the definition.
     fn clean_up(&mut self, origin: &Origin, object: &Object) {
         let mut tree = object.json();
-        let has_finalizer = |tree: &Json| {
-            tree.at(&["metadata", "finalizers"]).items().iter().any(|item| item.as_str() == Some(CLEANUP))
-        };
-        if !has_finalizer(&tree) {
+        if !has_finalizer(object, CLEANUP) {
             return;
         }
         let origin = by_server(origin);
@@ -225,7 +224,6 @@ impl ApiServer {
             }
             return;
         };
-        let is_ending = |object: &Object| !object.stable().at(&["metadata", "deletionTimestamp"]).is_null();
         for own in left.iter().filter(|own| !is_ending(own)) {
             if own.stable().at(&["metadata", "finalizers"]).is_empty() {
                 // The last removal leads here again, with nothing left.
@@ -266,11 +264,6 @@ pub(super) fn keep_all_but_status(tree: &mut Json, old: &Json) {
     put(&mut kept, &["status"], tree.get("status"));
     put(&mut kept, &["metadata", "managedFields"], tree.at(&["metadata", "managedFields"]));
     *tree = kept;
-}
-
-fn is_true(tree: &Json, condition: &str) -> bool {
-    let mut conditions = tree.at(&["status", "conditions"]).items().iter();
-    conditions.any(|own| own.get("type").as_str() == Some(condition) && own.get("status").as_str() == Some("True"))
 }
 
 /// Sets a condition: type, status, reason and message. Returns whether that changed anything.

@@ -10,6 +10,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::FieldError;
+use crate::components::pod_resources::{Tally, together};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text};
@@ -89,41 +90,27 @@ fn check_consistency(spec: &Json, own: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Returns what the containers ask for together: those that run side by side, or an init container that needs more.
+/// Returns what the containers ask for together, in amounts that keep the form in which they were written.
 fn aggregate(spec: &Json, list: &str) -> Amounts {
-    let of = |container: &Json| -> Amounts {
+    together(spec, |container| {
         let amounts = container.at(&["resources", list]).fields();
         amounts.filter_map(|(name, value)| Some((name.clone(), amount(value)?))).collect()
-    };
-    let add = |sum: &mut Amounts, more: &Amounts| {
-        for (name, more) in more {
-            let own = sum.get(name).map_or(*more, |own| *own + *more);
-            sum.insert(name.clone(), own);
-        }
-    };
-    let (mut running, mut beside, mut most) = (Amounts::new(), Amounts::new(), Amounts::new());
-    for container in spec.get("containers").items() {
-        add(&mut running, &of(container));
-    }
-    for container in spec.get("initContainers").items() {
-        let mut needed = of(container);
-        if container.get("restartPolicy").as_str() == Some("Always") {
-            add(&mut running, &needed);
-            add(&mut beside, &needed);
-            needed.clone_from(&beside);
-        } else {
-            add(&mut needed, &beside);
-        }
-        keep_larger(&mut most, needed);
-    }
-    keep_larger(&mut running, most);
-    running
+    })
 }
 
-fn keep_larger(own: &mut Amounts, other: Amounts) {
-    for (name, amount) in other {
-        if own.get(&name).is_none_or(|own| amount > *own) {
-            own.insert(name, amount);
+impl Tally for Amounts {
+    fn add_all(&mut self, more: &Self) {
+        for (name, more) in more {
+            let own = self.get(name).map_or(*more, |own| *own + *more);
+            self.insert(name.clone(), own);
+        }
+    }
+
+    fn raise(&mut self, other: &Self) {
+        for (name, amount) in other {
+            if self.get(name).is_none_or(|own| amount > own) {
+                self.insert(name.clone(), *amount);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Pure. Inputs: a pod. Outputs: the role of a container, and its part of the specification.
 
+use crate::objects::lifecycle::is_sidecar;
 use crate::objects::{Json, Object};
 
 /// The lists of a pod that hold containers with a life of their own, in the order in which they start.
@@ -39,11 +40,23 @@ impl ContainerRole {
         self != Self::Regular
     }
 
+    /// Returns the field of a specification that lists it.
+    #[must_use]
+    pub fn list(self) -> &'static str {
+        LISTS[usize::from(!self.is_initial())]
+    }
+
+    /// Returns the field of a status that lists it.
+    #[must_use]
+    pub fn status_list(self) -> &'static str {
+        if self.is_initial() { "initContainerStatuses" } else { "containerStatuses" }
+    }
+
     fn in_list(list: &str, container: &Json) -> Self {
-        match container.get("restartPolicy").as_str() {
-            _ if list == "containers" => Self::Regular,
-            Some("Always") => Self::Sidecar,
-            _ => Self::Init,
+        match () {
+            () if list == LISTS[1] => Self::Regular,
+            () if is_sidecar(container) => Self::Sidecar,
+            () => Self::Init,
         }
     }
 }

@@ -137,7 +137,7 @@ impl Runtime {
     /// Tells whether a recording says that a running container of a pod ends before anybody looks at it again.
     #[must_use]
     pub fn is_about_to_end(&self, uid: &str, container: &str, now: Timestamp) -> bool {
-        let own = self.sandbox(uid).and_then(|sandbox| sandbox.container(container));
+        let own = self.container(uid, container);
         own.is_some_and(|own| own.scripted.is_some() && own.ends.is_some_and(|(at, _)| at <= now + UNSEEN))
     }
 }

@@ -18,6 +18,7 @@ use super::ranking::{Candidate, PodFigures};
 use crate::chance::Chance;
 use crate::components::host::Host;
 use crate::components::next_of;
+use crate::objects::lifecycle::is_sidecar;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
@@ -80,9 +81,8 @@ fn limit_of(container: &Json) -> Option<Quantity> {
 
 /// Source: k8s.io/component-helpers resource/helpers.go (v1.34), `PodLimits`.
 fn whole_pod(spec: &Json, figures: &PodFigures) -> Option<String> {
-    let is_sidecar = |container: &&Json| container.get("restartPolicy").as_str() == Some("Always");
     let starting = spec.get("initContainers").items();
-    let running = spec.get("containers").items().iter().chain(starting.iter().filter(is_sidecar));
+    let running = spec.get("containers").items().iter().chain(starting.iter().filter(|own| is_sidecar(own)));
     let sum = running.filter_map(limit_of).reduce(|sum, limit| sum + limit);
     let largest = starting.iter().filter(|own| !is_sidecar(own)).filter_map(limit_of).max();
     let limit = sum.into_iter().chain(largest).max()?;

@@ -20,19 +20,17 @@ use crate::objects::{Json, Text};
 
 /// Builds the status of a container.
 pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &StatusContext<'_>) -> Json {
-    let list = if plan.role.is_initial() { "initContainers" } else { "containers" };
-    let spec = pod.at(&["spec", list]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
+    let spec =
+        pod.at(&["spec", plan.role.list()]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
     let image = spec.map(|spec| spec.get("image").clone()).unwrap_or_default();
     let mut status = json!({"name": plan.name.as_str(), "lastState": {}, "ready": plan.is_ready(worker, view),
         "restartCount": plan.restarts, "imageID": "", "started": false});
     status.set(&["image"], image.clone());
-    let statuses = if plan.role.is_initial() { "initContainerStatuses" } else { "containerStatuses" };
-    let stored = pod.at(&["status", statuses]).items();
+    let stored = pod.at(&["status", plan.role.status_list()]).items();
     let stored = stored.iter().find(|status| status.get("name").as_str() == Some(&*plan.name));
     // The mirror of a static pod may be that of a run before.
     let is_new = |own: &Container| plan.restarts == 0 && own.started_at >= view.started;
-    let sandbox = view.host.runtime.sandbox(&worker.uid);
-    let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let container = view.host.runtime.container(&worker.uid, &plan.name);
     let stored = stored.filter(|_| !(super::is_static(&worker.object) && container.is_some_and(is_new)));
     // Once the API has the status of a container its mounts stay, even if a kubelet before wrote none.
     let made = || spec.and_then(|spec| volume_mounts(spec, view.host.has_runtime_features()));
@@ -119,8 +117,7 @@ fn set_unknown(status: &mut Json, worker: &Worker, plan: &ContainerPlan, is_lost
 ///
 /// Source: pkg/kubelet/status/status_manager.go (v1.34), `TerminatePod`.
 fn has_to_be_known(worker: &Worker, plan: &ContainerPlan, host: &Host) -> bool {
-    let sandbox = host.runtime.sandbox(&worker.uid);
-    let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let known = |plan: &ContainerPlan| host.runtime.container(&worker.uid, &plan.name);
     let initial: Vec<&ContainerPlan> = worker.plans.iter().filter(|plan| plan.role.is_initial()).collect();
     if plan.role.is_initial() {
         let last = initial.iter().rposition(|own| known(own).is_some()).unwrap_or(0);

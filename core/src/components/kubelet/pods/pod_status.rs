@@ -30,15 +30,14 @@ const FAILED: &str = "PodFailed";
 ///
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
 pub(super) fn phase(worker: &Worker, host: &Host, now: Timestamp) -> &'static str {
-    let sandbox = host.runtime.sandbox(&worker.uid);
-    let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let known = |plan: &ContainerPlan| host.runtime.container(&worker.uid, &plan.name);
     if worker.is_over() {
         let is_lost = worker.has_lost_containers();
         let ended_well = |plan: &ContainerPlan| !is_lost && known(plan).is_some_and(|own| own.exit_code() == Some(0));
         let is_empty = worker.regular().next().is_none();
         return if !is_empty && worker.regular().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    if Initialization::of(worker, sandbox, now).has_failed {
+    if Initialization::of(worker, host.runtime.sandbox(&worker.uid), now).has_failed {
         return "Failed";
     }
     // A pod is Running while one container runs or will be restarted; it is Pending until each has started once. Its
@@ -307,8 +306,7 @@ fn disruption(worker: &Worker, before: &Json, generation: Option<i64>, view: &St
 ///
 /// Source: pkg/kubelet/status/generate.go (v1.34), `GeneratePodInitializedCondition`.
 fn initialized(worker: &Worker, phase: &str, view: &StatusContext<'_>) -> (bool, Option<&'static str>, Option<String>) {
-    let sandbox = view.host.runtime.sandbox(&worker.uid);
-    let known = |plan: &ContainerPlan| sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let known = |plan: &ContainerPlan| view.host.runtime.container(&worker.uid, &plan.name);
     let is_done = |plan: &ContainerPlan| match plan.role {
         ContainerRole::Init => plan.is_ready(worker, view),
         ContainerRole::Sidecar => known(plan).is_some_and(Container::is_running) && plan.has_started_up(view.now),

@@ -314,8 +314,7 @@ impl Kubelet {
         let mut held_back = Vec::new();
         let mut is_starting = false;
         for (at, plan) in worker.plans.iter_mut().enumerate() {
-            let sandbox = context.host.runtime.sandbox(uid);
-            let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+            let container = context.host.runtime.container(uid, &plan.name);
             let code = container.and_then(Container::exit_code);
             let runs_again = match plan.role {
                 ContainerRole::Regular => policy == *"Always" || (policy == *"OnFailure" && code != Some(0)),

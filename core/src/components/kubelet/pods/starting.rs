@@ -67,7 +67,7 @@ impl Kubelet {
         let (pod, plan) = (&worker.object, &mut worker.plans[at]);
         let own = ContainerRole::find(pod, &plan.name).map(|(_, own)| own);
         let behaviour = context.host.runtime.behaviour(pod, &plan.name);
-        let before = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.container(&plan.name).is_some());
+        let before = context.host.runtime.container(uid, &plan.name).is_some();
         plan.restarts += u32::from(before);
         (plan.is_waiting, plan.is_crash_looping) = (false, false);
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
@@ -138,7 +138,7 @@ impl Kubelet {
         };
         let runtime = &context.host.runtime;
         for (at, plan) in worker.plans.iter_mut().enumerate() {
-            let is_known = runtime.sandbox(uid).is_some_and(|sandbox| sandbox.container(&plan.name).is_some());
+            let is_known = runtime.container(uid, &plan.name).is_some();
             let is_planned = plan.start_at.is_some() || plan.start_error.is_some();
             if is_known || is_planned || !progress.may_start(at, plan) {
                 continue;
@@ -169,10 +169,9 @@ impl Kubelet {
 
 /// Plans a container; the restart count continues over a restart of the kubelet.
 pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Host) -> ContainerPlan {
-    let list = if role.is_initial() { "initContainerStatuses" } else { "containerStatuses" };
-    let statuses = pod.stable().at(&["status", list]);
+    let statuses = pod.stable().at(&["status", role.status_list()]);
     let stored = statuses.items().iter().find(|status| status.get("name").as_str() == Some(name));
-    let known = host.runtime.sandbox(pod.uid()).and_then(|sandbox| sandbox.container(name));
+    let known = host.runtime.container(pod.uid(), name);
     let counted = stored.and_then(|status| status.get("restartCount").as_i64()).unwrap_or_default();
     ContainerPlan {
         name: name.clone(),

@@ -45,8 +45,7 @@ impl StatusContext<'_> {
 
 impl ContainerPlan {
     pub(super) fn is_ready(&self, worker: &Worker, view: &StatusContext<'_>) -> bool {
-        let sandbox = view.host.runtime.sandbox(&worker.uid);
-        let container = sandbox.and_then(|sandbox| sandbox.container(&self.name));
+        let container = view.host.runtime.container(&worker.uid, &self.name);
         if self.role == ContainerRole::Init {
             return container.is_some_and(|own| own.exit_code() == Some(0));
         }
