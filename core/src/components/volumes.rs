@@ -9,7 +9,7 @@ use alloc::string::String;
 
 use crate::network::Resource;
 use crate::objects::lifecycle::{is_ending, is_terminal};
-use crate::objects::{Json, Object, ObjectKey, Text, sha256};
+use crate::objects::{Json, Object, ObjectKey, Text, digest};
 
 /// `persistentvolumeclaims`.
 pub const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
@@ -131,7 +131,7 @@ pub fn csi_volume(volume: &Object) -> Option<CsiVolume> {
 /// Source: pkg/volume/csi/csi_attacher.go (v1.34), `getAttachmentName`.
 #[must_use]
 pub fn attachment_name(handle: &str, driver: &str, node: &str) -> Text {
-    Text::from(format!("csi-{}", sha256::hexadecimal(format!("{handle}{driver}{node}").as_bytes())))
+    Text::from(format!("csi-{}", digest::sha256_hex(format!("{handle}{driver}{node}").as_bytes())))
 }
 
 /// Tells whether volumes of a driver have to be attached: an unknown one is taken to say so.

@@ -17,7 +17,7 @@ use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
 use crate::network::kinds::{Kind, Kinds, Trait};
 use crate::network::{Answer, Call, Verb};
-use crate::objects::{Json, base64, sha256};
+use crate::objects::{Json, base64, digest};
 use crate::profile::Profile;
 
 const FULL: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -259,7 +259,7 @@ fn storage_hash(group: &str, version: &str, kind: &str, profile: &Profile) -> St
         (_, "VolumeAttributesClass") if !profile.is("first-v1-of-1.34-is-stored") => "v1beta1",
         _ => version,
     };
-    let digest = sha256::bytes(format!("{group}/{version}/{kind}").as_bytes());
+    let digest = digest::sha256(format!("{group}/{version}/{kind}").as_bytes());
     base64::encode(&digest[..HASHED])
 }
 

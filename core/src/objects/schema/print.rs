@@ -81,25 +81,14 @@ fn below<'a>(touched: &'a Json, name: &str) -> Option<&'a Json> {
     }
 }
 
-/// Prints a string as Go does: with escapes for what HTML would take for markup.
+/// Prints a string as Go does: with escapes for what HTML would take for markup, too.
 fn print_text(out: &mut String, text: &str) {
-    out.push('"');
-    for letter in text.chars() {
+    for letter in Json::text(text).to_string().chars() {
         match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{0}'..='\u{1f}' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(letter)));
-            }
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
             letter => out.push(letter),
         }
     }
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use super::resource_list;
 use crate::network::kinds::Kinds;
 use crate::network::{Answer, Call, Content};
-use crate::objects::{Json, Text, WrittenJson, sha512};
+use crate::objects::{Json, Text, WrittenJson, digest};
 use crate::profile::Profile;
 
 const KIND: &str = "APIGroupDiscoveryList";
@@ -27,7 +27,7 @@ pub(super) fn answer(
 ) -> Answer {
     let items = groups.iter().map(|(name, versions)| group(name, versions, served)).collect();
     let body = Vec::from([("metadata", WrittenJson::Fields(Vec::new())), ("items", WrittenJson::List(items))]);
-    let hash = format!("\"{}\"", sha512::upper_hex(fields(body.clone()).to_string().as_bytes()));
+    let hash = format!("\"{}\"", digest::sha512_upper_hex(fields(body.clone()).to_string().as_bytes()));
     let is_known = call.header_value("if-none-match").is_some_and(|known| **known == *hash);
     let mut headers = Vec::from([
         (Text::of("Cache-Control"), Text::of("public")),
