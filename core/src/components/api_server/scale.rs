@@ -4,7 +4,6 @@
 //! pkg/registry/customresource/etcd.go (v1.34). Inputs: an object, or a Scale that was sent. Outputs: the Scale, and
 //! the object with another number of replicas.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -15,6 +14,7 @@ use super::write::answer;
 use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::Answer;
+use crate::objects::selector::selector_text;
 use crate::objects::{Json, Object, Text};
 
 impl ApiServer {
@@ -82,31 +82,4 @@ impl ApiServer {
         let scale = self.scale_of(info, &object);
         Ok(answer(200, Object::as_received(scale), warnings))
     }
-}
-
-/// Prints a selector of labels, or a map of them, as kubectl takes it; empty for one that selects all.
-/// Source: k8s.io/apimachinery pkg/apis/meta/v1/helpers.go (v1.34), `FormatLabelSelector`.
-pub(super) fn selector_text(selector: &Json) -> String {
-    let is_map = selector.get("matchLabels").is_null() && selector.get("matchExpressions").is_null();
-    let labels = if is_map { selector } else { selector.get("matchLabels") };
-    let labels = labels.fields().map(|(key, value)| {
-        let value = value.as_str().unwrap_or_default();
-        (key.as_str(), format!("{key}={value}"))
-    });
-    let terms = selector.get("matchExpressions").items().iter().map(|term| {
-        let key = term.get("key").as_str().unwrap_or_default();
-        let mut values: Vec<&str> = term.get("values").items().iter().filter_map(Json::as_str).collect();
-        values.sort_unstable();
-        let values = values.join(",");
-        let printed = match term.get("operator").as_str() {
-            Some("In") => format!("{key} in ({values})"),
-            Some("NotIn") => format!("{key} notin ({values})"),
-            Some("DoesNotExist") => format!("!{key}"),
-            _ => String::from(key),
-        };
-        (key, printed)
-    });
-    let mut parts: Vec<(&str, String)> = labels.chain(terms).collect();
-    parts.sort();
-    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(",")
 }

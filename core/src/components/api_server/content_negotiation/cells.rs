@@ -9,8 +9,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::scale::selector_text;
 use super::{TableContext, pods};
+use crate::objects::selector::selector_text;
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 

@@ -204,8 +204,8 @@ mod tests {
     #[test]
     fn a_hook_of_centuries_is_cut_by_the_grace_period() {
         let pod = Object::new(
-            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [{"name": "main",
-                "lifecycle": {"preStop": {"exec": {"command": ["sleep", "9000000000000000"]}}}}]}}),
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [
+                {"name": "main", "lifecycle": {"preStop": {"exec": {"command": ["sleep", "9000000000000000"]}}}}]}}),
             1,
         );
         let now = Timestamp::UNIX_EPOCH;
