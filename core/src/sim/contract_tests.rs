@@ -350,6 +350,7 @@ fn started(timers: TimerWheel) -> Cluster {
         "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "Deployment"}}}});
     cluster.ask(create(Resource::of("policy", "v1", "poddisruptionbudgets"), "default", budget));
     store(&mut cluster);
+    run_pods(&mut cluster);
     let subject = DistinguishedName {
         common_name: String::from("system:node:w4"),
         organizations: Vec::from([String::from("system:nodes")]),
@@ -422,6 +423,51 @@ fn store(cluster: &mut Cluster) {
     cluster.ask(Call::new(Verb::Delete, CLAIMS, "default", "spare"));
     cluster.pass(1);
     cluster.ask(Call::new(Verb::Delete, VOLUMES, "", "spare"));
+}
+
+/// Lets a kubelet start containers in their order, ask probes, measure volumes, wait for a hook, and start again what
+/// crashes.
+fn run_pods(cluster: &mut Cluster) {
+    let pod = |name: &str, annotations: Json, spec: Json| {
+        let mut pod = json!({"metadata": {"name": name, "annotations": annotations}, "spec": spec});
+        pod.set(&["spec", "nodeName"], "w1");
+        create(PODS, "default", pod)
+    };
+    let probed = json!({"initContainers": [
+            {"name": "init", "image": "pause"},
+            {"name": "side", "image": "pause", "restartPolicy": "Always", "startupProbe": {"periodSeconds": 2}}],
+        "containers": [{"name": "main", "image": "pause", "lifecycle": {"preStop": {"sleep": {"seconds": 2}}},
+            "readinessProbe": {"initialDelaySeconds": 5, "periodSeconds": 4, "successThreshold": 2}}]});
+    let alone = json!({"containers": [{"name": "main", "image": "pause"}]});
+    let behaviour = json!({"nodeproof.dev/main.ready-after": "7s", "nodeproof.dev/side.ready-after": "3s"});
+    for (name, behaviour, spec) in [
+        ("probed", behaviour, probed),
+        ("slow", json!({"nodeproof.dev/main.ready-after": "3s"}), alone.clone()),
+        ("crashing", json!({"nodeproof.dev/main.crashes-after": "3s"}), alone.clone()),
+        (
+            "full",
+            json!({"nodeproof.dev/main.uses.volumes.data": "5Mi", "nodeproof.dev/main.stops-after": "never"}),
+            json!({"volumes": [{"name": "data", "emptyDir": {"sizeLimit": "1Mi"}}],
+                "containers": [{"name": "main", "image": "pause", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}),
+        ),
+    ] {
+        cluster.ask(pod(name, behaviour, spec));
+    }
+    cluster.pass(150);
+    for name in ["probed", "crashing"] {
+        cluster.ask(Call::new(Verb::Delete, PODS, "default", name));
+    }
+    cluster.pass(40);
+    let is = |name: &str, fact: &dyn Fn(&Json) -> bool| {
+        let mut own = cluster.commits.iter().filter(|commit| commit.object.name() == name);
+        own.any(|commit| fact(&commit.object.json()))
+    };
+    let ready = |pod: &Json| {
+        let mut all = pod.at(&["status", "conditions"]).items().iter();
+        all.any(|own| own.get("type").as_str() == Some("Ready") && own.get("status").as_str() == Some("True"))
+    };
+    assert!(is("probed", &ready) && is("slow", &ready));
+    assert!(is("full", &|pod| pod.at(&["status", "reason"]).as_str() == Some("Evicted")));
 }
 
 /// Says all of a commit.

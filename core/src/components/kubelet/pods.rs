@@ -91,13 +91,15 @@ pub(super) struct PodManager {
     chance: Chance,
     workers: Workers,
     due: Option<Timestamp>,
+    /// When the pods were last looked at because something was due.
+    looked_at: Option<Timestamp>,
     is_filled: bool,
 }
 
 impl PodManager {
     /// Starts without pods.
     pub(super) fn new(chance: Chance) -> Self {
-        Self { source: None, chance, workers: Workers::default(), due: None, is_filled: false }
+        Self { source: None, chance, workers: Workers::default(), due: None, looked_at: None, is_filled: false }
     }
 
     /// Tells whether a message is of the watch.

@@ -107,11 +107,13 @@ fn container(spec: &Json, figures: &PodFigures) -> Option<String> {
 pub(super) struct Volumes {
     chance: Chance,
     measured: BTreeMap<Text, (Timestamp, Vec<(Text, i64)>)>,
+    /// When pods that were not measured yet are looked for.
+    look_at: Option<Timestamp>,
 }
 
 impl Volumes {
     pub(super) const fn new(chance: Chance) -> Self {
-        Self { chance, measured: BTreeMap::new() }
+        Self { chance, measured: BTreeMap::new(), look_at: None }
     }
 
     pub(super) fn of(&self, uid: &str) -> &[(Text, i64)] {
@@ -136,7 +138,7 @@ impl Kubelet {
             return;
         }
         if filling(context.host).iter().any(|(uid, _)| !self.eviction.volumes.measured.contains_key(uid)) {
-            let at = next_of(self.started, period, context.now);
+            let at = *self.eviction.volumes.look_at.get_or_insert(next_of(self.started, period, context.now));
             let before = self.upkeep.at(Upkeep::Volumes);
             self.set_upkeep(Upkeep::Volumes, before.map_or(at, |before| before.min(at)));
         }
@@ -146,9 +148,9 @@ impl Kubelet {
     pub(in crate::components::kubelet) fn measure_volumes(&mut self, context: &mut KubeletContext<'_>) {
         let now = context.now;
         let period = self.config.eviction.volume_measures;
-        let looks_for_pods = next_of(self.started, period, now) == now + period;
         let found = filling(context.host);
         let own = &mut self.eviction.volumes;
+        let looks_for_pods = own.look_at.take_if(|at| *at <= now).is_some();
         own.measured.retain(|uid, _| found.iter().any(|(other, _)| other == uid));
         let mut next = None;
         for (uid, volumes) in found {
@@ -157,7 +159,8 @@ impl Kubelet {
                 let again = now + own.chance.jitter(period, MEASURE_JITTER);
                 own.measured.insert(uid.clone(), (again, volumes));
             }
-            let at = own.measured.get(&uid).map_or(next_of(self.started, period, now), |(at, _)| *at);
+            let at = own.measured.get(&uid).map(|(at, _)| *at);
+            let at = at.unwrap_or_else(|| *own.look_at.get_or_insert(next_of(self.started, period, now)));
             next = Some(next.map_or(at, |before: Timestamp| before.min(at)));
         }
         if let Some(at) = next {

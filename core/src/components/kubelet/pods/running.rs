@@ -26,6 +26,7 @@ impl Kubelet {
         if self.pods.due.is_none_or(|at| at > context.now) {
             return;
         }
+        let looked_at = self.pods.looked_at.replace(context.now).unwrap_or(self.started);
         let uids = self.pods.workers.active_uids();
         for uid in uids {
             if self.pods.workers.get(&uid).is_some_and(|worker| worker.resync_at.is_some_and(|at| at <= context.now)) {
@@ -50,10 +51,12 @@ impl Kubelet {
                 }
             }
             let runtime = &context.host.runtime;
-            let is_ready_now = |plan: &ContainerPlan| [plan.ready_at, plan.startup_at].contains(&Some(context.now));
+            // A wake-up may come late.
+            let is_due = |at: Option<Timestamp>| at.is_some_and(|at| at > looked_at && at <= context.now);
+            let is_ready_now = |plan: &ContainerPlan| is_due(plan.ready_at) || is_due(plan.startup_at);
             let stays = |plan: &ContainerPlan| !runtime.is_about_to_end(&uid, &plan.name, context.now);
             worker.is_dirty |= worker.plans.iter().any(|plan| is_ready_now(plan) && stays(plan));
-            if worker.plans.iter().any(|plan| plan.startup_at == Some(context.now)) {
+            if worker.plans.iter().any(|plan| is_due(plan.startup_at)) {
                 let progress = Initialization::of(worker, context.host.runtime.sandbox(&uid), context.now);
                 self.plan_next(&uid, &progress, context);
             }
