@@ -301,11 +301,7 @@ impl Judge {
             }
             Bound::Between(first, _) if holds => self.apply_interval(zero, zero + first, now),
             Bound::For(limit) => {
-                let never = matches!(self.expectation.fact.predicate, Predicate::Not(_));
-                // What comes later is judged from its first version on; that it comes is judged at the limit.
-                let not_yet = || self.sightings.iter().all(|sighting| sighting.truth.holds == Holds::Absent);
-                let kept = holds || truth.holds == Holds::Absent && (never || not_yet());
-                if !kept && passed <= limit {
+                if passed <= limit && !self.is_kept(truth.holds, now) {
                     self.fail_kept(zero, limit, now);
                 }
             }
@@ -321,6 +317,25 @@ impl Judge {
                 }
             }
             Bound::AtOnce | Bound::Between(..) | Bound::At { .. } | Bound::Apart { .. } | Bound::Act => {}
+        }
+    }
+
+    /// Tells whether what has to be kept was kept up to now.
+    ///
+    /// What comes later is judged from its first version on; that it comes is judged at the limit. Its fact may be
+    /// written by another component, as the status of a Pod is: that may take as long as the tolerance.
+    fn is_kept(&self, holds: Holds, now: Timestamp) -> bool {
+        let never = matches!(self.expectation.fact.predicate, Predicate::Not(_));
+        let mut seen = self.sightings.iter().skip_while(|seen| seen.truth.holds == Holds::Absent);
+        let came_at = seen.next().filter(|first| first.truth.holds == Holds::No).map(|first| first.at);
+        let is_first = seen.all(|seen| seen.truth.holds == Holds::No || seen.at == now);
+        let is_new = self.sightings.first().is_some_and(|first| first.truth.holds == Holds::Absent);
+        let starts = is_new && is_first && !never;
+        match (holds, came_at.filter(|_| starts)) {
+            (Holds::Yes | Holds::No, Some(at)) => now.duration_since(at) <= self.tolerance,
+            (Holds::Yes, None) => true,
+            (Holds::No, None) => false,
+            (Holds::Absent, _) => never || self.sightings.iter().all(|seen| seen.truth.holds == Holds::Absent),
         }
     }
 

@@ -353,6 +353,26 @@ fn keeping_a_condition_fails_once_the_object_is_gone() {
 }
 
 #[test]
+fn what_is_kept_of_a_new_object_may_come_within_the_tolerance() {
+    let kept = |tolerance: i64, states: &[(i64, &str)]| {
+        let lines = Vec::from([on_node(ready("True"), Bound::For(sec(25)))]);
+        let mut driver = Driver::new(scenario(Vec::from([lines])));
+        driver.run.options.tolerance = ms(tolerance);
+        driver.settle();
+        for (at, status) in states {
+            driver.node(*at, status, &[]);
+        }
+        driver.finish().verdict == Verdict::Passed
+    };
+    assert!(kept(1_000, &[(0, "False"), (800, "True")]));
+    assert!(kept(1_000, &[(5_000, "False"), (5_800, "True")]));
+    assert!(!kept(1_000, &[(0, "False"), (1_001, "True")]));
+    assert!(!kept(1_000, &[(0, "False")]));
+    assert!(!kept(1_000, &[(0, "False"), (800, "True"), (900, "False"), (950, "True")]));
+    assert!(!kept(0, &[(0, "False"), (1, "True")]));
+}
+
+#[test]
 fn at_is_exact_to_the_millisecond() {
     let at = |after| Bound::At { offset: sec(60), after };
     ready_node(ready("Unknown"), at(None)).node(60_000, "Unknown", &[]).passes("at +60s");
