@@ -1,6 +1,7 @@
 //! Tests of a session: lines in, answers out.
 
 mod conversations;
+mod discovery;
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;

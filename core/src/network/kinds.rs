@@ -1,8 +1,8 @@
 //! The kinds of objects that the API has: the table that routing, discovery and strategies read.
 //!
 //! Source: discovery of kube-apiserver v1.34 and the strategies in pkg/registry (`AllowCreateOnUpdate`,
-//! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Kinds of other groups are left out; custom ones are added to
-//! those of a server by their definitions.
+//! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Custom kinds are added to those of a server by their
+//! definitions.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -134,9 +134,9 @@ macro_rules! kinds {
 kinds! {
     "" "v1" "bindings" "Binding" "binding" Namespaced [] [] [Review] &[];
     "" "v1" "configmaps" "ConfigMap" "configmap" Namespaced ["cm"] [] [] &[];
-    "" "v1" "endpoints" "Endpoints" "endpoints" Namespaced ["ep"] [] [] &[];
+    "" "v1" "endpoints" "Endpoints" "endpoints" Namespaced ["ep"] [] [CreateOnUpdate] &[];
     "" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate, Expires] &[];
-    "" "v1" "limitranges" "LimitRange" "limitrange" Namespaced ["limits"] [] [] &[];
+    "" "v1" "limitranges" "LimitRange" "limitrange" Namespaced ["limits"] [] [CreateOnUpdate] &[];
     "" "v1" "namespaces" "Namespace" "namespace" Cluster ["ns"] [] [ReturnsObject, NoDeleteCollection]
         &[sub("finalize", "Namespace", &["update"]), sub("status", "Namespace", GET_PATCH_UPDATE)];
     "" "v1" "nodes" "Node" "node" Cluster ["no"] [] []
@@ -154,7 +154,7 @@ kinds! {
           sub("portforward", "PodPortForwardOptions", &["create", "get"]),
           sub("proxy", "PodProxyOptions", &["create", "delete", "get", "patch", "update"]),
           sub("resize", "Pod", GET_PATCH_UPDATE), sub("status", "Pod", GET_PATCH_UPDATE)];
-    "" "v1" "podtemplates" "PodTemplate" "podtemplate" Namespaced [] [] [ReturnsObject] &[];
+    "" "v1" "podtemplates" "PodTemplate" "podtemplate" Namespaced [] [] [ReturnsObject, Generation] &[];
     "" "v1" "replicationcontrollers" "ReplicationController" "replicationcontroller" Namespaced ["rc"] ["all"]
         [Generation] scaled!("ReplicationController");
     "" "v1" "resourcequotas" "ResourceQuota" "resourcequota" Namespaced ["quota"] [] [ReturnsObject]
@@ -162,15 +162,26 @@ kinds! {
     "" "v1" "secrets" "Secret" "secret" Namespaced [] [] [] &[];
     "" "v1" "serviceaccounts" "ServiceAccount" "serviceaccount" Namespaced ["sa"] [] [ReturnsObject]
         &[foreign("token", ("authentication.k8s.io", "v1", "TokenRequest"), CREATE)];
-    "" "v1" "services" "Service" "service" Namespaced ["svc"] ["all"] [ReturnsObject]
+    "" "v1" "services" "Service" "service" Namespaced ["svc"] ["all"] [CreateOnUpdate, ReturnsObject]
         &[sub("proxy", "ServiceProxyOptions", &["create", "delete", "get", "patch", "update"]),
           sub("status", "Service", GET_PATCH_UPDATE)];
+    "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicies" "MutatingAdmissionPolicy" "mutatingadmissionpolicy"
+        Cluster [] ["api-extensions"] [Conditional, Generation] &[];
+    "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "MutatingAdmissionPolicyBinding"
+        "mutatingadmissionpolicybinding" Cluster [] ["api-extensions"] [Conditional, Generation] &[];
     "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "MutatingWebhookConfiguration"
-        "mutatingwebhookconfiguration" Cluster [] ["api-extensions"] [Generation] &[];
+        "mutatingwebhookconfiguration" Cluster [] ["api-extensions"] [Conditional, Generation] &[];
+    "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "ValidatingAdmissionPolicy"
+        "validatingadmissionpolicy" Cluster [] ["api-extensions"] [Conditional, Generation]
+        status_of!("ValidatingAdmissionPolicy");
+    "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "ValidatingAdmissionPolicyBinding"
+        "validatingadmissionpolicybinding" Cluster [] ["api-extensions"] [Conditional, Generation] &[];
     "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "ValidatingWebhookConfiguration"
-        "validatingwebhookconfiguration" Cluster [] ["api-extensions"] [Generation] &[];
+        "validatingwebhookconfiguration" Cluster [] ["api-extensions"] [Conditional, Generation] &[];
     "apiextensions.k8s.io" "v1" "customresourcedefinitions" "CustomResourceDefinition" "customresourcedefinition"
-        Cluster ["crd", "crds"] ["api-extensions"] [Generation] status_of!("CustomResourceDefinition");
+        Cluster ["crd", "crds"] ["api-extensions"] [Conditional, Generation] status_of!("CustomResourceDefinition");
+    "apiregistration.k8s.io" "v1" "apiservices" "APIService" "apiservice" Cluster [] ["api-extensions"] [Conditional]
+        status_of!("APIService");
     "apps" "v1" "controllerrevisions" "ControllerRevision" "controllerrevision" Namespaced [] [] [] &[];
     "apps" "v1" "daemonsets" "DaemonSet" "daemonset" Namespaced ["ds"] ["all"] [Generation] status_of!("DaemonSet");
     "apps" "v1" "deployments" "Deployment" "deployment" Namespaced ["deploy"] ["all"] [Generation]
@@ -189,6 +200,8 @@ kinds! {
         [] [] [Review] &[];
     "authorization.k8s.io" "v1" "subjectaccessreviews" "SubjectAccessReview" "subjectaccessreview" Cluster [] []
         [Review] &[];
+    "autoscaling" "v2" "horizontalpodautoscalers" "HorizontalPodAutoscaler" "horizontalpodautoscaler" Namespaced ["hpa"]
+        ["all"] [] status_of!("HorizontalPodAutoscaler");
     "batch" "v1" "cronjobs" "CronJob" "cronjob" Namespaced ["cj"] ["all"] [Generation] status_of!("CronJob");
     "batch" "v1" "jobs" "Job" "job" Namespaced [] ["all"] [Generation] status_of!("Job");
     "certificates.k8s.io" "v1" "certificatesigningrequests" "CertificateSigningRequest" "certificatesigningrequest"
@@ -198,26 +211,54 @@ kinds! {
     "coordination.k8s.io" "v1" "leases" "Lease" "lease" Namespaced [] [] [CreateOnUpdate, Conditional] &[];
     "discovery.k8s.io" "v1" "endpointslices" "EndpointSlice" "endpointslice" Namespaced [] [] [Generation] &[];
     "events.k8s.io" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate, Expires] &[];
+    "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "FlowSchema" "flowschema" Cluster [] [] [Generation]
+        status_of!("FlowSchema");
+    "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "PriorityLevelConfiguration"
+        "prioritylevelconfiguration" Cluster [] [] [Generation] status_of!("PriorityLevelConfiguration");
+    "networking.k8s.io" "v1" "ingressclasses" "IngressClass" "ingressclass" Cluster [] [] [Generation] &[];
+    "networking.k8s.io" "v1" "ingresses" "Ingress" "ingress" Namespaced ["ing"] [] [Generation] status_of!("Ingress");
+    "networking.k8s.io" "v1" "ipaddresses" "IPAddress" "ipaddress" Cluster ["ip"] [] [] &[];
     "networking.k8s.io" "v1" "networkpolicies" "NetworkPolicy" "networkpolicy" Namespaced ["netpol"] []
         [Generation] &[];
-    "node.k8s.io" "v1" "runtimeclasses" "RuntimeClass" "runtimeclass" Cluster [] [] [] &[];
+    "networking.k8s.io" "v1" "servicecidrs" "ServiceCIDR" "servicecidr" Cluster [] [] [] status_of!("ServiceCIDR");
+    "node.k8s.io" "v1" "runtimeclasses" "RuntimeClass" "runtimeclass" Cluster [] [] [CreateOnUpdate, Conditional] &[];
     "policy" "v1" "poddisruptionbudgets" "PodDisruptionBudget" "poddisruptionbudget" Namespaced ["pdb"] []
         [Conditional, Generation] status_of!("PodDisruptionBudget");
-    "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" "clusterrolebinding" Cluster [] [] []
-        &[];
-    "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" "clusterrole" Cluster [] [] [] &[];
-    "rbac.authorization.k8s.io" "v1" "rolebindings" "RoleBinding" "rolebinding" Namespaced [] [] [] &[];
-    "rbac.authorization.k8s.io" "v1" "roles" "Role" "role" Namespaced [] [] [] &[];
-    "resource.k8s.io" "v1" "deviceclasses" "DeviceClass" "deviceclass" Cluster [] [] [Generation] &[];
-    "resource.k8s.io" "v1" "resourceclaims" "ResourceClaim" "resourceclaim" Namespaced [] [] []
+    "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" "clusterrolebinding" Cluster [] []
+        [CreateOnUpdate] &[];
+    "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" "clusterrole" Cluster [] [] [CreateOnUpdate] &[];
+    "rbac.authorization.k8s.io" "v1" "rolebindings" "RoleBinding" "rolebinding" Namespaced [] [] [CreateOnUpdate] &[];
+    "rbac.authorization.k8s.io" "v1" "roles" "Role" "role" Namespaced [] [] [CreateOnUpdate] &[];
+    "resource.k8s.io" "v1" "deviceclasses" "DeviceClass" "deviceclass" Cluster [] [] [ReturnsObject, Generation] &[];
+    "resource.k8s.io" "v1" "resourceclaims" "ResourceClaim" "resourceclaim" Namespaced [] [] [ReturnsObject]
         status_of!("ResourceClaim");
-    "resource.k8s.io" "v1" "resourceslices" "ResourceSlice" "resourceslice" Cluster [] [] [Generation] &[];
+    "resource.k8s.io" "v1" "resourceclaimtemplates" "ResourceClaimTemplate" "resourceclaimtemplate" Namespaced [] []
+        [ReturnsObject] &[];
+    "resource.k8s.io" "v1" "resourceslices" "ResourceSlice" "resourceslice" Cluster [] [] [ReturnsObject, Generation]
+        &[];
     "scheduling.k8s.io" "v1" "priorityclasses" "PriorityClass" "priorityclass" Cluster ["pc"] [] [Generation] &[];
-    "storage.k8s.io" "v1" "csidrivers" "CSIDriver" "csidriver" Cluster [] [] [ReturnsObject] &[];
+    "storage.k8s.io" "v1" "csidrivers" "CSIDriver" "csidriver" Cluster [] [] [Conditional, ReturnsObject] &[];
     "storage.k8s.io" "v1" "csinodes" "CSINode" "csinode" Cluster [] [] [Conditional, ReturnsObject] &[];
+    "storage.k8s.io" "v1" "csistoragecapacities" "CSIStorageCapacity" "csistoragecapacity" Namespaced [] []
+        [Conditional] &[];
     "storage.k8s.io" "v1" "storageclasses" "StorageClass" "storageclass" Cluster ["sc"] [] [ReturnsObject] &[];
     "storage.k8s.io" "v1" "volumeattachments" "VolumeAttachment" "volumeattachment" Cluster [] []
         [Conditional, ReturnsObject] status_of!("VolumeAttachment");
+    "storage.k8s.io" "v1" "volumeattributesclasses" "VolumeAttributesClass" "volumeattributesclass" Cluster ["vac"] []
+        [ReturnsObject] &[];
+}
+
+/// Returns the row of the profile that says whether a release serves a kind; `None` for one that all have.
+pub(crate) fn serving_row(resource: &Resource) -> Option<&'static str> {
+    match (resource.group.as_str(), resource.plural.as_str()) {
+        ("resource.k8s.io", _) => Some("dynamic-resources-are-served"),
+        ("networking.k8s.io", "ipaddresses" | "servicecidrs") => Some("service-cidrs-are-served"),
+        ("storage.k8s.io", "volumeattributesclasses") => Some("volume-attributes-classes-are-served"),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicies" | "mutatingadmissionpolicybindings") => {
+            Some("mutating-admission-policies-are-served")
+        }
+        _ => None,
+    }
 }
 
 /// Finds a kind by a name that kubectl takes: the kind, its plural, singular or short name; the core group first.

@@ -223,10 +223,7 @@ pub static ROWS: &[Row] = &[
     off("errors-say-what-is-too-long", "`may not be more than 5 bytes`, not `must have at most 5 bytes`"),
     off("stateful-set-history-limit-may-change", "revisionHistoryLimit of a StatefulSet may be changed"),
     off("required-affinity-has-label-values", "values of a required node affinity are checked as those of labels"),
-    off(
-        "lengths-in-bytes",
-        "messages about names speak of bytes and label keys, not of characters and qualified names",
-    ),
+    off("lengths-in-bytes", "messages about names speak of bytes and label keys, not characters and qualified names"),
     Row {
         name: "ambiguous-cidrs-warn",
         says: "a CIDR whose address is not its network's first is taken with a warning",
@@ -381,10 +378,7 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Text(""))],
         ..PLAIN
     },
-    off(
-        "rebooted-once-per-process",
-        "a kubelet says Rebooted once, not at each status until the new boot id is stored",
-    ),
+    off("rebooted-once-per-process", "a kubelet says Rebooted once, not at each status until the new boot is stored"),
     Row {
         name: "node-events-name-api-version",
         says: "involvedObject of a kubelet's Events about its Node has apiVersion v1 and no uid, not the node's name \
@@ -451,13 +445,13 @@ pub static ROWS: &[Row] = &[
     off("container-resources-in-status", "a running container's status has its resources"),
     off("dynamic-resources-are-served", "whether the group resource.k8s.io is served"),
     off("first-v1-of-1.34-is-stored", "whether what became v1 in 1.34 is stored as v1, which hashes in discovery tell"),
-    off("volume-attributes-classes-are-served", "whether discovery lists volumeattributesclasses in storage.k8s.io/v1"),
+    off("volume-attributes-classes-are-served", "whether volumeattributesclasses are served in storage.k8s.io/v1"),
+    off("service-cidrs-are-served", "whether ipaddresses and servicecidrs are served in networking.k8s.io/v1"),
+    off("first-v1-of-1.33-is-stored", "whether what became v1 in 1.33 is stored as v1, which hashes in discovery tell"),
+    off("mutating-admission-policies-are-served", "whether mutatingadmissionpolicies and bindings are served"),
     off("impersonation-is-constrained", "whether acting as somebody can be limited to a verb, as refusals then tell"),
     off("kubelets-read-service-accounts", "whether a kubelet may read the service accounts of its Pods"),
-    off(
-        "mirror-pods-name-no-api-object",
-        "whether the check of what a mirror Pod refers to knows all kinds of volumes",
-    ),
+    off("mirror-pods-name-no-api-object", "the check of what a mirror Pod refers to knows all kinds of volumes"),
     off(
         "node-tokens-for-audiences-of-pods",
         "whether a kubelet gets tokens for those audiences alone that its Pods name",

@@ -448,7 +448,8 @@ fn run_pods(cluster: &mut Cluster) {
             "full",
             json!({"nodeproof.dev/main.uses.volumes.data": "5Mi", "nodeproof.dev/main.stops-after": "never"}),
             json!({"volumes": [{"name": "data", "emptyDir": {"sizeLimit": "1Mi"}}],
-                "containers": [{"name": "main", "image": "pause", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}),
+                "containers": [{"name": "main", "image": "pause",
+                    "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}),
         ),
     ] {
         cluster.ask(pod(name, behaviour, spec));

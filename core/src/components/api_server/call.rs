@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
-use crate::network::kinds::{Kind, Trait};
+use crate::network::kinds::{Kind, Trait, serving_row};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
@@ -71,12 +71,10 @@ impl ApiServer {
         match resource.group.as_str() {
             "rbac.authorization.k8s.io" => self.store_policy(),
             "events.k8s.io" => self.keep_new_events(),
-            "resource.k8s.io" if !self.settings.profile().is("dynamic-resources-are-served") => {
-                return Err(status::page_not_found());
-            }
             _ => {}
         }
-        let kind = self.kinds.find(&resource).ok_or_else(|| self.unknown(&resource))?;
+        let kind = self.kinds.find(&resource).filter(|_| self.serves(&resource));
+        let kind = kind.ok_or_else(|| self.unknown(&resource))?;
         let table = self.kinds.at(kind);
         if !table.is_namespaced() && !namespace.is_empty()
             || table.is_namespaced() && namespace.is_empty() && !name.is_empty()
@@ -119,9 +117,15 @@ impl ApiServer {
         representation.shape(answer?, table, view).map(Some)
     }
 
+    /// Tells whether the release serves a kind.
+    fn serves(&self, resource: &Resource) -> bool {
+        serving_row(resource).is_none_or(|row| self.settings.profile().is(row))
+    }
+
     /// 404 for a resource that is not served; plain text if its group is not served either.
     fn unknown(&self, resource: &Resource) -> Answer {
-        if self.kinds.iter().any(|kind| kind.resource.group == resource.group) {
+        let mut served = self.kinds.iter().filter(|kind| self.serves(&kind.resource));
+        if served.any(|kind| kind.resource.group == resource.group) {
             status::no_such_resource()
         } else {
             status::page_not_found()

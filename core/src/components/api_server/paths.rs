@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
-use crate::network::kinds::{Kind, Kinds, Trait};
+use crate::network::kinds::{Kind, Kinds, Trait, serving_row};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::{Json, base64, digest};
 use crate::profile::Profile;
@@ -41,6 +41,9 @@ impl ApiServer {
         }
         if let Some(answer) = health::path(trimmed, call, self.settings.profile()) {
             return answer;
+        }
+        if trimmed == "/openapi/v2" && call.verb == Verb::Get {
+            return Ok(openapi::version_2(call, &format!("v{}", self.settings.profile().release())));
         }
         let answer = self.discovered(trimmed)?;
         if call.verb != Verb::Get && trimmed != "/apis" {
@@ -194,18 +197,11 @@ fn group_path(path: &str, profile: &Profile, kinds: &Kinds) -> Result<Answer, An
     }
 }
 
-/// Resources that are listed and not served: group, name, singular, kind, short name, whether namespaced.
-/// Source: pkg/registry/{core,resource,storage}/rest (v1.34).
-const LISTED_ONLY: [(&str, &str, &str, &str, &str, bool); 4] = [
-    ("", "componentstatuses", "componentstatus", "ComponentStatus", "cs", false),
-    ("resource.k8s.io", "resourceclaimtemplates", "resourceclaimtemplate", "ResourceClaimTemplate", "", true),
-    ("storage.k8s.io", "csistoragecapacities", "csistoragecapacity", "CSIStorageCapacity", "", true),
-    ("storage.k8s.io", "volumeattributesclasses", "volumeattributesclass", "VolumeAttributesClass", "vac", false),
-];
-
 fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kinds) -> Json {
     let mut resources: Vec<Json> = Vec::new();
-    for kind in kinds.iter().filter(|kind| kind.resource.group == *group && kind.resource.version == *version) {
+    let is_served = |kind: &Kind| serving_row(&kind.resource).is_none_or(|row| profile.is(row));
+    let of_group = |kind: &Kind| kind.resource.group == *group && kind.resource.version == *version;
+    for kind in kinds.iter().filter(|kind| of_group(kind) && is_served(kind)) {
         let mut entry = resource(kind);
         if !kind.is(Trait::Review) && kind.name != "Binding" {
             entry.set(&["storageVersionHash"], storage_hash(group, version, kind.name, profile));
@@ -222,23 +218,10 @@ fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kind
             resources.push(entry);
         }
     }
-    let is_there = |name: &str| {
-        version == "v1" && (name != "VolumeAttributesClass" || profile.is("volume-attributes-classes-are-served"))
-    };
-    for (_, name, singular, kind, short, is_namespaced) in
-        LISTED_ONLY.iter().filter(|(own, _, _, kind, ..)| *own == group && is_there(kind))
-    {
-        let is_stored = *kind != "ComponentStatus";
-        let verbs = if is_stored { Vec::from(FULL) } else { Vec::from(["get", "list"]) };
-        let mut entry = json!({"name": *name, "singularName": *singular, "namespaced": *is_namespaced, "kind": *kind,
-            "verbs": verbs});
-        if !short.is_empty() {
-            entry.set(&["shortNames"], Vec::from([Json::from(*short)]));
-        }
-        if is_stored {
-            entry.set(&["storageVersionHash"], storage_hash(group, version, kind, profile));
-        }
-        resources.push(entry);
+    // Listed and not served: what the API server would have to ask its components.
+    if (group, version) == ("", "v1") {
+        resources.push(json!({"name": "componentstatuses", "singularName": "componentstatus", "namespaced": false,
+            "kind": "ComponentStatus", "verbs": ["get", "list"], "shortNames": ["cs"]}));
     }
     resources.sort_by(|own, other| own.get("name").as_str().cmp(&other.get("name").as_str()));
     let group_version = if group.is_empty() { String::from(version) } else { format!("{group}/{version}") };
@@ -257,6 +240,8 @@ fn storage_hash(group: &str, version: &str, kind: &str, profile: &Profile) -> St
     let version = match (group, kind) {
         ("resource.k8s.io", _) if !profile.is("first-v1-of-1.34-is-stored") => "v1beta2",
         (_, "VolumeAttributesClass") if !profile.is("first-v1-of-1.34-is-stored") => "v1beta1",
+        (_, "IPAddress" | "ServiceCIDR") if !profile.is("first-v1-of-1.33-is-stored") => "v1beta1",
+        (_, "MutatingAdmissionPolicy" | "MutatingAdmissionPolicyBinding") => "v1beta1",
         _ => version,
     };
     let digest = digest::sha256(format!("{group}/{version}/{kind}").as_bytes());

@@ -9,6 +9,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     patch: Some(13),
     node_image: "kindest/node:v1.33.0",
     rows: &[
+        row(
+            SINCE,
+            "service-cidrs-are-served",
+            YES,
+            "pkg/registry/networking/rest/storage_settings.go (v1.33), gate MultiCIDRServiceAllocator",
+        ),
         row(SINCE, "ambiguous-cidrs-warn", YES, ""),
         row(
             SINCE,

@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "first-v1-of-1.33-is-stored",
+            YES,
+            "k8s.io/apiserver pkg/server/storage/resource_encoding_config.go (v1.34)",
+        ),
+        row(
+            SINCE,
             "drain-knows-daemon-sets-by-group",
             YES,
             "kubectl pkg/drain/filters.go (v1.33, v1.34), isControllerRefDaemonSet",

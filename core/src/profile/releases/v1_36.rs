@@ -10,6 +10,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "mutating-admission-policies-are-served",
+            YES,
+            "pkg/registry/admissionregistration/rest/storage_apiserver.go (v1.36)",
+        ),
+        row(
+            SINCE,
             "drain-says-cannot-delete-once",
             YES,
             "kubectl pkg/drain/filters.go (v1.35, v1.36), unmanagedFatal",

@@ -2,15 +2,40 @@
 //!
 //! Mirrors k8s.io/kube-openapi pkg/handler3 (v1.34): an index of documents, one for each group version. kubectl looks
 //! for a PATCH of the kind that has the parameter `fieldValidation` (k8s.io/cli-runtime
-//! pkg/resource/query_param_verifier_v3.go, v1.34). Inputs: a path. Output: the document. Left out on purpose: schemas,
-//! all other operations, version 2, and the hash of a document, which caches of clients need.
+//! pkg/resource/query_param_verifier_v3.go, v1.34), and for one that the server does not have in the document of version
+//! 2. Inputs: a path. Output: the document. Left out on purpose: schemas, all other operations, and the hash of a
+//! document, which caches of clients need.
 
 use alloc::format;
 use alloc::string::String;
 
 use crate::json;
 use crate::network::kinds::{Kind, Kinds, Trait};
-use crate::objects::Json;
+use crate::network::{Answer, Call, Content};
+use crate::objects::{Json, Text};
+
+/// The form in which kubectl asks for version 2.
+const PROTOBUF_2: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// Answers `/openapi/v2` with a document that describes no kind.
+pub(super) fn version_2(call: &Call, version: &str) -> Answer {
+    let wants_bytes = call.header_value("accept").is_some_and(|accept| accept.contains("protobuf"));
+    if !wants_bytes {
+        let mut document = json!({"swagger": "2.0", "info": {"title": "Kubernetes"}, "paths": {}});
+        document.set(&["info", "version"], version);
+        return Answer::json(200, document);
+    }
+    // Of github.com/google/gnostic-models/openapiv2 `Document`: swagger (1), info (2) with title (1) and version (2).
+    let field = |number: u8, text: &[u8]| {
+        let length = u8::try_from(text.len()).unwrap_or_default();
+        [&[number << 3 | 2, length], text].concat()
+    };
+    let info = [field(1, b"Kubernetes"), field(2, version.as_bytes())].concat();
+    let mut answer = Answer::json(200, Json::Null);
+    answer.content = Content::Bytes([field(1, b"2.0"), field(2, &info)].concat());
+    answer.headers.push((Text::of("Content-Type"), Text::of(PROTOBUF_2)));
+    answer
+}
 
 /// Returns the document of a path below `/openapi/v3`; `None` if there is none.
 pub(super) fn document(path: &str, kinds: &Kinds) -> Option<Json> {

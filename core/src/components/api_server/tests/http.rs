@@ -194,6 +194,31 @@ fn a_deletion_that_has_to_wait_is_accepted_if_dependents_are_not_to_be_orphans()
 }
 
 #[test]
+fn openapi_version_2_is_told_in_the_form_that_is_asked_for() {
+    let mut fixture = Fixture::new();
+    let plain = fixture.send("GET /openapi/v2", &[], b"");
+    assert_eq!(plain.body().at(&["info", "version"]).as_str(), Some("v1.34.4"));
+    let accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    let Content::Bytes(bytes) = fixture.send("GET /openapi/v2", &[("Accept", accept)], b"").content else {
+        panic!("no bytes")
+    };
+    assert_eq!(bytes, b"\x0a\x032.0\x12\x15\x0a\x0aKubernetes\x12\x07v1.34.4");
+}
+
+#[test]
+fn some_kinds_are_created_by_a_put() {
+    let mut fixture = Fixture::new();
+    let role = r#"{"metadata":{"name":"r"},"rules":[]}"#;
+    let roles = "/apis/rbac.authorization.k8s.io/v1";
+    assert_eq!(fixture.told(&format!("PUT {roles}/clusterroles/r"), JSON, role).0, 201);
+    assert_eq!(fixture.told(&format!("PUT {roles}/namespaces/default/roles/r"), JSON, role).0, 201);
+    let limits = r#"{"metadata":{"name":"l"},"spec":{"limits":[]}}"#;
+    assert_eq!(fixture.told("PUT /api/v1/namespaces/default/limitranges/l", JSON, limits).0, 201);
+    let map = r#"{"metadata":{"name":"m"}}"#;
+    assert_eq!(fixture.told("PUT /api/v1/namespaces/default/configmaps/m", JSON, map).0, 404);
+}
+
+#[test]
 fn objects_come_and_go_as_protobuf() {
     let mut fixture = Fixture::new();
     let node = base64::decode("azhzAAoKCgJ2MRIETm9kZRIGCgQKAm4xGgAiAA==").unwrap();
