@@ -10,6 +10,9 @@ use alloc::vec::Vec;
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or \
     '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', \
+    '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation \
+    is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must \
     start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -70,6 +73,35 @@ pub fn decimal_integer(text: &str) -> Vec<String> {
 #[must_use]
 pub fn subdomain(name: &str, _wording: Wording) -> Vec<String> {
     domain(name, Wording::Characters)
+}
+
+/// Says what is wrong with a search domain, which may have underscores. Worded as subdomains are.
+#[must_use]
+pub fn subdomain_with_underscores(name: &str, wording: Wording) -> Vec<String> {
+    let plain: String = name.replace('_', "a");
+    let mut problems = domain(&plain, wording);
+    let ends_well =
+        |label: &str| !label.ends_with('_') && label.strip_prefix('_').is_none_or(|rest| !rest.starts_with(['_', '-']));
+    if problems.is_empty() && !name.split('.').all(ends_well) {
+        problems.push(String::new());
+    }
+    for problem in &mut problems {
+        if problem.is_empty() || *problem == SUBDOMAIN {
+            *problem = SEARCH_DOMAIN.to_string();
+        }
+    }
+    problems
+}
+
+/// Says what keeps a name from being a part of a path. Source: k8s.io/apimachinery pkg/api/validation/path/name.go
+/// (v1.34), `IsValidPathSegmentName`.
+#[must_use]
+pub fn path_segment(name: &str) -> Vec<String> {
+    if name == "." || name == ".." {
+        return Vec::from([format!("may not be '{name}'")]);
+    }
+    let has = |part: &&str| name.contains(*part);
+    ["/", "%"].iter().filter(|part| has(part)).map(|part| format!("may not contain '{part}'")).collect()
 }
 
 /// Says what is wrong with a subdomain, which is worded as keys of labels are where it is the prefix of one.

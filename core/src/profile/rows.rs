@@ -233,10 +233,8 @@ pub static ROWS: &[Row] = &[
     },
     off("strict-cidrs", "a new object with a CIDR whose address is not its network's first is refused"),
     off("eviction-tells-sync", "a refused eviction tells why the budget allows none when its pods are healthy"),
-    off(
-        "shortened-grace-ends-now",
-        "a grace period that is made shorter than what is over of it ends now, not in the past",
-    ),
+    off("shortened-grace-ends-now", "a grace period that is made shorter than what is over ends now, not in the past"),
+    off("search-domains-have-underscores", "search domains of a Pod may have underscores, and be one dot"),
     off("bad-delete-options-are-bad-requests", "a DELETE whose body is no DeleteOptions gets code 400, not 500"),
     Row {
         name: "scheme-name",

@@ -189,21 +189,34 @@ fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), 
     let sent = tree.at(&["spec", "overhead"]).clone();
     let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();
     if class.is_empty() {
-        return if sent.is_empty() {
-            Ok(())
-        } else {
-            refuse("Pod Overhead set without corresponding RuntimeClass defined Overhead")
-        };
+        return Ok(());
     }
     let Some(class) = server.object(&RUNTIME_CLASSES, &ObjectKey::cluster(&class)) else {
         return refuse(&format!("RuntimeClass {:?} not found", class.as_str()));
     };
     let overhead = class.stable().at(&["overhead", "podFixed"]);
+    if overhead.is_empty() {
+        return Ok(());
+    }
     if !sent.is_empty() && sent != *overhead {
         return refuse("Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     }
-    if !overhead.is_empty() {
-        tree.set(&["spec", "overhead"], overhead.clone());
-    }
+    tree.set(&["spec", "overhead"], overhead.clone());
     Ok(())
+}
+
+/// Refuses a valid Pod with an overhead that no RuntimeClass gives it.
+///
+/// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34), `validateOverhead`.
+pub(super) fn check_overhead(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
+    if kind.name != "Pod" || !server.plugins.runs("RuntimeClass") || tree.at(&["spec", "overhead"]).is_empty() {
+        return Ok(());
+    }
+    let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();
+    let class = server.object(&RUNTIME_CLASSES, &ObjectKey::cluster(&class));
+    if class.is_some_and(|class| !class.stable().at(&["overhead", "podFixed"]).is_empty()) {
+        return Ok(());
+    }
+    let why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+    Err(status::forbidden(&kind.resource, subject(tree), why))
 }

@@ -17,6 +17,29 @@ use crate::profile::Settings;
 
 /// Sets the defaults of a Pod.
 pub(super) fn default(tree: &mut Json) {
+    default_template(tree);
+    let spec = tree.entry(&["spec"]);
+    if spec.get("enableServiceLinks").is_null() {
+        spec.set(&["enableServiceLinks"], Json::Bool(true));
+    }
+    let host_network = spec.get("hostNetwork").as_bool() == Some(true);
+    for list in ["containers", "initContainers"] {
+        if spec.get(list).is_array() {
+            for container in spec.entry(&[list]).make_array() {
+                default_requests(container);
+                if host_network {
+                    default_host_ports(container);
+                }
+            }
+        }
+    }
+    pod_resources::default_requests(spec);
+}
+
+/// Sets what is a default in templates of Pods too.
+///
+/// Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_PodSpec`; the rest are those of `SetDefaults_Pod`.
+pub(super) fn default_template(tree: &mut Json) {
     let spec = tree.entry(&["spec"]);
     let set_absent = |place: &mut Json, field: &str, value: Json| {
         if place.get(field).is_null() {
@@ -28,7 +51,6 @@ pub(super) fn default(tree: &mut Json) {
     set_absent(spec, "dnsPolicy", Json::from("ClusterFirst"));
     set_absent(spec, "schedulerName", Json::from("default-scheduler"));
     set_absent(spec, "securityContext", Json::object());
-    set_absent(spec, "enableServiceLinks", Json::Bool(true));
     let account = spec.get("serviceAccountName").clone();
     let legacy = spec.get("serviceAccount").clone();
     if !account.is_null() {
@@ -36,11 +58,10 @@ pub(super) fn default(tree: &mut Json) {
     } else if !legacy.is_null() {
         spec.set(&["serviceAccountName"], legacy);
     }
-    let host_network = spec.get("hostNetwork").as_bool() == Some(true);
     for list in ["containers", "initContainers", "ephemeralContainers"] {
         if spec.get(list).is_array() {
             for container in spec.entry(&[list]).make_array() {
-                default_container(container, host_network);
+                default_container(container);
             }
         }
     }
@@ -49,10 +70,31 @@ pub(super) fn default(tree: &mut Json) {
             default_volume(volume);
         }
     }
-    pod_resources::default_requests(spec);
 }
 
-fn default_container(container: &mut Json, host_network: bool) {
+/// Lets a container ask for as much as it may use.
+fn default_requests(container: &mut Json) {
+    let limits = container.at(&["resources", "limits"]).clone();
+    for (name, limit) in limits.fields() {
+        if container.at(&["resources", "requests"]).get(name).is_null() {
+            container.set(&["resources", "requests", name], limit.clone());
+        }
+    }
+}
+
+/// Lets the ports of a container in the machine's network be the machine's.
+fn default_host_ports(container: &mut Json) {
+    if container.get("ports").is_array() {
+        for port in container.entry(&["ports"]).make_array() {
+            if port.get("hostPort").is_null() {
+                let inner = port.get("containerPort").clone();
+                port.set(&["hostPort"], inner);
+            }
+        }
+    }
+}
+
+fn default_container(container: &mut Json) {
     let mut set_absent = |field: &str, value: Json| {
         if container.get(field).is_null() {
             container.set(&[field], value);
@@ -71,19 +113,14 @@ fn default_container(container: &mut Json, host_network: bool) {
             if port.get("protocol").is_null() {
                 port.set(&["protocol"], "TCP");
             }
-            if host_network && port.get("hostPort").is_null() {
-                let inner = port.get("containerPort").clone();
-                port.set(&["hostPort"], inner);
-            }
         }
     }
     for list in ["limits", "requests"] {
         round_up(container, &["resources", list]);
     }
-    let limits = container.at(&["resources", "limits"]).clone();
-    for (name, limit) in limits.fields() {
-        if container.at(&["resources", "requests"]).get(name).is_null() {
-            container.set(&["resources", "requests", name], limit.clone());
+    for hook in ["postStart", "preStop"] {
+        if container.at(&["lifecycle", hook, "httpGet"]).is_object() {
+            default_http(container.entry(&["lifecycle", hook, "httpGet"]));
         }
     }
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
@@ -97,12 +134,10 @@ fn default_container(container: &mut Json, host_network: bool) {
                 }
             }
             if probe.get("httpGet").is_object() {
-                if probe.at(&["httpGet", "path"]).is_null() {
-                    probe.set(&["httpGet", "path"], "/");
-                }
-                if probe.at(&["httpGet", "scheme"]).is_null() {
-                    probe.set(&["httpGet", "scheme"], "HTTP");
-                }
+                default_http(probe.entry(&["httpGet"]));
+            }
+            if probe.get("grpc").is_object() && probe.at(&["grpc", "service"]).is_null() {
+                probe.set(&["grpc", "service"], "");
             }
         }
     }
@@ -113,6 +148,14 @@ fn default_container(container: &mut Json, host_network: bool) {
             {
                 variable.set(&["valueFrom", "fieldRef", "apiVersion"], "v1");
             }
+        }
+    }
+}
+
+fn default_http(get: &mut Json) {
+    for (field, value) in [("path", "/"), ("scheme", "HTTP")] {
+        if get.get(field).is_null() {
+            get.set(&[field], value);
         }
     }
 }

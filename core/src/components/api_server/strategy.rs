@@ -246,13 +246,19 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
             errors
         }
         "Pod" => pod::validate(kind, tree, wording, pod::Rules::of(settings)),
+        // Its strategy checks the specification alone; the metadata are checked after that, as of any object.
+        "PodDisruptionBudget" => {
+            let mut errors = Vec::new();
+            others::budget(tree, wording, &mut errors);
+            if errors.is_empty() { meta::validate(kind, tree, wording) } else { errors }
+        }
         _ => {
             let mut errors = meta::validate(kind, tree, wording);
             match (kind.name, kind.resource.group.as_str()) {
                 ("Lease", _) => lease::validate_spec(tree, &mut errors),
                 ("Event", "") => event::validate(tree, wording, &mut errors),
                 ("Event", _) => others::new_event(tree, wording, &mut errors),
-                ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
+                ("Namespace", _) => meta::namespace(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, &mut errors),
                 ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),

@@ -1,8 +1,8 @@
 //! Warnings of the server about objects that it accepts.
 //!
-//! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/{pod,node}/warnings.go and
-//! k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose: warnings about volumes and about fields
-//! and labels that are deprecated.
+//! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/{pod,node}/warnings.go,
+//! pkg/api/node/util.go and k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose: warnings about
+//! volumes, ports and fields that are deprecated.
 
 use alloc::format;
 use alloc::string::String;
@@ -32,6 +32,26 @@ pub(super) fn of(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
             }
         }
         "Pod" => pod(tree, meta::wording(settings), &mut warnings),
+        "Deployment" | "ReplicaSet" | "ReplicationController" | "DaemonSet" | "StatefulSet" => {
+            let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+            let problems = names::label(name, meta::wording(settings));
+            if !problems.is_empty() && !matches!(kind.name, "DaemonSet" | "StatefulSet") {
+                warnings.push(format!(
+                    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; \
+                     a DNS label is recommended: [{}]",
+                    problems.join(" ")
+                ));
+            }
+            specification(tree.at(&["spec", "template", "spec"]), "spec.template.spec", &mut warnings);
+            if kind.name == "StatefulSet"
+                && tree.at(&["spec", "revisionHistoryLimit"]).as_i64().is_some_and(|limit| limit < 0)
+            {
+                warnings.push(String::from(
+                    "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
+                     recommended",
+                ));
+            }
+        }
         _ => {}
     }
     warnings
@@ -47,11 +67,87 @@ fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
             problems.join(" ")
         ));
     }
-    for (at, constraint) in tree.at(&["spec", "topologySpreadConstraints"]).items().iter().enumerate() {
-        if constraint.get("labelSelector").is_null() {
-            let field = format!("spec.topologySpreadConstraints[{at}].labelSelector");
-            warnings.push(format!("{field}: a null labelSelector results in matching no pod"));
+    specification(tree.get("spec"), "spec", warnings);
+}
+
+/// Says why the label of a Node is not to be used any more.
+fn deprecated_label(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "beta.kubernetes.io/arch" => "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
+        "beta.kubernetes.io/os" => "deprecated since v1.14; use \"kubernetes.io/os\" instead",
+        "failure-domain.beta.kubernetes.io/region" => {
+            "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead"
         }
+        "failure-domain.beta.kubernetes.io/zone" => {
+            "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead"
+        }
+        "beta.kubernetes.io/instance-type" => {
+            "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead"
+        }
+        "app.kubernetes.io/created-by" => "deprecated since v1.9",
+        "scheduler.alpha.kubernetes.io/preferAvoidPods" => "deprecated since v1.22; use Taints and Tolerations instead",
+        "node-role.kubernetes.io/master" => "use \"node-role.kubernetes.io/control-plane\" instead",
+        _ => return None,
+    })
+}
+
+/// Warns about the specification of a Pod, or of the Pods of a template.
+fn specification(spec: &Json, path: &str, warnings: &mut Vec<String>) {
+    for (key, _) in spec.get("nodeSelector").fields() {
+        warnings.extend(deprecated_label(key).map(|why| format!("{path}.nodeSelector[{key}]: {why}")));
+    }
+    let affinity = spec.get("affinity");
+    let (required, preferred) =
+        ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution");
+    let terms = affinity.at(&["nodeAffinity", required, "nodeSelectorTerms"]).items();
+    for (at, term) in terms.iter().enumerate() {
+        node_term(term, &format!("{path}.affinity.nodeAffinity.{required}.nodeSelectorTerms[{at}]"), warnings);
+    }
+    for (at, term) in affinity.at(&["nodeAffinity", preferred]).items().iter().enumerate() {
+        let term = term.get("preference");
+        node_term(term, &format!("{path}.affinity.nodeAffinity.{preferred}[{at}].preference"), warnings);
+    }
+    let null = "a null labelSelector results in matching no pod";
+    for (at, constraint) in spec.get("topologySpreadConstraints").items().iter().enumerate() {
+        let field = format!("{path}.topologySpreadConstraints[{at}]");
+        let key = constraint.get("topologyKey").as_str().unwrap_or("");
+        warnings.extend(deprecated_label(key).map(|why| format!("{field}.topologyKey: {key} is {why}")));
+        if constraint.get("labelSelector").is_null() {
+            warnings.push(format!("{field}.labelSelector: {null}"));
+        }
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for (at, secret) in spec.get("imagePullSecrets").items().iter().enumerate() {
+        let name = secret.get("name").as_str().unwrap_or("");
+        if seen.contains(&name) {
+            warnings.push(format!("{path}.imagePullSecrets[{at}].name: duplicate name {name:?}"));
+        }
+        seen.push(name);
+    }
+    for (at, _) in seen.iter().enumerate().filter(|(_, name)| name.is_empty()) {
+        warnings.push(format!("{path}.imagePullSecrets[{at}].name: invalid empty name \"\""));
+    }
+    if spec.get("terminationGracePeriodSeconds").as_i64().is_some_and(|seconds| seconds < 0) {
+        warnings.push(format!(
+            "{path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
+        ));
+    }
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        for (when, inner) in [(required, ""), (preferred, ".podAffinityTerm")] {
+            for (at, term) in affinity.at(&[kind, when]).items().iter().enumerate() {
+                let term = if inner.is_empty() { term } else { term.get("podAffinityTerm") };
+                if term.get("labelSelector").is_null() {
+                    warnings.push(format!("{path}.affinity.{kind}.{when}[{at}]{inner}.labelSelector: {null}"));
+                }
+            }
+        }
+    }
+}
+
+fn node_term(term: &Json, path: &str, warnings: &mut Vec<String>) {
+    for (at, expression) in term.get("matchExpressions").items().iter().enumerate() {
+        let key = expression.get("key").as_str().unwrap_or("");
+        warnings.extend(deprecated_label(key).map(|why| format!("{path}.matchExpressions[{at}].key: {key} is {why}")));
     }
 }
 

@@ -5,7 +5,7 @@
 
 use alloc::format;
 
-use super::pods;
+use super::{pods, storage_kinds};
 use crate::objects::Json;
 
 /// The annotation with the template generation of a DaemonSet.
@@ -15,6 +15,9 @@ pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.gene
 /// Sets what the API's defaults set.
 pub(super) fn default(kind: &str, tree: &mut Json) {
     default_template(tree);
+    if kind == "StatefulSet" {
+        default_claims(tree);
+    }
     let mut set_absent = |path: &[&str], value: Json| {
         if tree.at(path).is_null() {
             tree.set(path, value);
@@ -85,11 +88,23 @@ fn default_template(tree: &mut Json) {
     if !tree.at(&["spec", "template", "spec"]).is_object() {
         return;
     }
-    let template = tree.entry(&["spec", "template"]);
-    let links = template.at(&["spec", "enableServiceLinks"]).clone();
-    pods::default(template);
-    if links.is_null() {
-        template.remove(&["spec", "enableServiceLinks"]);
+    pods::default_template(tree.entry(&["spec", "template"]));
+}
+
+/// Sets the defaults of the claims that a StatefulSet makes for its Pods, which say what they are.
+///
+/// Source: pkg/apis/apps/v1/conversion.go and pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_PersistentVolumeClaim`.
+fn default_claims(tree: &mut Json) {
+    if !tree.at(&["spec", "volumeClaimTemplates"]).is_array() {
+        return;
+    }
+    for claim in tree.entry(&["spec", "volumeClaimTemplates"]).make_array() {
+        claim.set(&["kind"], "PersistentVolumeClaim");
+        claim.set(&["apiVersion"], "v1");
+        storage_kinds::default("PersistentVolumeClaim", claim);
+        if claim.at(&["status", "phase"]).is_null() {
+            claim.set(&["status", "phase"], "Pending");
+        }
     }
 }
 

@@ -103,6 +103,7 @@ impl ApiServer {
             .at(&["metadata", "resourceVersion"])
             .as_str()
             .is_some_and(|version| !version.is_empty() && version != "0")
+            && !options.dry_run
         {
             return Err(status::untyped("resourceVersion should not be set on objects to be created"));
         }
@@ -130,6 +131,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &name, &errors));
         }
+        admission::check_overhead(self, kind, &tree)?;
         if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));

@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "search-domains-have-underscores",
+            YES,
+            "pkg/features/kube_features.go (v1.34), RelaxedDNSSearchValidation",
+        ),
+        row(
+            SINCE,
             "service-cidrs-are-served",
             YES,
             "pkg/registry/networking/rest/storage_settings.go (v1.33), gate MultiCIDRServiceAllocator",

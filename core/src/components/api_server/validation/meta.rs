@@ -32,8 +32,9 @@ pub(super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wor
     let metadata = tree.get("metadata");
     let mut errors = Vec::new();
     let check = |name: &str| match kind.name {
-        "Namespace" => names::label(name, wording),
-        _ if kind.resource.group == *"rbac.authorization.k8s.io" => Vec::new(),
+        "Namespace" | "StatefulSet" => names::label(name, wording),
+        "PodDisruptionBudget" => names::path_segment(name),
+        _ if kind.resource.group == *"rbac.authorization.k8s.io" => names::path_segment(name),
         _ => names::subdomain(name, wording),
     };
     if let Some(base) = metadata.get("generateName").as_str().filter(|base| !base.is_empty() && kind.name != "Event") {
@@ -53,9 +54,44 @@ pub(super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wor
             }
         }
     }
+    let generation = metadata.get("generation");
+    if generation.as_i64().is_some_and(|number| number < 0) {
+        let why = "must be greater than or equal to 0";
+        errors.push(FieldError::invalid("metadata.generation", generation, why));
+    }
     validate_maps(metadata, old.get("metadata"), wording, &mut errors);
-    validate_finalizers(metadata, wording, &mut errors);
+    let finalizers = metadata.get("finalizers");
+    validate_finalizers(finalizers, wording, &mut errors);
+    // What is checked by the rules of apimachinery alone. Source: pkg/apis/{coordination,node,policy}/validation and
+    // pkg/apis/admissionregistration/validation (v1.34).
+    let groups = ["coordination.k8s.io", "node.k8s.io", "policy", "admissionregistration.k8s.io"];
+    if !groups.contains(&kind.resource.group.as_str()) {
+        for (at, finalizer) in finalizers.items().iter().enumerate() {
+            let name = finalizer.as_str().unwrap_or("");
+            standard_finalizer(name, &format!("metadata.finalizers[{at}]"), &mut errors);
+        }
+    }
     errors
+}
+
+/// Checks that a finalizer without a prefix is one that Kubernetes has.
+fn standard_finalizer(name: &str, field: &str, errors: &mut Vec<FieldError>) {
+    if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        errors.push(FieldError::invalid_text(field, name, detail));
+    }
+}
+
+/// Checks the finalizers of a Namespace's specification. Source: pkg/apis/core/validation/validation.go (v1.34),
+/// `ValidateNamespace`.
+pub(in super::super) fn namespace(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    for finalizer in tree.at(&["spec", "finalizers"]).items() {
+        let name = finalizer.as_str().unwrap_or("");
+        for problem in names::qualified(name, wording) {
+            errors.push(FieldError::invalid_text("spec.finalizers", name, problem));
+        }
+        standard_finalizer(name, "spec.finalizers", errors);
+    }
 }
 
 /// Checks the metadata of a change: what is immutable, and what every write checks.
@@ -166,17 +202,12 @@ fn quoted(value: &Json) -> String {
     format!("{value}")
 }
 
-fn validate_finalizers(metadata: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let finalizers = metadata.get("finalizers");
+fn validate_finalizers(finalizers: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let has = |name: &str| finalizers.items().iter().any(|item| item.as_str() == Some(name));
-    for (at, finalizer) in finalizers.items().iter().enumerate() {
+    for finalizer in finalizers.items() {
         let name = finalizer.as_str().unwrap_or("");
         for problem in names::qualified(name, wording) {
             errors.push(FieldError::invalid_text("metadata.finalizers", name, problem));
-        }
-        if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
-            let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.push(FieldError::invalid_text(format!("metadata.finalizers[{at}]"), name, detail));
         }
     }
     if has("orphan") && has("foregroundDeletion") {

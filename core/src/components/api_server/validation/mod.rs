@@ -3,6 +3,7 @@
 //! Mirrors k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34): the text of an error, and its cause. Pure:
 //! trees in, errors out in upstream's order; nothing is changed.
 
+mod container;
 pub(super) mod event;
 pub(super) mod lease;
 pub(super) mod meta;
@@ -10,6 +11,7 @@ pub(super) mod node;
 pub(super) mod others;
 pub(super) mod placement;
 pub(super) mod pod;
+mod pod_details;
 pub(super) mod pod_resources;
 pub(super) mod pod_update;
 pub(super) mod storage;

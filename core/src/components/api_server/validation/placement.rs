@@ -1,7 +1,7 @@
-//! Validation of where a Pod may run and of how its containers stop.
+//! Validation of where a Pod may run and of the claims that its containers use.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34): `ValidateNodeSelector`, `validateTopologySpreadConstraints`,
-//! `validatePodAffinityTerm`, `validateLifecycle`. Left out on purpose: `matchLabelKeys`, the details of handlers.
+//! `validatePodAffinityTerm`. Left out on purpose: `matchLabelKeys`.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -185,34 +185,6 @@ pub(in super::super) fn spreading(spec: &Json, wording: Wording, errors: &mut Ve
         }
         let selector = constraint.get("labelSelector");
         others::label_selector(selector, &format!("{path}.labelSelector"), wording, errors);
-    }
-}
-
-/// Checks what a container does when it starts and stops.
-pub(in super::super) fn lifecycle(container: &Json, path: &str, grace: i64, errors: &mut Vec<FieldError>) {
-    for hook in ["postStart", "preStop"] {
-        let handler = container.at(&["lifecycle", hook]);
-        if handler.is_null() {
-            continue;
-        }
-        let path = format!("{path}.lifecycle.{hook}");
-        let mut handlers = 0;
-        for kind in ["exec", "httpGet", "tcpSocket", "sleep"].into_iter().filter(|kind| !handler.get(kind).is_null()) {
-            if handlers > 0 {
-                errors
-                    .push(FieldError::forbidden(format!("{path}.{kind}"), "may not specify more than 1 handler type"));
-            } else if kind == "sleep" {
-                let seconds = handler.at(&["sleep", "seconds"]);
-                if !seconds.as_i64().is_some_and(|seconds| (0..=grace).contains(&seconds)) {
-                    let why = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
-                    errors.push(FieldError::invalid(format!("{path}.sleep"), seconds, why));
-                }
-            }
-            handlers += 1;
-        }
-        if handlers == 0 {
-            errors.push(FieldError::required(path, "must specify a handler type"));
-        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Validation of Pods.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodCreate`, as far as a node's life touches it.
-//! Left out on purpose: security contexts, probes, the details of volumes.
+//! Left out on purpose: the details of volumes.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, meta, placement, pod_resources};
+use super::{FieldError, Problem, container, meta, placement, pod_details, pod_resources};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -72,6 +72,8 @@ pub(in super::super) struct Rules {
     comparisons: Comparisons,
     /// Whether the values of a required node affinity are values of labels.
     node_values: bool,
+    /// Whether search domains may have underscores.
+    dns_underscores: bool,
 }
 
 impl Rules {
@@ -81,7 +83,11 @@ impl Rules {
             profile if profile.is("toleration-comparisons-are-known") => Comparisons::Refused,
             _ => Comparisons::Unknown,
         };
-        Self { comparisons, node_values: settings.profile().is("required-affinity-has-label-values") }
+        Self {
+            comparisons,
+            node_values: settings.profile().is("required-affinity-has-label-values"),
+            dns_underscores: settings.profile().is("search-domains-have-underscores"),
+        }
     }
 
     /// Allows the operators if the stored Pod uses them, even if the gate is off now.
@@ -101,6 +107,9 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording, rul
     if !spec.get("schedulingGates").is_empty() && !text(spec, "nodeName").is_empty() {
         errors
             .push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    }
+    if !spec.get("ephemeralContainers").is_empty() {
+        errors.push(FieldError::forbidden("spec.ephemeralContainers", "cannot be set on create"));
     }
     errors
 }
@@ -150,14 +159,17 @@ pub(super) fn annotations(tree: &Json, path: &str, errors: &mut Vec<FieldError>)
 
 /// Checks the specification of a Pod.
 pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
-    volumes(spec, wording, errors);
-    containers(spec, wording, errors);
+    let volumes = volumes(spec, wording, errors);
+    pod_details::claims(spec, wording, errors);
+    container::validate(spec, &volumes, wording, errors);
     pod_resources::validate(spec, wording, errors);
     one_of("spec.restartPolicy", text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"], errors);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, errors);
     meta::validate_labels(spec.get("nodeSelector"), "spec.nodeSelector", wording, errors);
+    pod_details::security(spec, errors);
     placement::affinity(spec, wording, rules.node_values, errors);
+    pod_details::dns(spec, wording, rules.dns_underscores, errors);
     for (at, gate) in spec.get("readinessGates").items().iter().enumerate() {
         let name = text(gate, "conditionType");
         for problem in names::qualified(name, wording) {
@@ -187,12 +199,14 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
         }
     }
     tolerations(spec, wording, rules.comparisons, errors);
+    pod_details::host_aliases(spec, wording, errors);
+    pod_details::names_and_policies(spec, wording, errors);
 }
 
-/// Checks the volumes: each has a name of its own and one source. Source: validation.go (v1.34), `ValidateVolumes` and
-/// `validateVolumeSource`.
-fn volumes(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let mut seen: Vec<&str> = Vec::new();
+/// Checks the volumes: each has a name of its own and one source. Returns those that are as they should be.
+/// Source: validation.go (v1.34), `ValidateVolumes` and `validateVolumeSource`.
+fn volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -> Vec<&'a Json> {
+    let mut valid: Vec<&Json> = Vec::new();
     for (at, volume) in spec.get("volumes").items().iter().enumerate() {
         let path = format!("spec.volumes[{at}]");
         let before = errors.len();
@@ -211,96 +225,21 @@ fn volumes(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
         for problem in names::label(name, wording) {
             errors.push(FieldError::invalid_text(path.as_str(), name, problem));
         }
-        if seen.contains(&name) {
+        if valid.iter().any(|own| text(own, "name") == name) {
             errors.push(FieldError::duplicate(path, &Json::from(name)));
         }
         if errors.len() == before {
-            seen.push(name);
+            valid.push(volume);
         }
     }
+    valid
 }
 
-fn one_of(field: &str, value: &str, supported: &[&str], errors: &mut Vec<FieldError>) {
+pub(super) fn one_of(field: &str, value: &str, supported: &[&str], errors: &mut Vec<FieldError>) {
     if value.is_empty() {
         errors.push(FieldError::required(field, ""));
     } else if !supported.contains(&value) {
         errors.push(FieldError::not_supported(field, value, supported));
-    }
-}
-
-fn check_unique_label<'a>(
-    path: &str,
-    name: &'a str,
-    seen: &mut Vec<&'a str>,
-    wording: Wording,
-    errors: &mut Vec<FieldError>,
-) {
-    if name.is_empty() {
-        errors.push(FieldError::required(path, ""));
-        return;
-    }
-    for problem in names::label(name, wording) {
-        errors.push(FieldError::invalid_text(path, name, problem));
-    }
-    if seen.contains(&name) {
-        errors.push(FieldError::duplicate(path, &Json::from(name)));
-    }
-    seen.push(name);
-}
-
-fn containers(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    if spec.get("containers").is_empty() {
-        errors.push(FieldError::required("spec.containers", ""));
-    }
-    let mut seen = Vec::new();
-    for list in ["containers", "initContainers"] {
-        let mut host_ports: Vec<String> = Vec::new();
-        for (at, container) in spec.get(list).items().iter().enumerate() {
-            let path = format!("spec.{list}[{at}]");
-            check_unique_label(&format!("{path}.name"), text(container, "name"), &mut seen, wording, errors);
-            if text(container, "image").is_empty() {
-                errors.push(FieldError::required(format!("{path}.image"), ""));
-            }
-            ports(container, &path, &mut host_ports, errors);
-            for (number, variable) in container.get("env").items().iter().enumerate() {
-                if text(variable, "name").is_empty() {
-                    errors.push(FieldError::required(format!("{path}.env[{number}].name"), ""));
-                }
-            }
-            one_of(
-                &format!("{path}.imagePullPolicy"),
-                text(container, "imagePullPolicy"),
-                &["Always", "IfNotPresent", "Never"],
-                errors,
-            );
-            pod_resources::resources(container.get("resources"), &format!("{path}.resources"), wording, errors);
-            placement::claims(spec, container, &path, errors);
-            let grace = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(0);
-            placement::lifecycle(container, &path, grace, errors);
-        }
-    }
-}
-
-fn ports(container: &Json, path: &str, host_ports: &mut Vec<String>, errors: &mut Vec<FieldError>) {
-    let range = "must be between 1 and 65535, inclusive";
-    for (at, port) in container.get("ports").items().iter().enumerate() {
-        let path = format!("{path}.ports[{at}]");
-        match port.get("containerPort").as_i64().unwrap_or(0) {
-            0 => errors.push(FieldError::required(format!("{path}.containerPort"), "")),
-            number if !(1..=65535).contains(&number) => {
-                errors.push(FieldError::invalid(format!("{path}.containerPort"), &Json::Int(number), range));
-            }
-            _ => {}
-        }
-        let Some(host) = port.get("hostPort").as_i64().filter(|host| *host != 0) else { continue };
-        if !(1..=65535).contains(&host) {
-            errors.push(FieldError::invalid(format!("{path}.hostPort"), &Json::Int(host), range));
-        }
-        let key = format!("{}/{}/{host}", text(port, "protocol"), text(port, "hostIP"));
-        if host_ports.contains(&key) {
-            errors.push(FieldError::duplicate(format!("{path}.hostPort"), &Json::from(key.as_str())));
-        }
-        host_ports.push(key);
     }
 }
 

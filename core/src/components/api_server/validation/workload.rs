@@ -1,8 +1,7 @@
 //! Validation of workloads: what a Deployment, ReplicaSet, StatefulSet, DaemonSet or ReplicationController selects, and
 //! the template of its Pods.
 //!
-//! Mirrors pkg/apis/apps/validation/validation.go and, for ReplicationControllers, that of pkg/apis/core (v1.34). Left
-//! out on purpose: volume claim templates, the ordinals and retention policies of StatefulSets.
+//! Mirrors pkg/apis/apps/validation/validation.go and, for ReplicationControllers, that of pkg/apis/core (v1.34).
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,8 +9,9 @@ use alloc::vec::Vec;
 
 use super::others::label_selector;
 use super::pod::{Rules, text, validate_template};
-use super::{FieldError, Problem};
-use crate::objects::names::Wording;
+use super::{FieldError, Problem, storage};
+use crate::json;
+use crate::objects::names::{self, Wording};
 use crate::objects::selector::selects;
 use crate::objects::{Json, Text};
 
@@ -24,10 +24,16 @@ pub(in super::super) fn validate(
     errors: &mut Vec<FieldError>,
 ) {
     let spec = tree.get("spec");
+    if kind == "StatefulSet" {
+        stateful_set(spec, wording, errors);
+    }
     if kind != "DaemonSet" {
         not_negative(spec, "replicas", errors);
     }
     not_negative(spec, "minReadySeconds", errors);
+    if kind == "StatefulSet" {
+        identity(spec, wording, errors);
+    }
     if selector(kind, spec, wording, errors) {
         template(kind, spec, wording, rules, errors);
     }
@@ -35,13 +41,121 @@ pub(in super::super) fn validate(
         "Deployment" => deployment(spec, errors),
         "DaemonSet" => {
             let strategy = spec.get("updateStrategy");
-            if text(strategy, "type") == "RollingUpdate" {
-                daemons_at_once(strategy.get("rollingUpdate"), errors);
+            match text(strategy, "type") {
+                "RollingUpdate" => daemons_at_once(strategy.get("rollingUpdate"), errors),
+                "OnDelete" => {}
+                _ => errors.push(unknown_strategy("spec.updateStrategy", strategy, &["RollingUpdate", "OnDelete"])),
             }
         }
         _ => {}
     }
-    not_negative(spec, "revisionHistoryLimit", errors);
+    if kind != "StatefulSet" {
+        not_negative(spec, "revisionHistoryLimit", errors);
+    }
+}
+
+/// Prints a strategy as the API server's own types are printed: what is not set is there too.
+fn printed_strategy(strategy: &Json) -> String {
+    let rolling = strategy.get("rollingUpdate");
+    let amount = |field: &str| if rolling.get(field).is_null() { Json::Int(0) } else { rolling.get(field).clone() };
+    let rolling = match rolling.is_null() {
+        true => String::from("null"),
+        false if !rolling.get("partition").is_null() => format!("{{\"Partition\":{}}}", amount("partition")),
+        false => {
+            format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", amount("maxUnavailable"), amount("maxSurge"))
+        }
+    };
+    format!("{{\"Type\":{:?},\"RollingUpdate\":{rolling}}}", text(strategy, "type"))
+}
+
+fn unknown_strategy(field: &str, strategy: &Json, known: &[&str]) -> FieldError {
+    let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
+    let detail = format!("supported values: {}", known.join(", "));
+    FieldError::new(field, Problem::NotSupported, printed_strategy(strategy), detail)
+}
+
+/// Checks how the Pods of a StatefulSet are made, replaced and stored. Source: validation.go (v1.34),
+/// `ValidateStatefulSetSpec`.
+fn stateful_set(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let management = text(spec, "podManagementPolicy");
+    if !["OrderedReady", "Parallel"].contains(&management) {
+        let why = "must be 'OrderedReady' or 'Parallel'";
+        errors.push(FieldError::invalid_text("spec.podManagementPolicy", management, why));
+    }
+    let strategy = spec.get("updateStrategy");
+    let rolling = strategy.get("rollingUpdate");
+    match text(strategy, "type") {
+        "OnDelete" if !rolling.is_null() => {
+            let partition = rolling.get("partition").as_i64().unwrap_or(0);
+            let value = format!("{{\"Partition\":{partition},\"MaxUnavailable\":null}}");
+            let why = "only allowed for updateStrategy 'RollingUpdate'";
+            errors.push(FieldError::new("spec.updateStrategy.rollingUpdate", Problem::Invalid, value, why));
+        }
+        "OnDelete" => {}
+        "RollingUpdate" => {
+            let partition = rolling.get("partition");
+            if partition.as_i64().is_some_and(|number| number < 0) {
+                let field = "spec.updateStrategy.rollingUpdate.partition";
+                errors.push(FieldError::invalid(field, partition, "must be greater than or equal to 0"));
+            }
+        }
+        _ => {
+            let why = "must be 'RollingUpdate' or 'OnDelete'";
+            errors.push(FieldError::new("spec.updateStrategy", Problem::Invalid, printed_strategy(strategy), why));
+        }
+    }
+    for field in ["whenDeleted", "whenScaled"] {
+        let policy = spec.at(&["persistentVolumeClaimRetentionPolicy", field]).as_str().unwrap_or("");
+        if !["Retain", "Delete"].contains(&policy) {
+            let field = format!("spec.persistentVolumeClaimRetentionPolicy.{field}");
+            errors.push(FieldError::not_supported(field, policy, &["Retain", "Delete"]));
+        }
+    }
+    for (at, claim) in spec.get("volumeClaimTemplates").items().iter().enumerate() {
+        let mut own = Vec::new();
+        storage::claim(claim, wording, &mut own);
+        errors.extend(own.into_iter().map(|mut error| {
+            error.field = format!("spec.volumeClaimTemplates[{at}].{}", error.field);
+            error
+        }));
+    }
+}
+
+/// Checks where the Pods of a StatefulSet are counted from, and the name of their Service.
+fn identity(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let start = spec.at(&["ordinals", "start"]);
+    if start.as_i64().is_some_and(|number| number < 0) {
+        errors.push(FieldError::invalid("spec.ordinals.start", start, "must be greater than or equal to 0"));
+    }
+    let service = text(spec, "serviceName");
+    if !service.is_empty() {
+        for problem in names::label(service, wording) {
+            errors.push(FieldError::invalid_text("spec.serviceName", service, problem));
+        }
+    }
+}
+
+/// Returns the template of a StatefulSet's Pods with the volumes of their claims, and without the names that its
+/// controller gives them.
+fn with_claims(spec: &Json) -> Json {
+    let mut template = spec.get("template").clone();
+    template.remove(&["spec", "subdomain"]);
+    template.remove(&["spec", "hostname"]);
+    let claims = spec.get("volumeClaimTemplates").items();
+    if claims.is_empty() {
+        return template;
+    }
+    let name = |claim: &Json| claim.at(&["metadata", "name"]).as_str().unwrap_or("").to_string();
+    let mut volumes: Vec<Json> = Vec::new();
+    for claim in claims {
+        let name = name(claim);
+        volumes.push(json!({"name": name.as_str(), "persistentVolumeClaim": {"claimName": name.as_str()}}));
+    }
+    let own = template.at(&["spec", "volumes"]).items();
+    let kept = own.iter().filter(|volume| !claims.iter().any(|claim| name(claim) == text(volume, "name")));
+    volumes.extend(kept.cloned());
+    template.set(&["spec", "volumes"], volumes);
+    template
 }
 
 fn not_negative(spec: &Json, field: &str, errors: &mut Vec<FieldError>) {
@@ -53,7 +167,12 @@ fn not_negative(spec: &Json, field: &str, errors: &mut Vec<FieldError>) {
 
 /// Checks the template of the Pods.
 fn template(kind: &str, spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
-    let template = spec.get("template");
+    let whole = if kind == "StatefulSet" { with_claims(spec) } else { spec.get("template").clone() };
+    let template = &whole;
+    if kind == "ReplicationController" && template.is_null() {
+        errors.push(FieldError::required("spec.template", ""));
+        return;
+    }
     validate_template(template, wording, rules, errors);
     let policy = text(template.get("spec"), "restartPolicy");
     if policy != "Always" {
@@ -162,7 +281,8 @@ fn deployment(spec: &Json, errors: &mut Vec<FieldError>) {
             }
             at_most_all(rolling.get("maxUnavailable"), &format!("{path}.maxUnavailable"), errors);
         }
-        _ => {}
+        "Recreate" => {}
+        _ => errors.push(unknown_strategy("spec.strategy", strategy, &["Recreate", "RollingUpdate"])),
     }
     not_negative(spec, "progressDeadlineSeconds", errors);
     let ready = spec.get("minReadySeconds").as_i64().unwrap_or(0);

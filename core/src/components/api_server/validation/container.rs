@@ -1,0 +1,426 @@
+//! Validation of containers: their names, ports, variables, mounts, probes and hooks.
+//!
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34): `validateContainers`, `validateInitContainers`,
+//! `validateContainerCommon`, `validateHandler`. Inputs: the specification of a Pod, and its valid volumes. Outputs:
+//! errors. Left out on purpose: names of variables, security contexts of containers, HTTP headers, signals.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::pod::{one_of, text};
+use super::{FieldError, Problem, placement, pod_resources, quote};
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+
+const PORT_RANGE: &str = "must be between 1 and 65535, inclusive";
+const NOT_FOR_INIT: &str = "may not be set for init containers without restartPolicy=Always";
+const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
+
+/// What containers are checked against.
+struct ContainerContext<'a> {
+    spec: &'a Json,
+    volumes: &'a [&'a Json],
+    wording: Wording,
+}
+
+/// Checks all containers of a Pod.
+pub(super) fn validate(spec: &Json, volumes: &[&Json], wording: Wording, errors: &mut Vec<FieldError>) {
+    let context = ContainerContext { spec, volumes, wording };
+    let containers = spec.get("containers").items();
+    if containers.is_empty() {
+        errors.push(FieldError::required("spec.containers", ""));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for (at, container) in containers.iter().enumerate() {
+        let path = format!("spec.containers[{at}]");
+        common(container, &path, &context, errors);
+        is_new_name(container, &path, &mut names, errors);
+        lifecycle(container, &path, spec, errors);
+        probes(container, &path, errors);
+    }
+    unique_host_ports(containers, 0, "containers", errors);
+    for (at, container) in spec.get("initContainers").items().iter().enumerate() {
+        let path = format!("spec.initContainers[{at}]");
+        common(container, &path, &context, errors);
+        let policy = container.get("restartPolicy");
+        if let Some(policy) = policy.as_str().filter(|policy| *policy != "Always") {
+            errors.push(FieldError::not_supported(format!("{path}.restartPolicy"), policy, &["Always"]));
+        }
+        is_new_name(container, &path, &mut names, errors);
+        unique_host_ports(core::slice::from_ref(container), at, "initContainers", errors);
+        if policy.as_str() == Some("Always") {
+            lifecycle(container, &path, spec, errors);
+            probes(container, &path, errors);
+        } else {
+            for field in ["lifecycle"].into_iter().chain(PROBES).filter(|field| !container.get(field).is_null()) {
+                errors.push(FieldError::forbidden(format!("{path}.{field}"), NOT_FOR_INIT));
+            }
+        }
+    }
+    for (at, container) in spec.get("ephemeralContainers").items().iter().enumerate() {
+        let path = format!("spec.ephemeralContainers[{at}]");
+        common(container, &path, &context, errors);
+        is_new_name(container, &path, &mut names, errors);
+    }
+}
+
+fn is_new_name<'a>(container: &'a Json, path: &str, names: &mut Vec<&'a str>, errors: &mut Vec<FieldError>) {
+    let name = text(container, "name");
+    if names.contains(&name) {
+        errors.push(FieldError::duplicate(format!("{path}.name"), &Json::from(name)));
+    } else if !name.is_empty() {
+        names.push(name);
+    }
+}
+
+/// Checks what is common to containers of all kinds.
+fn common(container: &Json, path: &str, context: &ContainerContext<'_>, errors: &mut Vec<FieldError>) {
+    let name = text(container, "name");
+    if name.is_empty() {
+        errors.push(FieldError::required(format!("{path}.name"), ""));
+    } else {
+        for problem in names::label(name, context.wording) {
+            errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
+        }
+    }
+    if text(container, "image").is_empty() {
+        errors.push(FieldError::required(format!("{path}.image"), ""));
+    }
+    let policies = ["File", "FallbackToLogsOnError"];
+    let field = format!("{path}.terminationMessagePolicy");
+    one_of(&field, text(container, "terminationMessagePolicy"), &policies, errors);
+    ports(container, path, errors);
+    variables(container, path, errors);
+    variable_sources(container, path, errors);
+    mounts(container, path, context, errors);
+    devices(container, path, context, errors);
+    let policies = ["Always", "IfNotPresent", "Never"];
+    one_of(&format!("{path}.imagePullPolicy"), text(container, "imagePullPolicy"), &policies, errors);
+    pod_resources::resources(container.get("resources"), &format!("{path}.resources"), context.wording, errors);
+    placement::claims(context.spec, container, path, errors);
+    resize_policies(container, path, text(context.spec, "restartPolicy"), errors);
+}
+
+fn ports(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let mut names: Vec<&str> = Vec::new();
+    for (at, port) in container.get("ports").items().iter().enumerate() {
+        let path = format!("{path}.ports[{at}]");
+        let name = text(port, "name");
+        let problems = if name.is_empty() { Vec::new() } else { port_name(name) };
+        if !name.is_empty() && problems.is_empty() {
+            if names.contains(&name) {
+                errors.push(FieldError::duplicate(format!("{path}.name"), &Json::from(name)));
+            }
+            names.push(name);
+        }
+        for problem in problems {
+            errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
+        }
+        match port.get("containerPort").as_i64().unwrap_or(0) {
+            0 => errors.push(FieldError::required(format!("{path}.containerPort"), "")),
+            number => check_port(number, format!("{path}.containerPort"), errors),
+        }
+        if let Some(host) = port.get("hostPort").as_i64().filter(|host| *host != 0) {
+            check_port(host, format!("{path}.hostPort"), errors);
+        }
+        one_of(&format!("{path}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"], errors);
+    }
+}
+
+fn check_port(number: i64, path: String, errors: &mut Vec<FieldError>) {
+    if !(1..=65535).contains(&number) {
+        errors.push(FieldError::invalid(path, &Json::Int(number), PORT_RANGE));
+    }
+}
+
+/// Returns what is wrong with the name of a port.
+///
+/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34), `IsValidPortName`.
+fn port_name(name: &str) -> Vec<&'static str> {
+    let mut problems = Vec::new();
+    if name.len() > 15 {
+        problems.push("must be no more than 15 characters");
+    }
+    if name.is_empty() || !name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-')) {
+        problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+    }
+    if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        problems.push("must contain at least one letter (a-z)");
+    }
+    if name.contains("--") {
+        problems.push("must not contain consecutive hyphens");
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        problems.push("must not begin or end with a hyphen");
+    }
+    problems
+}
+
+/// Checks that no two ports are the same one of the machine.
+fn unique_host_ports(containers: &[Json], from: usize, list: &str, errors: &mut Vec<FieldError>) {
+    let mut seen: Vec<String> = Vec::new();
+    for (number, container) in containers.iter().enumerate() {
+        for (at, port) in container.get("ports").items().iter().enumerate() {
+            let Some(host) = port.get("hostPort").as_i64().filter(|host| *host != 0) else { continue };
+            let key = format!("{}/{}/{host}", text(port, "protocol"), text(port, "hostIP"));
+            if seen.contains(&key) {
+                let path = format!("spec.{list}[{}].ports[{at}].hostPort", from + number);
+                errors.push(FieldError::duplicate(path, &Json::from(key.as_str())));
+            }
+            seen.push(key);
+        }
+    }
+}
+
+/// Source: validation.go (v1.34), `ValidateEnv` and `validateEnvVarValueFrom`.
+fn variables(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    for (at, variable) in container.get("env").items().iter().enumerate() {
+        let path = format!("{path}.env[{at}]");
+        if text(variable, "name").is_empty() {
+            errors.push(FieldError::required(format!("{path}.name"), ""));
+        }
+        let from = variable.get("valueFrom");
+        if from.is_null() {
+            continue;
+        }
+        let path = format!("{path}.valueFrom");
+        let field = from.get("fieldRef");
+        if !field.is_null() && text(field, "fieldPath").is_empty() {
+            errors.push(FieldError::required(format!("{path}.fieldRef.fieldPath"), ""));
+        }
+        for source in ["configMapKeyRef", "secretKeyRef"] {
+            let key = from.get(source);
+            for field in ["name", "key"].into_iter().filter(|field| !key.is_null() && text(key, field).is_empty()) {
+                errors.push(FieldError::required(format!("{path}.{source}.{field}"), ""));
+            }
+        }
+        let sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"];
+        let why = match sources.iter().filter(|source| !from.get(source).is_null()).count() {
+            0 => "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
+            _ if !text(variable, "value").is_empty() => "may not be specified when `value` is not empty",
+            1 => continue,
+            _ => "may not have more than one field specified at a time",
+        };
+        errors.push(FieldError::invalid_text(path, "", why));
+    }
+}
+
+/// Source: validation.go (v1.34), `ValidateEnvFrom`.
+fn variable_sources(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    for (at, from) in container.get("envFrom").items().iter().enumerate() {
+        let sources = ["configMapRef", "secretRef"];
+        for source in sources.into_iter().filter(|source| !from.get(source).is_null()) {
+            if text(from.get(source), "name").is_empty() {
+                errors.push(FieldError::required(format!("{path}.envFrom[{at}].{source}.name"), ""));
+            }
+        }
+        let why = match sources.iter().filter(|source| !from.get(source).is_null()).count() {
+            0 => "must specify one of: `configMapRef` or `secretRef`",
+            1 => continue,
+            _ => "may not have more than one field specified at a time",
+        };
+        errors.push(FieldError::invalid_text(format!("{path}.envFrom"), "", why));
+    }
+}
+
+fn not_found(path: String, name: &str) -> FieldError {
+    FieldError::new(path, Problem::NotFound, quote(name), "")
+}
+
+/// Source: validation.go (v1.34), `ValidateVolumeMounts`.
+fn mounts(container: &Json, path: &str, context: &ContainerContext<'_>, errors: &mut Vec<FieldError>) {
+    let devices = container.get("volumeDevices").items();
+    let mut paths: Vec<&str> = Vec::new();
+    for (at, mount) in container.get("volumeMounts").items().iter().enumerate() {
+        let field = |name: &str| format!("{path}.volumeMounts[{at}].{name}");
+        let (name, mounted) = (text(mount, "name"), text(mount, "mountPath"));
+        if name.is_empty() {
+            errors.push(FieldError::required(field("name"), ""));
+        }
+        if !context.volumes.iter().any(|volume| text(volume, "name") == name) {
+            errors.push(not_found(field("name"), name));
+        }
+        if mounted.is_empty() {
+            errors.push(FieldError::required(field("mountPath"), ""));
+        }
+        if paths.contains(&mounted) {
+            errors.push(FieldError::invalid_text(field("mountPath"), mounted, "must be unique"));
+        }
+        paths.push(mounted);
+        if devices.iter().any(|device| text(device, "name") == name) {
+            errors.push(FieldError::invalid_text(field("name"), name, "must not already exist in volumeDevices"));
+        }
+        if devices.iter().any(|device| text(device, "devicePath") == mounted) {
+            let why = "must not already exist as a path in volumeDevices";
+            errors.push(FieldError::invalid_text(field("mountPath"), mounted, why));
+        }
+        for name in ["subPath", "subPathExpr"] {
+            local_path(text(mount, name), format!("{path}.volumeMounts.{name}"), errors);
+        }
+    }
+}
+
+/// Source: validation.go (v1.34), `validateLocalDescendingPath`.
+fn local_path(value: &str, path: String, errors: &mut Vec<FieldError>) {
+    if value.starts_with('/') {
+        errors.push(FieldError::invalid_text(path.as_str(), value, "must be a relative path"));
+    }
+    if value.split('/').any(|part| part == "..") {
+        errors.push(FieldError::invalid_text(path, value, "must not contain '..'"));
+    }
+}
+
+/// Source: validation.go (v1.34), `ValidateVolumeDevices`.
+fn devices(container: &Json, path: &str, context: &ContainerContext<'_>, errors: &mut Vec<FieldError>) {
+    let mounts = container.get("volumeMounts").items();
+    let (mut names, mut paths): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for (at, device) in container.get("volumeDevices").items().iter().enumerate() {
+        let field = |name: &str| format!("{path}.volumeDevices[{at}].{name}");
+        let (name, place) = (text(device, "name"), text(device, "devicePath"));
+        if name.is_empty() {
+            errors.push(FieldError::required(field("name"), ""));
+        }
+        if names.contains(&name) {
+            errors.push(FieldError::invalid_text(field("name"), name, "must be unique"));
+        }
+        match context.volumes.iter().find(|volume| text(volume, "name") == name) {
+            None => errors.push(not_found(field("name"), name)),
+            Some(volume) if volume.get("persistentVolumeClaim").is_null() && volume.get("ephemeral").is_null() => {
+                let why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
+                errors.push(FieldError::invalid_text(field("name"), name, why));
+            }
+            Some(_) => {}
+        }
+        if place.is_empty() {
+            errors.push(FieldError::required(field("devicePath"), ""));
+        }
+        if paths.contains(&place) {
+            errors.push(FieldError::invalid_text(field("devicePath"), place, "must be unique"));
+        }
+        if place.split('/').any(|part| part == "..") {
+            errors.push(FieldError::invalid_text(field("devicePath"), place, "can not contain backsteps ('..')"));
+        } else {
+            paths.push(place);
+        }
+        if mounts.iter().any(|mount| text(mount, "name") == name) {
+            errors.push(FieldError::invalid_text(field("name"), name, "must not already exist in volumeMounts"));
+        }
+        if mounts.iter().any(|mount| text(mount, "mountPath") == place) {
+            let why = "must not already exist as a path in volumeMounts";
+            errors.push(FieldError::invalid_text(field("devicePath"), place, why));
+        }
+        names.extend((!name.is_empty()).then_some(name));
+    }
+}
+
+/// Source: validation.go (v1.34), `validateResizePolicy`.
+fn resize_policies(container: &Json, path: &str, restart: &str, errors: &mut Vec<FieldError>) {
+    let path = format!("{path}.resizePolicy");
+    let mut seen: Vec<&str> = Vec::new();
+    for (at, own) in container.get("resizePolicy").items().iter().enumerate() {
+        let (name, policy) = (text(own, "resourceName"), text(own, "restartPolicy"));
+        if seen.contains(&name) {
+            errors.push(FieldError::duplicate(format!("{path}[{at}]"), &Json::from(name)));
+        }
+        seen.push(name);
+        one_of(&path, name, &["cpu", "memory"], errors);
+        one_of(&path, policy, &["NotRequired", "RestartContainer"], errors);
+        if restart == "Never" && policy != "NotRequired" {
+            let why = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            errors.push(FieldError::invalid_text(path.as_str(), policy, why));
+        }
+    }
+}
+
+/// Checks what a container does when it starts and stops.
+fn lifecycle(container: &Json, path: &str, spec: &Json, errors: &mut Vec<FieldError>) {
+    let grace = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(0);
+    for hook in ["postStart", "preStop"] {
+        let handler = container.at(&["lifecycle", hook]);
+        if !handler.is_null() {
+            let kinds = ["exec", "httpGet", "tcpSocket", "sleep"];
+            check_handler(handler, &kinds, &format!("{path}.lifecycle.{hook}"), grace, errors);
+        }
+    }
+}
+
+/// Checks the probes. Source: validation.go (v1.34), `validateProbe` and its callers.
+fn probes(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    for name in PROBES {
+        let probe = container.get(name);
+        if probe.is_null() {
+            continue;
+        }
+        let path = format!("{path}.{name}");
+        check_handler(probe, &["exec", "httpGet", "tcpSocket", "grpc"], &path, 0, errors);
+        for field in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"]
+        {
+            let value = probe.get(field);
+            if value.as_i64().is_some_and(|number| number < 0) {
+                let why = "must be greater than or equal to 0";
+                errors.push(FieldError::invalid(format!("{path}.{field}"), value, why));
+            }
+        }
+        let grace = probe.get("terminationGracePeriodSeconds");
+        let field = format!("{path}.terminationGracePeriodSeconds");
+        if grace.as_i64().is_some_and(|seconds| seconds <= 0) {
+            errors.push(FieldError::invalid(field.as_str(), grace, "must be greater than 0"));
+        }
+        let times = probe.get("successThreshold");
+        if name == "readinessProbe" {
+            if !grace.is_null() {
+                errors.push(FieldError::invalid(field, grace, "must not be set for readinessProbes"));
+            }
+        } else if times.as_i64() != Some(1) {
+            errors.push(FieldError::invalid(format!("{path}.successThreshold"), times, "must be 1"));
+        }
+    }
+}
+
+/// Checks that a probe or a hook does one thing. Source: validation.go (v1.34), `validateHandler`.
+fn check_handler(handler: &Json, kinds: &[&str], path: &str, grace: i64, errors: &mut Vec<FieldError>) {
+    let mut given = kinds.iter().filter(|kind| !handler.get(kind).is_null());
+    let Some(first) = given.next() else {
+        errors.push(FieldError::required(path, "must specify a handler type"));
+        return;
+    };
+    let own = handler.get(first);
+    let field = |name: &str| format!("{path}.{first}.{name}");
+    match *first {
+        "exec" if own.get("command").is_empty() => errors.push(FieldError::required(field("command"), "")),
+        "httpGet" => {
+            if text(own, "path").is_empty() {
+                errors.push(FieldError::required(field("path"), ""));
+            }
+            port_or_name(own.get("port"), field("port"), errors);
+            let schemes = ["HTTP", "HTTPS"];
+            if !schemes.contains(&text(own, "scheme")) {
+                errors.push(FieldError::not_supported(field("scheme"), text(own, "scheme"), &schemes));
+            }
+        }
+        "tcpSocket" | "grpc" => port_or_name(own.get("port"), field("port"), errors),
+        "sleep" => {
+            let seconds = own.get("seconds");
+            if !seconds.as_i64().is_some_and(|seconds| (0..=grace).contains(&seconds)) {
+                let why = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
+                errors.push(FieldError::invalid(format!("{path}.sleep"), seconds, why));
+            }
+        }
+        _ => {}
+    }
+    for kind in given {
+        errors.push(FieldError::forbidden(format!("{path}.{kind}"), "may not specify more than 1 handler type"));
+    }
+}
+
+fn port_or_name(port: &Json, path: String, errors: &mut Vec<FieldError>) {
+    match port.as_str() {
+        Some(name) => {
+            for problem in port_name(name) {
+                errors.push(FieldError::invalid_text(path.as_str(), name, problem));
+            }
+        }
+        None => check_port(port.as_i64().unwrap_or(0), path, errors),
+    }
+}

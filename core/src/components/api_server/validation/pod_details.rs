@@ -1,0 +1,216 @@
+//! Validation of a Pod's claims, names, addresses and security context.
+//!
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodSpec` and what it calls. Inputs: the
+//! specification of a Pod. Outputs: errors. Left out on purpose: profiles of seccomp and AppArmor, Windows.
+
+use alloc::format;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+use super::pod::{one_of, text};
+use super::{FieldError, Problem, pod_resources};
+use crate::json;
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+
+const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+/// Most bytes of the name of a sysctl. Source: validation.go (v1.34), `SysctlMaxLength`.
+const SYSCTL_BYTES: usize = 253;
+
+/// Checks what of dynamic resources the Pod claims. Source: validation.go (v1.34), `validatePodResourceClaim`.
+pub(super) fn claims(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let mut seen: Vec<&str> = Vec::new();
+    for (at, claim) in spec.get("resourceClaims").items().iter().enumerate() {
+        let path = format!("spec.resourceClaims[{at}]");
+        let name = text(claim, "name");
+        if name.is_empty() {
+            errors.push(FieldError::required(format!("{path}.name"), ""));
+        } else if seen.contains(&name) {
+            errors.push(FieldError::duplicate(format!("{path}.name"), &Json::from(name)));
+        } else {
+            for problem in names::label(name, wording) {
+                errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
+            }
+            seen.push(name);
+        }
+        let (own, template) = (claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName"));
+        let why = match (own.is_null(), template.is_null()) {
+            (false, false) => {
+                Some("at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")
+            }
+            (true, true) => Some("must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
+            _ => None,
+        };
+        if let Some(why) = why {
+            let printed = json!({"Name": name, "ResourceClaimName": own.clone(),
+                "ResourceClaimTemplateName": template.clone()});
+            errors.push(FieldError::new(path.as_str(), Problem::Invalid, format!("{printed}"), why));
+        }
+        for (value, field) in [(own, "resourceClaimName"), (template, "resourceClaimTemplateName")] {
+            let Some(value) = value.as_str() else { continue };
+            for problem in names::subdomain(value, wording) {
+                errors.push(FieldError::invalid_text(format!("{path}.{field}"), value, problem));
+            }
+        }
+    }
+}
+
+/// Checks users, groups and sysctls. Source: validation.go (v1.34), `validatePodSpecSecurityContext`.
+pub(super) fn security(spec: &Json, errors: &mut Vec<FieldError>) {
+    let context = spec.get("securityContext");
+    let is_id = |value: &Json| value.as_i64().is_none_or(|id| (0..=i64::from(i32::MAX)).contains(&id));
+    let range = "must be between 0 and 2147483647, inclusive";
+    for field in ["fsGroup", "runAsUser", "runAsGroup"] {
+        if !is_id(context.get(field)) {
+            errors.push(FieldError::invalid(format!("spec.securityContext.{field}"), context.get(field), range));
+        }
+    }
+    for (at, group) in context.get("supplementalGroups").items().iter().enumerate() {
+        if !is_id(group) {
+            errors.push(FieldError::invalid(format!("spec.securityContext.supplementalGroups[{at}]"), group, range));
+        }
+    }
+    let shares = spec.get("shareProcessNamespace");
+    if shares.as_bool() == Some(true) && spec.get("hostPID").as_bool() == Some(true) {
+        let why = "ShareProcessNamespace and HostPID cannot both be enabled";
+        errors.push(FieldError::invalid("spec.securityContext.shareProcessNamespace", shares, why));
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for (at, sysctl) in context.get("sysctls").items().iter().enumerate() {
+        let path = format!("spec.securityContext.sysctls[{at}].name");
+        let name = text(sysctl, "name");
+        if name.is_empty() {
+            errors.push(FieldError::required(path, ""));
+        } else if !is_sysctl(name) {
+            let why = format!(
+                "must have at most {SYSCTL_BYTES} characters and match regex \
+                 ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
+            );
+            errors.push(FieldError::invalid_text(path, name, why));
+        } else if seen.contains(&name) {
+            errors.push(FieldError::duplicate(path, &Json::from(name)));
+        }
+        seen.push(name);
+    }
+    for (field, policies) in [
+        ("fsGroupChangePolicy", ["Always", "OnRootMismatch"]),
+        ("supplementalGroupsPolicy", ["Merge", "Strict"]),
+        ("seLinuxChangePolicy", ["MountOption", "Recursive"]),
+    ] {
+        if let Some(policy) = context.get(field).as_str().filter(|policy| !policies.contains(policy)) {
+            errors.push(FieldError::not_supported(format!("spec.securityContext.{field}"), policy, &policies));
+        }
+    }
+}
+
+fn is_sysctl(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+        let outer = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9'));
+        let bytes = part.as_bytes();
+        outer(bytes.first()) && outer(bytes.last()) && bytes.iter().all(|byte| inner(*byte))
+    };
+    name.len() <= SYSCTL_BYTES && name.split(['.', '/']).all(is_part)
+}
+
+/// Checks name servers and search domains. Source: validation.go (v1.34), `validatePodDNSConfig`.
+pub(super) fn dns(spec: &Json, wording: Wording, underscores: bool, errors: &mut Vec<FieldError>) {
+    let config = spec.get("dnsConfig");
+    let servers = config.get("nameservers");
+    if text(spec, "dnsPolicy") == "None" && (config.is_null() || servers.is_empty()) {
+        let (path, why) = match config.is_null() {
+            true => ("spec.dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None"),
+            false => {
+                ("spec.dnsConfig.nameservers", "must provide at least one DNS nameserver when `dnsPolicy` is None")
+            }
+        };
+        errors.push(FieldError::required(path, why));
+        return;
+    }
+    if servers.items().len() > 3 {
+        errors.push(FieldError::invalid(
+            "spec.dnsConfig.nameservers",
+            servers,
+            "must not have more than 3 nameservers",
+        ));
+    }
+    for (at, server) in servers.items().iter().enumerate() {
+        address(server, format!("spec.dnsConfig.nameservers[{at}]"), errors);
+    }
+    let searches = config.get("searches");
+    if searches.items().len() > 32 {
+        errors.push(FieldError::invalid(
+            "spec.dnsConfig.searches",
+            searches,
+            "must not have more than 32 search paths",
+        ));
+    }
+    for (at, search) in searches.items().iter().enumerate() {
+        let search = search.as_str().unwrap_or("");
+        if underscores && search == "." {
+            continue;
+        }
+        let search = search.strip_suffix('.').unwrap_or(search);
+        let problems = match underscores {
+            true => names::subdomain_with_underscores(search, wording),
+            false => names::subdomain(search, wording),
+        };
+        for problem in problems {
+            errors.push(FieldError::invalid_text(format!("spec.dnsConfig.searches[{at}]"), search, problem));
+        }
+    }
+    for (at, option) in config.get("options").items().iter().enumerate() {
+        if text(option, "name").is_empty() {
+            errors.push(FieldError::required(format!("spec.dnsConfig.options[{at}]"), "must not be empty"));
+        }
+    }
+}
+
+fn address(value: &Json, path: alloc::string::String, errors: &mut Vec<FieldError>) {
+    let value = value.as_str().unwrap_or("");
+    if value.parse::<IpAddr>().is_err() {
+        errors.push(FieldError::invalid_text(path, value, NO_ADDRESS));
+    }
+}
+
+/// Source: validation.go (v1.34), `ValidateHostAliases`.
+pub(super) fn host_aliases(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    for (at, alias) in spec.get("hostAliases").items().iter().enumerate() {
+        address(alias.get("ip"), format!("spec.hostAliases[{at}].ip"), errors);
+        for (number, name) in alias.get("hostnames").items().iter().enumerate() {
+            let name = name.as_str().unwrap_or("");
+            for problem in names::subdomain(name, wording) {
+                let path = format!("spec.hostAliases[{at}].hostnames[{number}]");
+                errors.push(FieldError::invalid_text(path, name, problem));
+            }
+        }
+    }
+}
+
+/// Checks the names of other objects, the policy of preemption, the overhead and the operating system.
+pub(super) fn names_and_policies(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    for field in ["priorityClassName", "runtimeClassName"] {
+        let name = text(spec, field);
+        if !name.is_empty() || field == "runtimeClassName" && !spec.get(field).is_null() {
+            for problem in names::subdomain(name, wording) {
+                errors.push(FieldError::invalid_text(format!("spec.{field}"), name, problem));
+            }
+        }
+    }
+    let policy = spec.get("preemptionPolicy");
+    if !policy.is_null() {
+        let policies = ["PreemptLowerPriority", "Never"];
+        one_of("spec.preemptionPolicy", policy.as_str().unwrap_or(""), &policies, errors);
+    }
+    let overhead = spec.get("overhead");
+    if !overhead.is_null() {
+        pod_resources::resources(&json!({"limits": overhead.clone()}), "spec.overhead", wording, errors);
+    }
+    let os = spec.get("os");
+    let name = text(os, "name");
+    if !os.is_null() && name.is_empty() {
+        errors.push(FieldError::required("spec.os.name", ""));
+    } else if !os.is_null() && !["linux", "windows"].contains(&name) {
+        errors.push(FieldError::not_supported("spec.os", name, &["linux", "windows"]));
+    }
+}
