@@ -209,7 +209,7 @@ fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), 
 ///
 /// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34), `validateOverhead`.
 pub(super) fn check_overhead(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
-    if kind.name != "Pod" || !server.plugins.runs("RuntimeClass") || tree.at(&["spec", "overhead"]).is_empty() {
+    if kind.name != "Pod" || !server.plugins.runs("RuntimeClass") || tree.at(&["spec", "overhead"]).is_null() {
         return Ok(());
     }
     let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();

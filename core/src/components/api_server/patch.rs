@@ -15,6 +15,7 @@ use super::{ApiServer, Origin, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
+use crate::objects::schema::named_kind;
 use crate::objects::{Json, WrittenJson};
 
 /// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
@@ -176,7 +177,14 @@ fn converter_words(why: &str) -> String {
         "object" => "map",
         other => other,
     };
-    if wanted.starts_with("[]") {
+    let named = named_kind(wanted);
+    if found == "int64" && (wanted == "string" || named == Some("string")) {
+        format!("cannot convert int64 to {wanted}")
+    } else if named == Some("map") {
+        format!("cannot restore map from {found}")
+    } else if let Some(kind) = named {
+        format!("unrecognized type: {kind}")
+    } else if wanted.starts_with("[]") {
         format!("cannot restore slice from {found}")
     } else if wanted.starts_with("map[") {
         format!("cannot restore map from {found}")
@@ -188,12 +196,14 @@ fn converter_words(why: &str) -> String {
 }
 
 pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
+    // One that is left out is that of the URL, and one of an object of the whole cluster is none.
     let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
+    let is_other = !namespace.is_empty() && namespace != info.namespace.as_str() && info.of.is_namespaced();
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     if name.is_empty() {
         return Err(super::naming::no_name(info));
     }
-    if namespace != info.namespace.as_str() {
+    if is_other {
         return Err(status::bad_request(
             "the namespace of the provided object does not match the namespace sent on the request",
         ));

@@ -235,7 +235,7 @@ pub(super) fn qos_class(pod: &Json) -> &'static str {
     let mut guaranteed = true;
     let containers = pod.at(&["spec", "containers"]).items();
     let own = pod.at(&["spec", "resources"]);
-    let pod_level = !own.get("requests").is_empty() || !own.get("limits").is_empty();
+    let pod_level = !own.is_null();
     let all = containers.iter().chain(pod.at(&["spec", "initContainers"]).items());
     let resources = all.map(|container| container.get("resources"));
     let resources: alloc::vec::Vec<&Json> = if pod_level { alloc::vec![own] } else { resources.collect() };

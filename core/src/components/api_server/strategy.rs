@@ -12,7 +12,9 @@ use jiff::Timestamp;
 
 use super::call::RequestInfo;
 use super::fields::put;
-use super::validation::{FieldError, event, lease, meta, node, others, pod, pod_update, storage, worded, workload};
+use super::validation::{
+    FieldError, event, lease, meta, node, others, pod, pod_update, storage, worded, workload, workload_status,
+};
 use super::{certificates, custom, nodes, pods, status, storage_kinds, workloads};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
@@ -88,6 +90,9 @@ fn default_namespace(tree: &mut Json) {
     let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
     if !name.is_empty() {
         tree.set(&["metadata", "labels", "kubernetes.io/metadata.name"], name);
+    }
+    if tree.at(&["status", "phase"]).is_null() {
+        tree.set(&["status", "phase"], "Active");
     }
 }
 
@@ -293,15 +298,9 @@ pub(super) fn validate_update(
 
 fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, settings: &Settings) -> Vec<FieldError> {
     let wording = meta::wording(settings);
-    let mut errors = meta::validate_update(tree, old, wording);
+    let mut errors = meta::validate_common(tree, old, wording);
     match (kind.name, subresource) {
-        ("Node", "status") => {
-            let labels = tree.at(&["metadata", "labels"]);
-            if !labels.is_same_allocation(old.at(&["metadata", "labels"])) {
-                meta::validate_labels(labels, "metadata.labels", wording, &mut errors);
-            }
-            errors.extend(node::validate_update(tree, old, wording));
-        }
+        ("Node", "status") => errors.extend(node::validate_update(tree, old, wording)),
         ("Node", _) => {
             errors.extend(node::validate(kind, tree, old, wording));
             errors.extend(node::validate_update(tree, old, wording));
@@ -311,11 +310,18 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             lease::validate_spec(tree, &mut errors);
         }
         ("Pod", "status") => errors.extend(pod::validate_status_update(tree, old, wording)),
-        ("Pod", _) => errors.extend(pod_update::validate(tree, old, wording, pod::Rules::of(settings))),
+        ("Pod", _) => {
+            errors.extend(pod_update::validate(tree, old, wording, pod::Rules::of(settings)));
+            errors.extend(meta::validate_change(kind, tree, old, wording));
+        }
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
         _ => {
-            errors.extend(meta::validate_update(tree, old, wording));
+            errors.extend(meta::validate_by_strategy(kind, subresource, (tree, old), wording));
             match (kind.name, subresource) {
+                ("Namespace", "") => meta::namespace(tree, wording, &mut errors),
+                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "status") => {
+                    workload_status::validate(kind.name, tree, old, &mut errors);
+                }
                 ("Namespace", "status") => namespace_status(tree, old, &mut errors),
                 ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
                 ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),

@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::go_names::go_name;
 use super::{Field, FieldType, Presence, Schema, Struct};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, NULL, Text, time};
@@ -261,7 +262,14 @@ impl<'a> SchemaDecoder<'a> {
             Json::Array(_) => "array".to_owned(),
             _ => "object".to_owned(),
         };
-        let wanted = go_type(self.schema, kind);
+        let own = self.path.iter().rev().find_map(|step| match step {
+            PathElement::Field(name) => Some(*name),
+            PathElement::Item(_) => None,
+        });
+        let own = own.and_then(|field| go_name(of.name, field));
+        let of_item = matches!(self.path.last(), Some(PathElement::Item(_)));
+        let own = own.map(|name| if of_item { name.trim_start_matches("[]") } else { name });
+        let wanted = own.map_or_else(|| go_type(self.schema, kind), ToOwned::to_owned);
         let fields = self.path.iter().filter_map(|step| match step {
             PathElement::Field(name) => Some(*name),
             PathElement::Item(_) => None,
@@ -505,6 +513,23 @@ mod tests {
                 "Node",
                 json!({"spec": {"taints": ["x"]}}),
                 "json: cannot unmarshal string into Go struct field NodeSpec.spec.taints of type v1.Taint",
+            ),
+            (
+                "Node",
+                json!({"spec": {"taints": [{"effect": 1}]}}),
+                "json: cannot unmarshal number into Go struct field Taint.spec.taints.effect of type v1.TaintEffect",
+            ),
+            (
+                "Namespace",
+                json!({"spec": {"finalizers": {}}}),
+                "json: cannot unmarshal object into Go struct field NamespaceSpec.spec.finalizers of type \
+                    []v1.FinalizerName",
+            ),
+            (
+                "Namespace",
+                json!({"spec": {"finalizers": [1]}}),
+                "json: cannot unmarshal number into Go struct field NamespaceSpec.spec.finalizers of type \
+                    v1.FinalizerName",
             ),
             (
                 "Node",

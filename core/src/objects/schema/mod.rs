@@ -5,6 +5,7 @@
 //! are, so that any kind can be stored.
 
 mod decode;
+mod go_names;
 mod print;
 mod strict;
 mod types;
@@ -13,6 +14,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use once_cell::race::OnceBox;
+
+pub use go_names::named_kind;
 
 pub use decode::{DecodeError, Decoded};
 

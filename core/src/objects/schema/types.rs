@@ -72,7 +72,7 @@ LeaseSpec = holderIdentity:str* leaseDurationSeconds:int32* acquireTime:microtim
 Namespace = kind:str apiVersion:str metadata:ObjectMeta spec:NamespaceSpec status:NamespaceStatus\n\
 NamespaceSpec = finalizers:[str]\n\
 NamespaceStatus = phase:str conditions:[NamespaceCondition]@type\n\
-NamespaceCondition = type:str! status:str! lastTransitionTime:time* reason:str message:str\n\
+NamespaceCondition = type:str! status:str! lastTransitionTime:time reason:str message:str\n\
 \n\
 Event = kind:str apiVersion:str metadata:ObjectMeta! involvedObject:ObjectReference reason:str message:str \
     source:EventSource firstTimestamp:time lastTimestamp:time count:int32 type:str eventTime:microtime \
@@ -259,8 +259,13 @@ ServiceStatus = loadBalancer:LoadBalancerStatus conditions:[Condition]@type\n\
 LoadBalancerStatus = ingress:[any]\n\
 StatefulSet = kind:str apiVersion:str metadata:ObjectMeta spec:StatefulSetSpec status:StatefulSetStatus\n\
 StatefulSetSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec volumeClaimTemplates:[any] \
-    serviceName:str podManagementPolicy:str updateStrategy:any revisionHistoryLimit:int32* minReadySeconds:int32 \
-    persistentVolumeClaimRetentionPolicy:any ordinals:any\n\
+    serviceName:str! podManagementPolicy:str updateStrategy:StatefulSetUpdateStrategy revisionHistoryLimit:int32* minReadySeconds:int32 \
+    persistentVolumeClaimRetentionPolicy:StatefulSetPersistentVolumeClaimRetentionPolicy* \
+    ordinals:StatefulSetOrdinals*\n\
+StatefulSetUpdateStrategy = type:str rollingUpdate:RollingUpdateStatefulSetStrategy*\n\
+RollingUpdateStatefulSetStrategy = partition:int32* maxUnavailable:intstr*\n\
+StatefulSetPersistentVolumeClaimRetentionPolicy = whenDeleted:str whenScaled:str\n\
+StatefulSetOrdinals = start:int32!\n\
 StatefulSetStatus = observedGeneration:int replicas:int32! readyReplicas:int32 currentReplicas:int32 \
     updatedReplicas:int32 currentRevision:str updateRevision:str collisionCount:int32* \
     conditions:[WorkloadCondition]@type availableReplicas:int32!\n\

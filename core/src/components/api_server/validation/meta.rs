@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{FieldError, Problem};
-use crate::network::kinds::Kind;
+use crate::network::kinds::{Kind, Trait};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
@@ -28,8 +28,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> 
 }
 
 /// Checks metadata as [`validate`] does, but for the maps and owners that a stored object shares.
-pub(super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
-    let metadata = tree.get("metadata");
+pub(in super::super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let check = |name: &str| match kind.name {
         "Namespace" | "StatefulSet" => names::label(name, wording),
@@ -37,7 +36,95 @@ pub(super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wor
         _ if kind.resource.group == *"rbac.authorization.k8s.io" => names::path_segment(name),
         _ => names::subdomain(name, wording),
     };
-    if let Some(base) = metadata.get("generateName").as_str().filter(|base| !base.is_empty() && kind.name != "Event") {
+    metadata_of_any(tree, old, (&check, kind.name != "Event"), wording, &mut errors);
+    if is_core(kind) {
+        standard_finalizers(tree, &mut errors);
+    }
+    errors
+}
+
+/// Checks what the generic layer checks of each change, before the strategy of the kind does.
+///
+/// Source: k8s.io/apiserver pkg/registry/rest/update.go (v1.34), `validateCommonFields`.
+pub(in super::super) fn validate_common(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    metadata_of_any(tree, old, (&names::path_segment, true), wording, &mut errors);
+    errors.extend(validate_update(tree, old, wording));
+    errors
+}
+
+/// Checks a change by the rules of the core group, which know the standard finalizers.
+pub(in super::super) fn validate_core_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = validate_update(tree, old, wording);
+    standard_finalizers(tree, &mut errors);
+    errors
+}
+
+/// Checks a change as often as the strategy of a kind does: all metadata, and what may not change.
+///
+/// Source: the strategies in pkg/registry and the validation that they call (v1.34).
+pub(in super::super) fn validate_by_strategy(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    wording: Wording,
+) -> Vec<FieldError> {
+    let (all, changes) = match kind.name {
+        "PodDisruptionBudget" => (0, 0),
+        "PersistentVolume" | "CSINode" if subresource.is_empty() => (2, 0),
+        "Namespace"
+        | "ConfigMap"
+        | "Secret"
+        | "ServiceAccount"
+        | "PersistentVolumeClaim"
+        | "StorageClass"
+        | "ReplicationController"
+            if subresource.is_empty() =>
+        {
+            (1, 1)
+        }
+        _ => (0, 1),
+    };
+    let mut errors = Vec::new();
+    for _ in 0..all {
+        errors.extend(validate_change(kind, tree, old, wording));
+    }
+    for _ in 0..changes {
+        errors.extend(match is_core(kind) {
+            true => validate_core_update(tree, old, wording),
+            false => validate_update(tree, old, wording),
+        });
+    }
+    errors
+}
+
+/// Tells whether metadata are checked by the rules of the core group, and not by those of apimachinery alone.
+///
+/// Source: pkg/apis/{coordination,node,policy,admissionregistration}/validation/validation.go (v1.34), which do not.
+fn is_core(kind: &Kind) -> bool {
+    let others = ["coordination.k8s.io", "node.k8s.io", "policy", "admissionregistration.k8s.io"];
+    !others.contains(&kind.resource.group.as_str()) && !kind.is(Trait::Custom)
+}
+
+fn standard_finalizers(tree: &Json, errors: &mut Vec<FieldError>) {
+    for (at, finalizer) in tree.at(&["metadata", "finalizers"]).items().iter().enumerate() {
+        let name = finalizer.as_str().unwrap_or("");
+        standard_finalizer(name, &format!("metadata.finalizers[{at}]"), errors);
+    }
+}
+
+/// Checks the metadata of any object; `check` says what is wrong with a name.
+///
+/// Source: k8s.io/apimachinery pkg/api/validation/objectmeta.go (v1.34), `ValidateObjectMetaAccessor`.
+fn metadata_of_any(
+    tree: &Json,
+    old: &Json,
+    (check, checks_base): (&dyn Fn(&str) -> Vec<String>, bool),
+    wording: Wording,
+    errors: &mut Vec<FieldError>,
+) {
+    let metadata = tree.get("metadata");
+    if let Some(base) = metadata.get("generateName").as_str().filter(|base| !base.is_empty() && checks_base) {
         let masked = match base.strip_suffix('-') {
             Some(rest) if !rest.is_empty() => format!("{rest}a"),
             _ => String::from(base),
@@ -59,19 +146,8 @@ pub(super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wor
         let why = "must be greater than or equal to 0";
         errors.push(FieldError::invalid("metadata.generation", generation, why));
     }
-    validate_maps(metadata, old.get("metadata"), wording, &mut errors);
-    let finalizers = metadata.get("finalizers");
-    validate_finalizers(finalizers, wording, &mut errors);
-    // What is checked by the rules of apimachinery alone. Source: pkg/apis/{coordination,node,policy}/validation and
-    // pkg/apis/admissionregistration/validation (v1.34).
-    let groups = ["coordination.k8s.io", "node.k8s.io", "policy", "admissionregistration.k8s.io"];
-    if !groups.contains(&kind.resource.group.as_str()) {
-        for (at, finalizer) in finalizers.items().iter().enumerate() {
-            let name = finalizer.as_str().unwrap_or("");
-            standard_finalizer(name, &format!("metadata.finalizers[{at}]"), &mut errors);
-        }
-    }
-    errors
+    validate_maps(metadata, old.get("metadata"), wording, errors);
+    validate_finalizers(metadata.get("finalizers"), wording, errors);
 }
 
 /// Checks that a finalizer without a prefix is one that Kubernetes has.

@@ -16,6 +16,7 @@ pub(super) mod pod_resources;
 pub(super) mod pod_update;
 pub(super) mod storage;
 pub(super) mod workload;
+pub(super) mod workload_status;
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -29,7 +29,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: 
 
 /// Checks a change of a Node or of its status.
 pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
-    let mut errors = meta::validate_update(tree, old, wording);
+    let mut errors = meta::validate_core_update(tree, old, wording);
     let addresses = tree.at(&["status", "addresses"]).items();
     for (at, address) in addresses.iter().enumerate() {
         if addresses[..at].contains(address) {

@@ -4,6 +4,7 @@
 //! (v1.34).
 
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::{FieldError, Problem, meta, workload};
@@ -28,7 +29,9 @@ pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<F
         ];
         for (at, (shown, field)) in fields.into_iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            value.push_str(&format!("{comma}{shown:?}:{}", spec.get(field)));
+            let own = spec.get(field);
+            let printed = if field == "selector" { workload::printed_selector(own) } else { own.to_string() };
+            value.push_str(&format!("{comma}{shown:?}:{printed}"));
         }
         value.push('}');
         let why = "minAvailable and maxUnavailable cannot be both set";

@@ -316,7 +316,7 @@ fn gates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
 
 /// Checks a change of a Pod's status.
 pub(in super::super) fn validate_status_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
-    let mut errors = meta::validate_update(tree, old, wording);
+    let mut errors = meta::validate_core_update(tree, old, wording);
     let status = tree.get("status");
     let stored = old.at(&["status", "qosClass"]);
     if !stored.is_null() && status.get("qosClass") != stored {

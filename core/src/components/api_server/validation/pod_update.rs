@@ -18,7 +18,7 @@ const UPDATES: &str = "pod updates may not change fields other than `spec.contai
 
 /// Checks a change of a Pod itself. A specification that is shared with the stored Pod is not checked again.
 pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rules: Rules) -> Vec<FieldError> {
-    let mut errors = meta::validate_update(tree, old, wording);
+    let mut errors = meta::validate_core_update(tree, old, wording);
     let (spec, stored) = (tree.get("spec"), old.get("spec"));
     annotations(tree, "metadata.annotations", &mut errors);
     if !spec.is_same_allocation(stored) {

@@ -174,6 +174,10 @@ fn template(kind: &str, spec: &Json, wording: Wording, rules: Rules, errors: &mu
         return;
     }
     validate_template(template, wording, rules, errors);
+    if !template.at(&["spec", "ephemeralContainers"]).is_empty() {
+        let why = "ephemeral containers not allowed in pod template";
+        errors.push(FieldError::forbidden("spec.template.spec.ephemeralContainers", why));
+    }
     let policy = text(template.get("spec"), "restartPolicy");
     if policy != "Always" {
         errors.push(FieldError::not_supported("spec.template.spec.restartPolicy", policy, &["Always"]));
@@ -195,7 +199,7 @@ fn selector(kind: &str, spec: &Json, wording: Wording, errors: &mut Vec<FieldErr
         // It has labels and no terms, and one without them selects nothing in particular.
         if selector.is_empty() {
             errors.push(FieldError::required("spec.selector", ""));
-        } else if selector.fields().any(|(key, value)| labels.get(key) != value) {
+        } else if !spec.get("template").is_null() && selector.fields().any(|(key, value)| labels.get(key) != value) {
             errors.push(mismatch(spec));
         }
         return true;
@@ -208,7 +212,7 @@ fn selector(kind: &str, spec: &Json, wording: Wording, errors: &mut Vec<FieldErr
     label_selector(selector, "spec.selector", wording, errors);
     let is_valid = errors.len() == before;
     let invalid = |why: String| {
-        FieldError::new("spec.selector", Problem::Invalid, selector.to_string(), why).in_go(go_selector(selector))
+        FieldError::new("spec.selector", Problem::Invalid, printed_selector(selector), why).in_go(go_selector(selector))
     };
     let is_empty =
         selector.is_object() && selector.get("matchLabels").is_empty() && selector.get("matchExpressions").is_empty();
@@ -234,6 +238,24 @@ fn mismatch(spec: &Json) -> FieldError {
     let go = if labels.is_null() { String::from("map[string]string(nil)") } else { go_labels(labels) };
     let why = "`selector` does not match template `labels`";
     FieldError::invalid("spec.template.metadata.labels", labels, why).in_go(go)
+}
+
+/// Prints a selector with its fields in the order of the Go types.
+pub(super) fn printed_selector(selector: &Json) -> String {
+    let in_order = |tree: &Json, fields: &[&str]| {
+        let own = fields.iter().filter(|field| !tree.get(field).is_null());
+        own.map(|field| format!("{field:?}:{}", tree.get(field))).collect::<Vec<_>>()
+    };
+    if selector.is_null() {
+        return String::from("null");
+    }
+    let mut parts = in_order(selector, &["matchLabels"]);
+    let terms = selector.get("matchExpressions").items();
+    if !terms.is_empty() {
+        let term = |term: &Json| format!("{{{}}}", in_order(term, &["key", "operator", "values"]).join(","));
+        parts.push(format!("\"matchExpressions\":[{}]", terms.iter().map(term).collect::<Vec<_>>().join(",")));
+    }
+    format!("{{{}}}", parts.join(","))
 }
 
 fn go_labels(labels: &Json) -> String {
