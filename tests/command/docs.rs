@@ -24,9 +24,10 @@ pub(crate) const TRIALS: &[Named] = &[
 
 /// Commands that are only read: they need a cluster, a repository, or programs that may not be here, or
 /// minutes.
-const READ_ONLY: [&str; 13] = [
+const READ_ONLY: [&str; 14] = [
     "--watch",
     "--context ",
+    "--from-context ",
     "--backend ",
     "--with hollow",
     "--create",

@@ -19,6 +19,8 @@ mod observe;
 mod outputs;
 mod own;
 mod pictures;
+#[cfg(feature = "live")]
+mod plan;
 mod releases;
 mod reports;
 #[cfg(feature = "live")]
@@ -56,6 +58,8 @@ fn main() -> ExitCode {
         outputs::TRIALS,
         own::TRIALS,
         pictures::TRIALS,
+        #[cfg(feature = "live")]
+        plan::TRIALS,
         releases::TRIALS,
         reports::TRIALS,
         #[cfg(feature = "live")]
