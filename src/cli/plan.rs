@@ -165,7 +165,7 @@ fn draw(args: &PlanArgs, answers: &[plan::Answer]) -> Result<(), String> {
         verdict: "answer",
         is_failure: true,
         text: plan::text(answer),
-        picture: Some(plan::picture(answer)),
+        pictures: vec![(String::new(), plan::picture(answer))],
     };
     let about = format!("plan: {} for {}", args.down.join(", "), plan::length(args.lasts));
     write(path, page(&Page { about, problems: Vec::new(), scenarios: answers.iter().map(shown).collect() }))

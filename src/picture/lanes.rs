@@ -9,7 +9,7 @@ use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{History, HistoryEntry, Outcome};
 
-use super::timeline::{Lane, LaneRow, Mark, Span, Tone};
+use super::timeline::{Lane, LaneRow, Mark, MarkKind, Span, Tone};
 
 /// The changes of each row: when, and the state before and after.
 type Changes = BTreeMap<String, Vec<(f64, String, String)>>;
@@ -44,7 +44,7 @@ pub(super) fn of(
         lane.marks.extend(own.map(|decision| Mark {
             at: decision.at.duration_since(zero).as_secs_f64(),
             text: told(decision),
-            is_decision: true,
+            kind: MarkKind::Decision,
         }));
         lane.marks.sort_by(|one, other| one.at.total_cmp(&other.at));
         lane.marks.truncate(MARKS_MAX);
@@ -131,7 +131,7 @@ fn unseen_pods(decisions: &[&RecordedDecision], seen: &[History], zero: Timestam
             continue;
         }
         let at = decision.at.duration_since(zero).as_secs_f64();
-        lanes.entry(pod).or_default().push(Mark { at, text: told(decision), is_decision: true });
+        lanes.entry(pod).or_default().push(Mark { at, text: told(decision), kind: MarkKind::Decision });
     }
     let lane = |(pod, mut marks): (&str, Vec<Mark>)| {
         marks.truncate(MARKS_MAX);
@@ -169,7 +169,7 @@ fn unseen_nodes(decisions: &[&RecordedDecision], seen: &[History], zero: Timesta
         for (row, old, new) in found {
             rows.entry(row).or_default().push((at, old, new));
         }
-        marks.push(Mark { at, text: told(decision), is_decision: true });
+        marks.push(Mark { at, text: told(decision), kind: MarkKind::Decision });
     }
     let lane = |(node, (rows, mut marks)): (&str, (Changes, Vec<Mark>))| {
         marks.truncate(MARKS_MAX);
@@ -196,7 +196,7 @@ fn zones(decisions: &[&RecordedDecision], zero: Timestamp, end: f64) -> Option<L
         } else if about != "zones" {
             continue;
         }
-        marks.push(Mark { at, text: told(decision), is_decision: true });
+        marks.push(Mark { at, text: told(decision), kind: MarkKind::Decision });
     }
     let row = |(name, changes): (String, Vec<(f64, String)>)| {
         let states = changes.iter().filter_map(|(at, what)| what.split_once(" -> ").map(|(old, new)| (*at, old, new)));
@@ -223,7 +223,7 @@ fn lane(history: &History, zero: Timestamp, end: f64) -> Lane {
             }
         }
         if at >= 0.0 {
-            marks.push(Mark { at, text: written(entry), is_decision: false });
+            marks.push(Mark { at, text: written(entry), kind: MarkKind::Write });
         }
     }
     Lane { name: format!("{kind} {}", history.object.key.name), rows: rows_of(kind, states, end), marks }

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use nodeproof_core::profile::{DEFAULT_RELEASE, Settings};
+use nodeproof_core::profile::{DEFAULT_RELEASE, Release, Settings};
+use nodeproof_core::scenario::Outcome;
 
 use super::{Close, Form, JudgedScenario, flaw_of};
 use crate::cli::terminal::counted;
@@ -60,7 +61,7 @@ impl Form for HtmlReport {
 
     fn broken(&mut self, planned: &Planned) {
         let (name, text) = (planned.name.clone(), flaw_of(planned));
-        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, picture: None });
+        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, pictures: Vec::new() });
     }
 
     fn verdict(&mut self, entry: &JudgedScenario<'_>) {
@@ -72,7 +73,13 @@ impl Form for HtmlReport {
         let seed = entry.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
         let name = if entry.is_news { entry.name.to_owned() } else { format!("{}{seed}", entry.name) };
         let (verdict, text) = (judged.verdict.word(), judged.text.clone());
-        self.page.scenarios.push(Shown { name, verdict, is_failure, text, picture });
+        self.page.scenarios.push(Shown {
+            name,
+            verdict,
+            is_failure,
+            text,
+            pictures: picture.map(|own| (String::new(), own)).into_iter().collect(),
+        });
     }
 
     fn close(self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
@@ -134,11 +141,15 @@ impl Form for SvgFile {
 
 /// Makes the picture of a scenario that was run.
 pub(super) fn picture_of(entry: &JudgedScenario<'_>) -> Option<Picture> {
-    let outcome = entry.judged.outcome.as_ref().filter(|outcome| !outcome.zeros.is_empty())?;
-    let scenario = &entry.planned.compiled.scenario;
-    let release = scenario.cluster.release.or_else(|| entry.k8s.parse().ok()).unwrap_or(DEFAULT_RELEASE);
-    let settings = scenario.cluster.settings(&Settings::of(release)).ok()?;
-    Some(Picture::of(entry.name, scenario, outcome, &settings))
+    let release = entry.k8s.parse().unwrap_or(DEFAULT_RELEASE);
+    drawn(entry.name, entry.planned, entry.judged.outcome.as_ref()?, release)
+}
+
+/// Makes the picture of a run of a scenario.
+pub(in crate::cli) fn drawn(name: &str, planned: &Planned, outcome: &Outcome, release: Release) -> Option<Picture> {
+    let scenario = &planned.compiled.scenario;
+    let settings = scenario.cluster.settings(&Settings::of(scenario.cluster.release.unwrap_or(release))).ok()?;
+    (!outcome.zeros.is_empty()).then(|| Picture::of(name, scenario, outcome, &settings))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> String {

@@ -19,6 +19,7 @@ use clap::ValueEnum;
 
 use self::conformance::ConformanceReport;
 pub(super) use self::conformance::SCHEMA;
+pub(super) use self::html::drawn;
 use self::html::{HtmlReport, SvgFile};
 use self::junit::JunitReport;
 use self::markdown::JobSummary;
