@@ -7,11 +7,13 @@
 mod faults;
 mod lanes;
 mod page;
+mod run_page;
 mod svg;
 mod timeline;
 
 pub use self::lanes::changes;
 pub use self::page::{PAGE_STYLE, Page, Shown, page};
+pub use self::run_page::{RunPage, picture_of};
 pub use self::svg::svg;
 pub use self::timeline::{Bar, Lane, LaneRow, Mark, MarkKind, Picture, Span, Tone};
 

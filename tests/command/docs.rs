@@ -41,7 +41,7 @@ const READ_ONLY: [&str; 14] = [
     "diff HEAD",
 ];
 /// What cargo is asked for; the same things are what this suite and the developers do all the time.
-const CARGO: [&str; 8] = [
+const CARGO: [&str; 9] = [
     "cargo run -- run",
     "cargo test",
     "cargo install --path .",
@@ -49,6 +49,7 @@ const CARGO: [&str; 8] = [
     "cargo run --release -- bench --nodes 5000 --for 1h",
     "cargo test --test conformance -- --list",
     "INSTA_UPDATE=always cargo test --test conformance",
+    "NODEPROOF_HTML=run.html cargo test --test conformance",
     "INSTA_UPDATE=always cargo test",
 ];
 

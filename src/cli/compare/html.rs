@@ -9,10 +9,9 @@ use nodeproof_core::profile::Release;
 use nodeproof_core::scenario::Outcome;
 
 use super::finding::{ExplainedDifferences, Finding};
-use crate::cli::outputs::drawn;
 use crate::cli::terminal::Colour;
 use crate::harness::Planned;
-use crate::picture::{Page, Picture, Shown, page};
+use crate::picture::{Page, Picture, Shown, page, picture_of};
 
 /// A page that is being made.
 #[derive(Debug)]
@@ -58,7 +57,7 @@ pub(super) fn sides(
     (other, release): (&str, Release),
     told: &ExplainedDifferences,
 ) -> Vec<(String, Picture)> {
-    let draw = |outcome: &Outcome| drawn(&planned.compiled.id, planned, outcome, release);
+    let draw = |outcome: &Outcome| picture_of(&planned.compiled.id, planned, outcome, release);
     let (Some(mut own), Some(mut theirs)) = (draw(sim), draw(real)) else { return Vec::new() };
     let mark =
         |picture: &mut Picture, outcome: &Outcome, side: fn(&(Option<_>, Option<_>)) -> Option<jiff::Timestamp>| {

@@ -19,7 +19,6 @@ use clap::ValueEnum;
 
 use self::conformance::ConformanceReport;
 pub(super) use self::conformance::SCHEMA;
-pub(super) use self::html::drawn;
 use self::html::{HtmlReport, SvgFile};
 use self::junit::JunitReport;
 use self::markdown::JobSummary;
@@ -249,10 +248,4 @@ impl Outputs {
     fn annotate(&self, text: &str) {
         if self.json { note(text) } else { line(text) }
     }
-}
-
-/// Returns why a scenario cannot be run.
-fn flaw_of(planned: &Planned) -> String {
-    let flaw = planned.compiled.flaw.as_ref();
-    flaw.map_or_else(String::new, |flaw| format!("{}: {}", flaw.place(), flaw.message))
 }
