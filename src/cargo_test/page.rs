@@ -21,8 +21,11 @@ mod written {
         path: PathBuf,
         file: File,
         began: Instant,
-        found: Mutex<BTreeMap<usize, (Verdict, String, Option<Picture>)>>,
+        found: Mutex<BTreeMap<usize, Found>>,
     }
+
+    /// The verdict of a scenario, why it is not another, and its picture.
+    type Found = (Verdict, String, Option<Picture>);
 
     impl RunFile {
         /// Makes the file.

@@ -21,6 +21,8 @@ mod own;
 mod pictures;
 #[cfg(feature = "live")]
 mod plan;
+#[cfg(feature = "live")]
+mod record;
 mod releases;
 mod reports;
 #[cfg(feature = "live")]
@@ -60,6 +62,8 @@ fn main() -> ExitCode {
         pictures::TRIALS,
         #[cfg(feature = "live")]
         plan::TRIALS,
+        #[cfg(feature = "live")]
+        record::TRIALS,
         releases::TRIALS,
         reports::TRIALS,
         #[cfg(feature = "live")]

@@ -105,7 +105,7 @@ mod tests {
         let pictures = sides(planned, (&sim, &real), ("hollow", "1.34".parse().unwrap()), &told);
         let [(one, own), (other, theirs)] = &pictures[..] else { panic!("two sides: {pictures:?}") };
         assert_eq!((one.as_str(), other.as_str(), own.range), ("sim", "hollow", theirs.range));
-        let marks = |picture: &Picture| {
+        let marks = |picture: &Picture| -> Vec<(String, f64)> {
             let lane = picture.lanes.iter().flat_map(|lane| lane.marks.iter().map(move |mark| (&lane.name, mark)));
             lane.filter(|(_, mark)| mark.kind == MarkKind::Difference)
                 .map(|(name, mark)| (name.clone(), mark.at))
@@ -114,7 +114,7 @@ mod tests {
         let wanted = |outcome: &Outcome, side: fn(&(Option<_>, Option<_>)) -> Option<jiff::Timestamp>| -> usize {
             told.iter().filter_map(|(_, own)| side(&own.at)).filter(|at| *at >= outcome.start).count()
         };
-        let (here, there): (Vec<(String, f64)>, Vec<(String, f64)>) = (marks(own), marks(theirs));
+        let (here, there) = (marks(own), marks(theirs));
         assert!(here.len() == wanted(&sim, |at| at.0) && there.len() == wanted(&real, |at| at.1), "{here:?} {there:?}");
         // The Node became Unknown, and both sides say when.
         let unknown = |outcome: &Outcome, marks: &[(String, f64)]| {
