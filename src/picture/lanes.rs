@@ -54,7 +54,7 @@ pub(super) fn of(
             renewals.truncate(RENEWALS_MAX);
             let grace = settings.duration("node-monitor-grace-period").as_secs_f64();
             lane.rows.extend(queue_row(decisions, name, zero, end));
-            if !renewals.is_empty() {
+            if is_told(&renewals, grace, &lane) {
                 let row = LaneRow {
                     name: "age of the Lease".to_owned(),
                     spans: Vec::new(),
@@ -72,6 +72,17 @@ pub(super) fn of(
     lanes.splice(at..at, unseen);
     lanes.extend(unseen_pods(decisions, &histories, zero));
     lanes
+}
+
+/// Tells whether the renewals of a Lease are those that there were: without a trace, a run in which no line looks at
+/// the Lease is not told of the renewals of a kubelet that is well, and its Lease would seem to age.
+fn is_told(renewals: &[f64], grace: f64, lane: &Lane) -> bool {
+    /// By when a Node is no longer ready that is silent for the grace period.
+    const NOTICED: f64 = 20.0;
+    let Some(last) = renewals.last() else { return false };
+    let late = last + grace + NOTICED;
+    let is_ready = |span: &Span| span.tone == Tone::Good && span.from <= late && late < span.to;
+    !lane.rows.iter().any(|row| row.name == "Ready" && row.spans.iter().any(is_ready))
 }
 
 /// Makes the row that shows for how long a Node waits in the queue of its zone until a token lets it be tainted.
