@@ -19,8 +19,9 @@ use super::load::{Micros, Recording};
 
 /// Causes that are so near to each other are one act.
 const ONE_ACT: Micros = 2 * SECOND;
-/// Silences that are so near to each other are one act: when each began is known no better.
-const ONE_SILENCE: Micros = 10 * SECOND;
+/// What follows a silence so soon is of its act: a fault must meet a message by the end of its act, and renewals are
+/// 10 s apart.
+const AFTER_SILENCE: Micros = 12 * SECOND;
 /// By how much a change by a controller may be earlier or later: half a renewal of the Lease before a silence, as it
 /// is not known when it began, a health pass, and what a busy machine adds.
 const PHASES: i64 = 5 + 5 + 6;
@@ -255,10 +256,10 @@ impl<'a> Teller<'a> {
     fn acts(&self) -> Vec<Act<'a>> {
         let mut acts: Vec<Act<'a>> = Vec::new();
         for (at, cause) in &self.story.causes {
-            let is_silence = |cause: &Cause| matches!(cause, Cause::Silent { .. });
             let is_near = |act: &&mut Act<'a>| {
-                let silent = is_silence(cause) && act.causes.iter().all(|(_, own)| is_silence(own));
-                at - act.zero <= if silent { ONE_SILENCE } else { ONE_ACT }
+                let is_quiet = !self.story.changes.iter().any(|(change, _)| (act.zero..*at).contains(change));
+                let is_silence = matches!(act.causes.last(), Some((_, Cause::Silent { .. })));
+                at - act.zero <= if is_silence && is_quiet { AFTER_SILENCE } else { ONE_ACT }
             };
             match acts.last_mut().filter(is_near) {
                 Some(act) => {

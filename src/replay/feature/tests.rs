@@ -57,6 +57,24 @@ fn pod(name: &str, target: Option<&str>) -> Json {
     pod
 }
 
+/// Tells a recording of 215 s of the Node w, whose Lease is renewed at multiples of ten seconds.
+fn told(lines: &[(i64, &str, Json)], renewals: impl IntoIterator<Item = i64>) -> String {
+    let watch = lines.iter().map(|(t, event, object)| {
+        let mut line = json!({"t": *t, "type": *event});
+        line.set(&["kind"], object.get("kind").clone());
+        line.set(&["object"], object.clone());
+        line.to_string()
+    });
+    let renewals = renewals.into_iter().map(|at| {
+        let mut line = json!({"actor": "kubelet/w", "do": "renew-lease"});
+        line.set(&["t"], at * 10);
+        line.to_string()
+    });
+    let about = "name: own\nkubernetes: 1.34.4\nstarted: '2026-01-01T00:00:00Z'\nended: 215\n";
+    let (watch, renewals) = (watch.collect::<Vec<_>>().join("\n"), renewals.collect::<Vec<_>>().join("\n"));
+    feature(&Recording::parse(about, watch.as_bytes(), b"", renewals.as_bytes()).unwrap()).unwrap()
+}
+
 #[test]
 fn what_users_did_and_what_leases_show_are_when_lines() {
     let none = json!([]);
@@ -72,21 +90,7 @@ fn what_users_did_and_what_leases_show_are_when_lines() {
         (150, "MODIFIED", node(&mine, true, "one", "Unknown")),
         (190, "MODIFIED", node(&mine, true, "two", "True")),
     ];
-    let watch = lines.map(|(t, event, object)| {
-        let mut line = json!({"t": t, "type": event});
-        line.set(&["kind"], object.get("kind").clone());
-        line.set(&["object"], object);
-        line.to_string()
-    });
-    let renewals = (0..=9).chain(19..=21).map(|at| {
-        let mut line = json!({"actor": "kubelet/w", "do": "renew-lease"});
-        line.set(&["t"], at * 10);
-        line.to_string()
-    });
-    let about = "name: own\nkubernetes: 1.34.4\nstarted: '2026-01-01T00:00:00Z'\nended: 215\n";
-    let (watch, renewals) = (watch.join("\n"), renewals.collect::<Vec<_>>().join("\n"));
-    let recording = Recording::parse(about, watch.as_bytes(), b"", renewals.as_bytes()).unwrap();
-    let text = feature(&recording).unwrap();
+    let text = told(&lines, (0..=9).chain(19..=21));
     let mut whens = Vec::new();
     let mut is_when = false;
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
@@ -108,6 +112,18 @@ fn what_users_did_and_what_leases_show_are_when_lines() {
     // Ready was Unknown 55 s after the silence began, halfway between two renewals of ten seconds.
     assert!(text.contains("And Node \"w\" has condition Ready=Unknown between 39s and 72s\n"), "{text}");
     assert!(text.contains("# Inferred: the Lease of w was renewed last about 5 s before"), "{text}");
+}
+
+/// A fault whose act is over before anything was to be sent would have met nothing.
+#[test]
+fn what_comes_soon_after_a_silence_is_of_its_act() {
+    let none = json!([]);
+    let text = told(
+        &[(0, "LISTED", node(&none, false, "one", "True")), (48, "MODIFIED", node(&none, true, "one", "True"))],
+        0..=4,
+    );
+    let act = "loses its connection to the API server\n    And 3s pass\n    And the user cordons Node \"w\"\n";
+    assert!(text.contains(act), "{text}");
 }
 
 #[test]
