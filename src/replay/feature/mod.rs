@@ -186,7 +186,7 @@ impl<'a> Teller<'a> {
             }
             let leaves = story.is_deleted(name, Micros::MAX);
             let is_static = !pod.at(&["metadata", "annotations", "kubernetes.io/config.mirror"]).is_null();
-            let runs = pod.at(&["status", "phase"]).as_str() == Some("Running");
+            let runs = pod.at(&["status", "phase"]).as_str() == Some("Running") && !story.by_owners.contains(name);
             let count = stayed.entry(node).or_default();
             if is_static || !runs || (!leaves && *count == STAYING_MAX) {
                 others.entry(node).or_default().push(&name.1);
@@ -203,7 +203,7 @@ impl<'a> Teller<'a> {
         }
         for (node, names) in others {
             self.remark(&format!(
-                "Not told of Node {node}: Pods that did not run, are static or stayed: {}",
+                "Not told of Node {node}: Pods that did not run, are static, went with their owners or stayed: {}",
                 names.join(", ")
             ));
         }
@@ -302,11 +302,13 @@ impl<'a> Teller<'a> {
             self.line(&format!("{what} {bound}"));
         }
         let stays = length - PHASES - TURN;
-        let pods: Vec<&PodName> = self.pods.keys().copied().collect();
+        // What becomes of the Pods of a Node that was deleted depends on whether it comes again, which is not told.
+        let pods = self.pods.iter().filter(|(_, node)| stays > 0 && !self.is_node_deleted(node, end));
+        let pods: Vec<&PodName> = pods.map(|(pod, _)| *pod).collect();
         let is_gone = |pod: &PodName, (at, change): &(Micros, Change)| {
             *at < end && matches!(change, Change::Gone { pod: own } if own == pod)
         };
-        for pod in pods.into_iter().filter(|_| stays > 0) {
+        for pod in pods {
             if !story.is_deleted(pod, end) && !story.changes.iter().any(|own| is_gone(pod, own)) {
                 self.line(&format!("Pod {} stays for {stays}s", shown(pod)));
             }
@@ -314,6 +316,11 @@ impl<'a> Teller<'a> {
         if is_last && let Some(node) = self.touched.first() {
             self.line(&format!("the history of Node \"{node}\" matches its snapshot"));
         }
+    }
+
+    fn is_node_deleted(&self, node: &Text, before: Micros) -> bool {
+        let mut causes = self.story.causes.iter().filter(|(at, _)| *at < before);
+        causes.any(|(_, cause)| matches!(cause, Cause::DeleteNode { node: own } if own == node))
     }
 
     /// Makes the act as long as it was: something stays as it is.
@@ -324,11 +331,7 @@ impl<'a> Teller<'a> {
             self.line(&format!("Node \"{other}\" keeps condition Ready=True for {length}s"));
             return;
         }
-        let is_deleted = |node: &Text| {
-            let mut before = self.story.causes.iter().filter(|(at, _)| *at < end);
-            before.any(|(_, cause)| matches!(cause, Cause::DeleteNode { node: own } if own == node))
-        };
-        match self.story.nodes.keys().find(|node| !is_deleted(node)) {
+        match self.story.nodes.keys().find(|node| !self.is_node_deleted(node, end)) {
             Some(node) => self.line(&format!("Node \"{node}\" keeps field metadata.uid unchanged for {length}s")),
             None => self.remark(&format!("This act lasted {length} s, and no Node was there that could show it")),
         }

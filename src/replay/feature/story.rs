@@ -94,6 +94,8 @@ pub(super) struct Story {
     pub(super) causes: Vec<(Micros, Cause)>,
     pub(super) changes: Vec<(Micros, Change)>,
     pub(super) remarks: BTreeSet<String>,
+    /// Pods that were deleted by their owners or by users: which of both is not known.
+    pub(super) by_owners: BTreeSet<PodName>,
     /// The versions of each Pod; `Null` when it is gone.
     versions: Vec<(Micros, PodName, Json)>,
     /// What the kubelet of each Node posted last, by condition.
@@ -226,6 +228,7 @@ impl Story {
                 Some(_) => self.changes.push((line.t, Change::Deleted { pod: pod.clone() })),
                 None if is_owned => {
                     self.remarks.insert(format!("Pod {:?} was deleted by its owner or by a user", &*pod.1));
+                    self.by_owners.insert(pod.clone());
                 }
                 None => self.causes.push((line.t, Cause::DeletePod { pod: pod.clone() })),
             }
