@@ -18,6 +18,7 @@
 
 #[cfg(feature = "cli")]
 pub mod behaviour;
+mod cargo_test;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod compare;
@@ -39,5 +40,5 @@ pub mod steps;
 mod tidy;
 pub mod untrusted;
 
-pub use harness::Tests;
+pub use cargo_test::Tests;
 pub use steps::own;

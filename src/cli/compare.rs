@@ -15,6 +15,7 @@ use nodeproof_core::scenario::Outcome;
 use serde_json::json;
 
 use self::finding::{Compared, ExplainedDifferences, Finding, Steadiness, without_reason};
+use self::html::{ComparedPage, sides};
 use super::live::{LiveArgs, handle_signals, interrupted};
 use super::misuse;
 use super::progress::Progress;
@@ -30,6 +31,7 @@ use crate::replay::Ledger;
 use crate::steps::Own;
 
 mod finding;
+mod html;
 
 /// Options of `nodeproof compare`.
 #[derive(Debug, clap::Args)]
@@ -37,6 +39,7 @@ mod finding;
 Examples:
   nodeproof compare --with hollow features/health
   nodeproof compare --with hollow --k8s 1.31 --json | jq 'select(.unexplained > 0)'
+  nodeproof compare --with hollow --html compared.html features/health
   nodeproof compare --with hollow --update-recordings=recordings features/health && nodeproof replay recordings/1.34.4/*
 
 Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it \
@@ -69,6 +72,9 @@ pub struct CompareArgs {
     /// Print one JSON object a line for each scenario
     #[arg(long)]
     json: bool,
+    /// Write one HTML file as well: both sides of each scenario above each other, with what differs marked
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     suite_args: SuiteArgs,
 }
@@ -106,7 +112,8 @@ fn prepare<'a>(args: &'a CompareArgs, own: &Own) -> Result<CompareRun<'a>, Strin
     if let Some(problem) = suite.problems().next() {
         return Err(format!("{problem}"));
     }
-    Ok(CompareRun { args, ledger, sim, real: Arc::new(real), suite, places, counts: Counts::default() })
+    let page = args.html.as_deref().map(ComparedPage::new);
+    Ok(CompareRun { args, ledger, sim, real: Arc::new(real), suite, places, counts: Counts::default(), page })
 }
 
 struct CompareRun<'a> {
@@ -117,6 +124,7 @@ struct CompareRun<'a> {
     suite: Suite,
     places: Vec<Place>,
     counts: Counts,
+    page: Option<ComparedPage>,
 }
 
 #[derive(Default)]
@@ -227,12 +235,17 @@ impl CompareRun<'_> {
                 }
             }
         }
+        let pictures = match self.page {
+            Some(_) => sides(planned, (own, other), (self.args.with.name(), planned.release(&self.sim)), &told),
+            None => Vec::new(),
+        };
         Finding::Compared(Compared {
             sim: sim.verdict,
             real: real.verdict,
             wall_time: real.wall_time,
             told,
             steadiness: Steadiness::AsSeen,
+            pictures,
         })
     }
 
@@ -250,6 +263,9 @@ impl CompareRun<'_> {
             },
         }
         let name = &planned.compiled.id;
+        if let Some(page) = &mut self.page {
+            page.add(name, finding);
+        }
         if self.args.json {
             if let Some(mut shown) = finding.json() {
                 shown["name"] = json!(name);
@@ -276,6 +292,12 @@ impl CompareRun<'_> {
             lines.iter().for_each(note)
         } else {
             lines.iter().for_each(line)
+        }
+        if let Some(page) = self.page
+            && let Err(message) =
+                page.write(format!("sim and {}: {}", self.args.with.name(), lines.last().map_or("", |own| own.trim())))
+        {
+            return misuse(message);
         }
         let code = if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         interrupted(&self.real.runner).unwrap_or(code)

@@ -73,8 +73,8 @@ First steps:
   nodeproof <COMMAND> --help           options and examples of a command
 
 Environment: NODEPROOF_SEED, NODEPROOF_K8S and NODEPROOF_TAGS stand in for --seed, --k8s and --tags of run and \
-explain where those are not given, and are the way to set them under `cargo test`. NO_COLOR and CARGO_TERM_COLOR \
-mean what they mean to cargo.
+explain where those are not given, and are the way to set them under `cargo test`, where NODEPROOF_HTML stands for \
+--html. NO_COLOR and CARGO_TERM_COLOR mean what they mean to cargo.
 
 Exit code: 0 passed, 1 a scenario or comparison failed, 2 misuse: a wrong option, variable or file."
 )]

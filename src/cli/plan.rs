@@ -1,5 +1,8 @@
 //! `nodeproof plan`: when Pods leave lost nodes, and when they come back.
 
+#[cfg(feature = "live")]
+mod context;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,7 +19,7 @@ use super::terminal::{line, text};
 use crate::control::Setup;
 use crate::harness::{parse_release, parse_seed};
 use crate::picture::{Page, Shown, page, svg};
-use crate::plan::{self, Down, How, Question, Workloads};
+use crate::plan::{self, Down, How, LeftOut, Node, Question, Workloads};
 use crate::steps::documents;
 
 /// How long at most is waited after the return.
@@ -33,6 +36,7 @@ Examples:
   nodeproof plan --down zone-a --pods deployment.yaml --compare 1.31,1.34
   nodeproof plan --down zone-a --json | jq .pods
   nodeproof plan --down zone-a --compare 1.31,1.34 --html plan.html
+  nodeproof plan --from-context prod --down eu-central-1a   for the cluster of a context, which is only read
 
 The cluster is simulated: docs/plan.md says what runs on it, and what the answer leaves out.")]
 pub struct PlanArgs {
@@ -42,6 +46,9 @@ pub struct PlanArgs {
     /// Number of zones
     #[arg(long, value_name = "N", default_value_t = 3)]
     zones: usize,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    context: context::ContextArgs,
     /// What is lost: a zone, a node, or a number of nodes; can be repeated
     #[arg(long, value_name = "WHAT", required = true)]
     down: Vec<String>,
@@ -51,9 +58,9 @@ pub struct PlanArgs {
     /// For how long, as 20m or 90s
     #[arg(long = "for", value_name = "DURATION", default_value = "20m", value_parser = duration)]
     lasts: SignedDuration,
-    /// Release of Kubernetes, as 1.34 or 1.34.4
-    #[arg(long, value_name = "RELEASE", value_parser = parse_release, default_value_t = DEFAULT_RELEASE)]
-    k8s: Release,
+    /// Release of Kubernetes, as 1.34 or 1.34.4; default: that of the cluster of --from-context, or else 1.34
+    #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
+    k8s: Option<Release>,
     /// Releases to compare, as 1.31,1.34
     #[arg(long, value_name = "RELEASES", value_parser = parse_release, value_delimiter = ',', conflicts_with = "k8s")]
     compare: Vec<Release>,
@@ -86,16 +93,42 @@ pub fn run(args: &PlanArgs) -> ExitCode {
     }
 }
 
+/// What a question is about.
+#[derive(Clone)]
+struct AskedCluster {
+    nodes: Vec<Node>,
+    workloads: Workloads,
+    left_out: Vec<LeftOut>,
+    /// The release unless options say otherwise.
+    release: Release,
+}
+
+impl AskedCluster {
+    fn of(args: &PlanArgs) -> Result<Self, String> {
+        #[cfg(feature = "live")]
+        if let Some(context) = &args.context.from_context {
+            return args.context.read(context);
+        }
+        if args.nodes == 0 || args.zones == 0 {
+            return Err("--nodes and --zones must be more than nothing".to_owned());
+        }
+        if args.zones > args.nodes {
+            return Err(format!("{} zones need as many nodes, not {}", args.zones, args.nodes));
+        }
+        let workloads = workloads(&args.pods)?;
+        let nodes = plan::spread(args.nodes, args.zones);
+        Ok(Self { nodes, workloads, left_out: Vec::new(), release: DEFAULT_RELEASE })
+    }
+}
+
 fn answer(args: &PlanArgs) -> Result<(), String> {
-    if args.nodes == 0 || args.zones == 0 || args.lasts <= SignedDuration::ZERO {
-        return Err("--nodes, --zones and --for must be more than nothing".to_owned());
+    if args.lasts <= SignedDuration::ZERO {
+        return Err("--for must be more than nothing".to_owned());
     }
-    if args.zones > args.nodes {
-        return Err(format!("{} zones need as many nodes, not {}", args.zones, args.nodes));
-    }
-    let workloads = workloads(&args.pods)?;
-    let releases = if args.compare.is_empty() { vec![args.k8s] } else { args.compare.clone() };
-    let questions = releases.into_iter().map(|release| question(args, release, workloads.clone()));
+    let cluster = AskedCluster::of(args)?;
+    let releases =
+        if args.compare.is_empty() { vec![args.k8s.unwrap_or(cluster.release)] } else { args.compare.clone() };
+    let questions = releases.into_iter().map(|release| question(args, release, cluster.clone()));
     let questions = questions.collect::<Result<Vec<Question>, String>>()?;
     questions.iter().try_for_each(|question| question.lost().map(drop))?;
     let progress = Progress::new(questions.len());
@@ -132,35 +165,35 @@ fn draw(args: &PlanArgs, answers: &[plan::Answer]) -> Result<(), String> {
         verdict: "answer",
         is_failure: true,
         text: plan::text(answer),
-        picture: Some(plan::picture(answer)),
+        pictures: vec![(String::new(), plan::picture(answer))],
     };
     let about = format!("plan: {} for {}", args.down.join(", "), plan::length(args.lasts));
     write(path, page(&Page { about, problems: Vec::new(), scenarios: answers.iter().map(shown).collect() }))
 }
 
-fn question(args: &PlanArgs, release: Release, workloads: Workloads) -> Result<Question, String> {
+fn question(args: &PlanArgs, release: Release, cluster: AskedCluster) -> Result<Question, String> {
     let setup = Setup::new(release, args.seed, DEFAULT_START, args.set.clone(), Json::object());
     let setup = setup.map_err(|error| error.to_string())?;
     Ok(Question {
         release,
         settings: setup.options().settings,
         seed: args.seed,
-        nodes: plan::spread(args.nodes, args.zones),
-        down: args.down.iter().map(|what| down(what, args)).collect(),
+        down: args.down.iter().map(|what| down(what, &cluster.nodes)).collect(),
+        nodes: cluster.nodes,
         how: args.how,
         lasts: args.lasts,
         heals: true,
         patience: PATIENCE,
-        workloads,
+        workloads: cluster.workloads,
+        left_out: cluster.left_out,
     })
 }
 
 /// Reads what is lost: a number, a zone, or else a node.
-fn down(what: &str, args: &PlanArgs) -> Down {
-    let zones = plan::spread(args.nodes, args.zones);
+fn down(what: &str, nodes: &[Node]) -> Down {
     match what.parse() {
         Ok(count) => Down::Count(count),
-        Err(_) if zones.iter().any(|node| node.name == *what) => Down::Node(Text::from(what)),
+        Err(_) if nodes.iter().any(|node| node.name == *what) => Down::Node(Text::from(what)),
         Err(_) => Down::Zone(Text::from(what)),
     }
 }

@@ -45,6 +45,11 @@ impl Colour {
         Self(!forbidden && (stream.is_terminal() || setting == "always"))
     }
 
+    /// Returns no colours.
+    pub(super) const fn none() -> Self {
+        Self(false)
+    }
+
     fn paint(&self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[1;{code}m{text}\x1b[0m") } else { text.to_owned() }
     }

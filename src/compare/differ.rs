@@ -65,6 +65,8 @@ pub struct Difference {
     pub sim: String,
     /// What the real cluster has.
     pub real: String,
+    /// When each side has it, if it is a change of that side.
+    pub at: (Option<Timestamp>, Option<Timestamp>),
 }
 
 impl fmt::Display for Difference {
@@ -144,6 +146,7 @@ pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Ve
             kind: DifferenceKind::Verdict,
             sim: seen(sim),
             real: seen(real),
+            at: (None, None),
         });
     }
     let named = |outcome: &Outcome| -> BTreeMap<String, History> {
@@ -262,7 +265,9 @@ fn paths<'a>(
                 (None, None) => continue,
             };
             let writer = own.get(at).or(other.get(at)).map_or_else(String::new, |step| step.by.to_owned());
-            found.push(Difference { object: object.to_owned(), path: path.clone(), writer, kind, sim, real });
+            let instant = |step: Option<&PathChange<'_>>| step.map(|step| step.zero + step.at);
+            let at = (instant(own.get(at)), instant(other.get(at)));
+            found.push(Difference { object: object.to_owned(), path: path.clone(), writer, kind, sim, real, at });
         }
     }
     found
@@ -413,7 +418,7 @@ fn snapshots(sim: &Outcome, real: &Outcome, tolerances: &Tolerances, found: &mut
                 _ => DifferenceKind::Value,
             };
             let object = format!("snapshot/{name}");
-            found.push(Difference { object, path, writer: String::new(), kind, sim, real });
+            found.push(Difference { object, path, writer: String::new(), kind, sim, real, at: (None, None) });
         }
     }
 }

@@ -1,11 +1,10 @@
 //! From feature files to verdicts for people and for programs: trials, snapshots, failure texts, reports.
 //!
 //! Inputs: feature files, requirements, stored snapshots, options. Outputs: a verdict for each scenario, and report
-//! files. There are two entry points, `cargo test` ([`Tests`]) and `nodeproof run`. Both check all files, select
+//! files. There are two entry points, `cargo test` (`crate::Tests`) and `nodeproof run`. Both check all files, select
 //! scenarios, run each on the simulator or on a live backend ([`Runner`]) and compare its snapshots with the stored
 //! ones. Invariant: the files of a suite are not written, except snapshots where insta or `--accept` asks for it.
 
-mod conformance;
 mod embedded;
 mod histories;
 mod options;
@@ -19,7 +18,6 @@ mod snapshots;
 mod suite;
 mod yaml;
 
-pub use conformance::Tests;
 pub use embedded::built_in_features;
 pub use options::{EntryPoint, RunSettings, Seeds, Selection, SuiteOptions, parse_release, parse_seed, release_name};
 pub use parallel::{PlannedRun, each_in_order, run_all};

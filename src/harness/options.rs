@@ -12,7 +12,7 @@ use crate::load::near::nearest;
 use crate::load::{Tags, check_tag};
 
 /// The environment variables that the harness reads.
-const VARIABLES: [&str; 8] = [
+const VARIABLES: [&str; 9] = [
     "NODEPROOF_TAGS",
     "NODEPROOF_SEED",
     "NODEPROOF_K8S",
@@ -21,6 +21,7 @@ const VARIABLES: [&str; 8] = [
     "NODEPROOF_CONTEXT",
     "NODEPROOF_ALLOW_CONTEXT",
     "NODEPROOF_STATE_DIR",
+    "NODEPROOF_HTML",
 ];
 
 /// The options of a run.
@@ -179,6 +180,14 @@ impl SuiteOptions {
         #[cfg(not(feature = "live"))]
         let kind = ();
         Runner::set(backend, &LiveOptions { slow, kind, ..LiveOptions::default() })
+    }
+
+    /// Reads `NODEPROOF_HTML`: the file that the run is to be written to as a page.
+    ///
+    /// # Errors
+    /// The value is not UTF-8.
+    pub fn html_from_environment() -> Result<Option<std::path::PathBuf>, String> {
+        Ok(variable("NODEPROOF_HTML")?.map(Into::into))
     }
 
     /// Tells whether `NODEPROOF_K8S` names a release.

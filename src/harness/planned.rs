@@ -46,6 +46,13 @@ impl Planned {
         self.compiled.scenario.not_modelled.as_deref()
     }
 
+    /// Returns why the scenario cannot be run; empty if it can.
+    #[must_use]
+    pub fn flaw(&self) -> String {
+        let flaw = self.compiled.flaw.as_ref();
+        flaw.map_or_else(String::new, |flaw| format!("{}: {}", flaw.place(), flaw.message))
+    }
+
     /// Returns the release whose snapshots have no release in their names: the scenario's own, or else the fitting one.
     pub(super) fn first_release(&self) -> Release {
         self.compiled.scenario.cluster.release.unwrap_or_else(|| self.fitting_release())

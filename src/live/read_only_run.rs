@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use nodeproof_core::network::{Call, NODES, Resource, Target, Verb};
-use nodeproof_core::objects::Object;
+use nodeproof_core::network::{Call, NODES, Resource, Target, Verb, kind_of};
+use nodeproof_core::objects::{Json, Object};
 use nodeproof_core::profile::{Release, Value, row};
 use nodeproof_core::scenario::{ObjectChange, Observation, Outcome, Run, RunOptions, RunOutput, Scenario, Writer};
 use tokio::runtime::Runtime;
@@ -25,6 +25,9 @@ use super::interrupt::signalled;
 use super::record::{OPTIONAL_KINDS, Privacy, REQUIRED_KINDS, Recorded, Recorder};
 use super::timing::{LOOK_PATIENCE, LOOK_PERIOD, LOOK_TOLERANCE, STRANGERS_LIST_WAIT};
 use super::watches::{Watches, namespace_of};
+
+/// How many objects one answer to a list has at most.
+const LIST_PART: &str = "500";
 
 /// A read-only connection to a cluster.
 #[derive(Debug)]
@@ -78,6 +81,33 @@ impl ReadOnlyRun {
             }
             Ok(())
         })
+    }
+
+    /// Lists the objects of a kind, in parts; each gets its kind, which the items of a list do not have.
+    ///
+    /// # Errors
+    /// It may not be listed; the text names the right that is missing.
+    pub fn list(&self, kind: &Resource) -> Result<Vec<Json>, String> {
+        let mut found = Vec::new();
+        let mut from = String::new();
+        loop {
+            let list = Call::new(Verb::List, kind.clone(), namespace_of(kind), "").query("limit", LIST_PART);
+            let list = if from.is_empty() { list } else { list.query("continue", &*from) };
+            let answer = self.runtime.block_on(self.caller.ask(&list));
+            if !is_success(&answer) {
+                return Err(missing("list", kind, answer.code, &answer.message));
+            }
+            for item in answer.body.get("items").items() {
+                let mut item = item.clone();
+                item.set(&["kind"], kind_of(kind).unwrap_or_default());
+                item.set(&["apiVersion"], kind.api_version());
+                found.push(item);
+            }
+            answer.body.at(&["metadata", "continue"]).as_str().unwrap_or("").clone_into(&mut from);
+            if from.is_empty() {
+                return Ok(found);
+            }
+        }
     }
 
     /// Returns the bounds for Nodes that apply unless options say otherwise: the defaults of the release.

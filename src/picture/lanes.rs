@@ -9,7 +9,7 @@ use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{History, HistoryEntry, Outcome};
 
-use super::timeline::{Lane, LaneRow, Mark, Span, Tone};
+use super::timeline::{Lane, LaneRow, Mark, MarkKind, Span, Tone};
 
 /// The changes of each row: when, and the state before and after.
 type Changes = BTreeMap<String, Vec<(f64, String, String)>>;
@@ -44,7 +44,7 @@ pub(super) fn of(
         lane.marks.extend(own.map(|decision| Mark {
             at: decision.at.duration_since(zero).as_secs_f64(),
             text: told(decision),
-            is_decision: true,
+            kind: MarkKind::Decision,
         }));
         lane.marks.sort_by(|one, other| one.at.total_cmp(&other.at));
         lane.marks.truncate(MARKS_MAX);
@@ -54,7 +54,7 @@ pub(super) fn of(
             renewals.truncate(RENEWALS_MAX);
             let grace = settings.duration("node-monitor-grace-period").as_secs_f64();
             lane.rows.extend(queue_row(decisions, name, zero, end));
-            if !renewals.is_empty() {
+            if is_told(&renewals, grace, &lane) {
                 let row = LaneRow {
                     name: "age of the Lease".to_owned(),
                     spans: Vec::new(),
@@ -72,6 +72,17 @@ pub(super) fn of(
     lanes.splice(at..at, unseen);
     lanes.extend(unseen_pods(decisions, &histories, zero));
     lanes
+}
+
+/// Tells whether the renewals of a Lease are those that there were: without a trace, a run in which no line looks at
+/// the Lease is not told of the renewals of a kubelet that is well, and its Lease would seem to age.
+fn is_told(renewals: &[f64], grace: f64, lane: &Lane) -> bool {
+    /// By when a Node is no longer ready that is silent for the grace period.
+    const NOTICED: f64 = 20.0;
+    let Some(last) = renewals.last() else { return false };
+    let late = last + grace + NOTICED;
+    let is_ready = |span: &Span| span.tone == Tone::Good && span.from <= late && late < span.to;
+    !lane.rows.iter().any(|row| row.name == "Ready" && row.spans.iter().any(is_ready))
 }
 
 /// Makes the row that shows for how long a Node waits in the queue of its zone until a token lets it be tainted.
@@ -131,7 +142,7 @@ fn unseen_pods(decisions: &[&RecordedDecision], seen: &[History], zero: Timestam
             continue;
         }
         let at = decision.at.duration_since(zero).as_secs_f64();
-        lanes.entry(pod).or_default().push(Mark { at, text: told(decision), is_decision: true });
+        lanes.entry(pod).or_default().push(Mark { at, text: told(decision), kind: MarkKind::Decision });
     }
     let lane = |(pod, mut marks): (&str, Vec<Mark>)| {
         marks.truncate(MARKS_MAX);
@@ -169,7 +180,7 @@ fn unseen_nodes(decisions: &[&RecordedDecision], seen: &[History], zero: Timesta
         for (row, old, new) in found {
             rows.entry(row).or_default().push((at, old, new));
         }
-        marks.push(Mark { at, text: told(decision), is_decision: true });
+        marks.push(Mark { at, text: told(decision), kind: MarkKind::Decision });
     }
     let lane = |(node, (rows, mut marks)): (&str, (Changes, Vec<Mark>))| {
         marks.truncate(MARKS_MAX);
@@ -196,7 +207,7 @@ fn zones(decisions: &[&RecordedDecision], zero: Timestamp, end: f64) -> Option<L
         } else if about != "zones" {
             continue;
         }
-        marks.push(Mark { at, text: told(decision), is_decision: true });
+        marks.push(Mark { at, text: told(decision), kind: MarkKind::Decision });
     }
     let row = |(name, changes): (String, Vec<(f64, String)>)| {
         let states = changes.iter().filter_map(|(at, what)| what.split_once(" -> ").map(|(old, new)| (*at, old, new)));
@@ -223,7 +234,7 @@ fn lane(history: &History, zero: Timestamp, end: f64) -> Lane {
             }
         }
         if at >= 0.0 {
-            marks.push(Mark { at, text: written(entry), is_decision: false });
+            marks.push(Mark { at, text: written(entry), kind: MarkKind::Write });
         }
     }
     Lane { name: format!("{kind} {}", history.object.key.name), rows: rows_of(kind, states, end), marks }

@@ -24,8 +24,8 @@ pub struct Shown {
     pub is_failure: bool,
     /// Why, for people, with the line that runs it again; empty if it passed.
     pub text: String,
-    /// Its picture; `None` if it was not run.
-    pub picture: Option<Picture>,
+    /// Its pictures, each with what it is a picture of, above each other; none if it was not run.
+    pub pictures: Vec<(String, Picture)>,
 }
 
 /// What the page is of.
@@ -54,12 +54,14 @@ pub fn page(page: &Page) -> String {
     let entries: Vec<minijinja::Value> = order
         .iter()
         .map(|shown| {
-            let drawn = shown.picture.as_ref().map(svg).filter(|drawn| drawn.len() + FRAME < left);
-            left -= drawn.as_ref().map_or(0, |drawn| drawn.len() + FRAME);
-            without += usize::from(drawn.is_none() && shown.picture.is_some());
+            let drawn: Vec<(String, String)> = shown.pictures.iter().map(|(of, own)| (of.clone(), svg(own))).collect();
+            let size = drawn.iter().map(|(of, drawn)| of.len() + drawn.len() + FRAME).sum::<usize>();
+            let fits = size < left;
+            left -= if fits { size } else { 0 };
+            without += usize::from(!fits && !drawn.is_empty());
             minijinja::context! {
                 name => &shown.name, verdict => shown.verdict, failed => shown.is_failure, text => &shown.text,
-                svg => drawn,
+                pictures => if fits { drawn } else { Vec::new() },
             }
         })
         .collect();

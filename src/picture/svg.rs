@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::timeline::{Bar, Lane, LaneRow, Picture, Span, Tone};
+use super::timeline::{Bar, Lane, LaneRow, MarkKind, Picture, Span, Tone};
 use nodeproof_core::scenario::Verdict;
 
 const WIDTH: f64 = 1000.0;
@@ -80,10 +80,14 @@ impl Drawing {
         let y = self.y - 10.0;
         for mark in lane.marks.iter().filter(|mark| mark.at >= self.range.0) {
             let x = self.x(mark.at);
-            let class = if mark.is_decision { "decision" } else { "write" };
+            let (class, shape) = match mark.kind {
+                MarkKind::Decision => ("decision", "l4 8h-8z"),
+                MarkKind::Write => ("write", "l4 8h-8z"),
+                MarkKind::Difference => ("differs", "l6 5l-6 5l-6 -5z"),
+            };
             let _ = write!(
                 self.out,
-                "<path class=\"{class}\" d=\"M{x:.1} {:.1}l4 8h-8z\" data-at=\"{:.3}\" data-lane=\"{}\"><title>{} {}\
+                "<path class=\"{class}\" d=\"M{x:.1} {:.1}{shape}\" data-at=\"{:.3}\" data-lane=\"{}\"><title>{} {}\
                  </title></path>",
                 y - 2.0,
                 mark.at,

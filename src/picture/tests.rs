@@ -36,7 +36,13 @@ fn picture(title: &str) -> Picture {
 
 fn shown(name: &str, is_failure: bool) -> Shown {
     let verdict = if is_failure { "failed" } else { "passed" };
-    Shown { name: name.to_owned(), verdict, is_failure, text: String::new(), picture: Some(picture(name)) }
+    Shown {
+        name: name.to_owned(),
+        verdict,
+        is_failure,
+        text: String::new(),
+        pictures: vec![(String::new(), picture(name))],
+    }
 }
 
 #[test]

@@ -41,8 +41,19 @@ pub struct Mark {
     pub at: f64,
     /// What, and why if it is known.
     pub text: String,
-    /// Whether a component decided it; else somebody wrote it.
-    pub is_decision: bool,
+    /// What it is.
+    pub kind: MarkKind,
+}
+
+/// What a mark is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkKind {
+    /// A component decided it.
+    Decision,
+    /// Somebody wrote it.
+    Write,
+    /// Another run of the scenario does not have it so.
+    Difference,
 }
 
 /// A row of a lane: a condition, the taints, the phase.
@@ -127,6 +138,15 @@ impl Picture {
         let zeros: Vec<f64> = outcome.zeros.iter().map(|at| since(*at)).collect();
         let faults = faults::of(scenario, &zeros, end + before / 2.0);
         Self { title: title.to_owned(), range: (-before, shown + before), acts, faults, lanes, bars }
+    }
+
+    /// Marks an instant in the lane of an object, `Node worker-1`, as different from another run of the scenario.
+    pub fn mark_difference(&mut self, lane: &str, at: f64, text: String) {
+        let mark = Mark { at, text, kind: MarkKind::Difference };
+        match self.lanes.iter_mut().find(|own| own.name == lane) {
+            Some(own) => own.marks.push(mark),
+            None => self.lanes.push(Lane { name: lane.to_owned(), rows: Vec::new(), marks: vec![mark] }),
+        }
     }
 }
 

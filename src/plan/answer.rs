@@ -13,7 +13,7 @@ use nodeproof_core::objects::{Json, Text, time};
 
 use super::cluster::Scene;
 use super::observation::{NodeFact, PodLife, Sightings};
-use super::question::Question;
+use super::question::{LeftOut, Question};
 
 /// Equal things that are at most this far apart are one moment: a node each 100 s is the slowest rate by default.
 const TOGETHER: SignedDuration = SignedDuration::from_secs(150);
@@ -113,6 +113,8 @@ pub struct Answer {
     pub replaced: Sum,
     /// What was stuck then.
     pub stuck: Vec<Stuck>,
+    /// What the answer leaves out of the cluster that it is about.
+    pub left_out: Vec<LeftOut>,
     /// When the last change was seen.
     pub ended: SignedDuration,
     /// When each Pod of a lost node was deleted, before the nodes came back: node and instant.
@@ -169,6 +171,7 @@ impl Answer {
                 .filter_map(|life| life.ready)
                 .collect()),
             stuck: stuck(question, scene, &seen, &affected),
+            left_out: question.left_out.iter().chain(&scene.left_out).cloned().collect(),
         }
     }
 
@@ -226,6 +229,11 @@ impl Answer {
         }
         json.set(&["pods"], sums);
         json.set(&["stuck"], self.stuck.iter().map(stuck).collect::<Json>());
+        if !self.left_out.is_empty() {
+            let names = |left: &LeftOut| left.names.iter().map(Json::from).collect::<Json>();
+            let own = |left: &LeftOut| json!({"what": left.what.as_str(), "names": names(left)});
+            json.set(&["leftOut"], self.left_out.iter().map(own).collect::<Json>());
+        }
         json
     }
 }

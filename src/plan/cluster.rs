@@ -1,14 +1,18 @@
 //! The cluster of a question on the simulator: machines, workloads, the loss and the return.
 
+use std::collections::BTreeMap;
+
 use jiff::SignedDuration;
 use nodeproof_core::components::api_server::Tap;
+use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::json;
-use nodeproof_core::network::{Call, Fault, Identity, NODES, RuleId, Verb, find_kind, kind_of};
+use nodeproof_core::network::{Call, Fault, Identity, NODES, PODS, RuleId, Verb, find_kind, kind_of};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
-use super::question::{How, Node, Question, Workloads};
+use super::carried::title;
+use super::question::{How, LeftOut, Node, Question, Workloads};
 
 /// How often writes are taken from the simulator.
 pub(super) const LOOK: SignedDuration = SignedDuration::from_secs(20);
@@ -21,11 +25,22 @@ const SETTLES: SignedDuration = SignedDuration::from_mins(1);
 /// How long a cluster may need until its workloads run: kube-controller-manager makes twenty Pods a second.
 const SETTLES_MAX: SignedDuration = SignedDuration::from_hours(3);
 
+/// Who would make or place Pods while those of a running cluster are put where they are.
+const MAKERS: [&str; 5] = [
+    "daemonset-controller",
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "kube-scheduler",
+];
+
 /// The cluster of a question.
 pub(super) struct Scene {
     pub(super) sim: Simulation,
     pub(super) lost: Vec<Text>,
     pub(super) how: How,
+    /// What of a running cluster could not be made, by what it says.
+    pub(super) left_out: Vec<LeftOut>,
     rules: Vec<RuleId>,
 }
 
@@ -39,7 +54,8 @@ impl Scene {
             trace: false,
             ..SimulationOptions::default()
         };
-        let mut scene = Self { sim: Simulation::new(options), lost, how: question.how, rules: Vec::new() };
+        let mut scene =
+            Self { sim: Simulation::new(options), lost, how: question.how, left_out: Vec::new(), rules: Vec::new() };
         for node in &question.nodes {
             scene.add(node)?;
         }
@@ -58,9 +74,103 @@ impl Scene {
                     scene.create(place, object.clone())?;
                 }
             }
+            Workloads::Running(objects) => scene.put(objects)?,
         }
-        scene.settle();
+        let silent: Vec<&Node> = question.nodes.iter().filter(|node| node.is_silent).collect();
+        if !silent.is_empty() {
+            scene.sim.advance_until(scene.sim.now() + SETTLES);
+            for node in &silent {
+                let killed = scene.sim.machine_do(&node.name, MachineAction::KubeletKill);
+                killed.map_err(|error| format!("node {}: {error}", node.name))?;
+            }
+        }
+        // Pods leave a silent node after minutes in which nothing is written.
+        scene.settle(if silent.is_empty() { SETTLES } else { QUIET });
+        if let Workloads::Running(objects) = &question.workloads {
+            scene.check(objects)?;
+        }
         Ok(scene)
+    }
+
+    /// Puts the objects of a running cluster where they are. Their makers come when all of it is there, as after a
+    /// restart: they find it, and make nothing anew. What the API server refuses is left out, with its message.
+    fn put(&mut self, objects: &[Json]) -> Result<(), String> {
+        for object in objects {
+            if let Some(namespace) = object.at(&["metadata", "namespace"]).as_str() {
+                self.ensure_namespace(namespace)?;
+            }
+        }
+        // Until the namespaces have their accounts.
+        self.sim.advance_until(self.sim.now() + REGISTERS);
+        self.order(&ControllerAction::Stop)?;
+        let mut uids: BTreeMap<Text, Json> = BTreeMap::new();
+        for object in objects {
+            let mut own = object.clone();
+            let uid = own.remove(&["metadata", "uid"]);
+            if let [owner] = object.at(&["metadata", "ownerReferences"]).items() {
+                let mut owner = owner.clone();
+                match owner.get("uid").as_text().and_then(|uid| uids.get(uid)) {
+                    Some(uid) => owner.set(&["uid"], uid.clone()),
+                    None => {
+                        self.leave_out("its owner was refused".to_owned(), object);
+                        continue;
+                    }
+                }
+                own.set(&["metadata", "ownerReferences"], Json::array(vec![owner]));
+            }
+            match self.create("", own) {
+                Ok(made) => {
+                    let uid = uid.as_ref().and_then(Json::as_text).cloned().unwrap_or_default();
+                    uids.insert(uid, made.at(&["metadata", "uid"]).clone());
+                }
+                Err(why) => self.leave_out(format!("refused by the simulated API server: {why}"), object),
+            }
+        }
+        self.order(&ControllerAction::Start)
+    }
+
+    fn order(&mut self, action: &ControllerAction) -> Result<(), String> {
+        MAKERS.iter().try_for_each(|name| self.sim.controller_do(name, action).map_err(|error| error.to_string()))
+    }
+
+    fn leave_out(&mut self, what: String, object: &Json) {
+        let name = Text::from(title(object));
+        match self.left_out.iter_mut().find(|known| known.what == what) {
+            Some(known) => drop(known.names.insert(name)),
+            None => self.left_out.push(LeftOut { what, names: [name].into() }),
+        }
+    }
+
+    /// Names the Pods that are not where they were when the cluster has come to rest.
+    fn check(&mut self, objects: &[Json]) -> Result<(), String> {
+        let list = self.send(Call::new(Verb::List, PODS, "", ""))?;
+        let name = |pod: &Json| {
+            let text = |field: &str| pod.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+            (text("namespace"), text("name"))
+        };
+        let there: BTreeMap<(Text, Text), &Json> =
+            list.get("items").items().iter().map(|pod| (name(pod), pod)).collect();
+        let is_made = |object: &&Json| {
+            let name = title(object);
+            !self.left_out.iter().any(|left| left.names.contains(name.as_str()))
+        };
+        let made: Vec<&Json> =
+            objects.iter().filter(|object| object.get("kind").as_str() == Some("Pod")).filter(is_made).collect();
+        for object in made {
+            let Some(node) = object.at(&["spec", "nodeName"]).as_str() else { continue };
+            let phase = |pod: &&Json| pod.at(&["status", "phase"]).as_str().unwrap_or("").to_owned();
+            let what = match there.get(&name(object)) {
+                None => "gone from the simulated cluster before anything was lost".to_owned(),
+                Some(pod) if phase(pod) != "Running" => {
+                    let message = pod.at(&["status", "message"]).as_str().unwrap_or("");
+                    format!("{} in the simulated cluster before anything was lost: {message}", phase(pod))
+                }
+                Some(pod) if pod.at(&["spec", "nodeName"]).as_str() == Some(node) => continue,
+                Some(_) => "on another node of the simulated cluster before anything was lost".to_owned(),
+            };
+            self.leave_out(what, object);
+        }
+        Ok(())
     }
 
     fn add(&mut self, node: &Node) -> Result<(), String> {
@@ -69,6 +179,7 @@ impl Scene {
             zone: node.zone.clone(),
             region: node.region.clone(),
             hardware: std::sync::Arc::clone(&node.hardware),
+            kubelet: std::sync::Arc::clone(&node.kubelet),
             ..MachineSpec::default()
         };
         self.sim.add_machine(spec).map_err(|error| format!("node {}: {error}", node.name))?;
@@ -77,10 +188,13 @@ impl Scene {
 
     /// Gives a Node the labels and taints that its kubelet does not.
     fn dress(&mut self, node: &Node) -> Result<(), String> {
-        if node.labels.is_empty() && node.taints.is_empty() {
+        if node.labels.is_empty() && node.taints.is_empty() && !node.is_cordoned {
             return Ok(());
         }
         let mut patch = json!({});
+        if node.is_cordoned {
+            patch.set(&["spec", "unschedulable"], true);
+        }
         for (key, value) in &node.labels {
             patch.set(&["metadata", "labels", key], value);
         }
@@ -88,13 +202,13 @@ impl Scene {
             patch.set(&["spec", "taints"], node.taints.iter().cloned().collect::<Json>());
         }
         let call = Call::new(Verb::Patch, NODES, "", &node.name)
-            .header("Content-Type", "application/merge-patch+json")
+            .header("content-type", "application/merge-patch+json")
             .body(patch);
         self.send(call).map(drop).map_err(|why| format!("node {}: {why}", node.name))
     }
 
     /// Makes an object; the error names the place where it was read.
-    fn create(&mut self, place: &str, object: Json) -> Result<(), String> {
+    fn create(&mut self, place: &str, object: Json) -> Result<Json, String> {
         let text = |path: &[&str]| object.at(path).as_str().unwrap_or("").to_owned();
         let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
         let api_version = text(&["apiVersion"]);
@@ -114,7 +228,7 @@ impl Scene {
             self.ensure_namespace(&namespace)?;
         }
         let call = Call::new(Verb::Create, resource, &namespace, "").body(object);
-        self.send(call).map(drop).map_err(|why| format!("{place}{kind} {name}: {why}"))
+        self.send(call).map_err(|why| format!("{place}{kind} {name}: {why}"))
     }
 
     fn ensure_namespace(&mut self, name: &str) -> Result<(), String> {
@@ -133,12 +247,12 @@ impl Scene {
         if answer.is_success() { Ok(answer.body()) } else { Err(answer.message()) }
     }
 
-    /// Lets time pass until nothing but heartbeats is written.
-    fn settle(&mut self) {
+    /// Lets time pass until nothing but heartbeats is written for some time.
+    fn settle(&mut self, quiet: SignedDuration) {
         let end = self.sim.now() + SETTLES_MAX;
         self.sim.tap(Tap::Changes);
         while self.sim.now() < end {
-            self.sim.advance_until(self.sim.now() + SETTLES);
+            self.sim.advance_until(self.sim.now() + quiet);
             if self.sim.take_commits().is_empty() {
                 break;
             }

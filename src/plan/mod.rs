@@ -6,6 +6,7 @@
 //! same question gives the same bytes.
 
 mod answer;
+mod carried;
 mod cluster;
 mod observation;
 mod picture;
@@ -16,8 +17,9 @@ use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::sim::Simulation;
 
 pub use self::answer::{Answer, Moment, NodeLine, Stuck};
+pub use self::carried::{CARRIED_KINDS, Carried};
 pub use self::picture::picture;
-pub use self::question::{Down, How, Node, Question, Workloads, spread};
+pub use self::question::{Down, How, LeftOut, Node, Question, Workloads, spread};
 pub use self::text::{compared, length, text};
 
 use self::cluster::{QUIET, Scene};

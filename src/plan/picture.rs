@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 
 use super::answer::{Answer, Moment, NodeLine};
-use crate::picture::{Lane, LaneRow, Mark, Picture, Span, Tone};
+use crate::picture::{Lane, LaneRow, Mark, MarkKind, Picture, Span, Tone};
 
 /// How many Nodes of a zone have rows at most.
 const NODES_MAX: usize = 12;
@@ -100,6 +100,6 @@ fn marks(moment: &Moment) -> Vec<Mark> {
     let names: Vec<&str> = moment.names.iter().map(|name| name.as_str()).collect();
     let more = if moment.count > names.len() { ", …" } else { "" };
     let text = format!("{} {}: {}{more} {}", moment.count, moment.what, names.join(", "), moment.why);
-    let mark = |at: SignedDuration| Mark { at: at.as_secs_f64(), text: text.clone(), is_decision: true };
+    let mark = |at: SignedDuration| Mark { at: at.as_secs_f64(), text: text.clone(), kind: MarkKind::Decision };
     if moment.last > moment.first { vec![mark(moment.first), mark(moment.last)] } else { vec![mark(moment.first)] }
 }

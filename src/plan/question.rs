@@ -1,14 +1,16 @@
 //! The question: a cluster, what is lost of it, how, and for how long. Data.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::SignedDuration;
-use nodeproof_core::components::machine::Hardware;
+use nodeproof_core::components::machine::{Hardware, KubeletSpec};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::{Release, Settings};
 
 /// A node of the cluster.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Node {
     /// Its name.
     pub name: Text,
@@ -17,11 +19,17 @@ pub struct Node {
     /// Its region, if it has one.
     pub region: Option<Text>,
     /// Its hardware.
-    pub hardware: std::sync::Arc<Hardware>,
+    pub hardware: Arc<Hardware>,
+    /// What its kubelet is started with.
+    pub kubelet: Arc<KubeletSpec>,
     /// Labels and taints that it has beside those of its kubelet.
     pub labels: Vec<(Text, Text)>,
     /// Taints as in `spec.taints`.
     pub taints: Vec<Json>,
+    /// Whether no new Pods come to it.
+    pub is_cordoned: bool,
+    /// Whether its kubelet has been silent for long before anything is lost, so that it cannot be lost.
+    pub is_silent: bool,
 }
 
 /// What is lost.
@@ -78,6 +86,17 @@ pub enum Workloads {
     Default,
     /// Objects, each with where it was read: made in their order.
     Given(Vec<(String, Json)>),
+    /// Objects of a cluster that runs, owners before what they own, Pods with the node that they are on.
+    Running(Vec<Json>),
+}
+
+/// Something of a cluster that an answer leaves out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOut {
+    /// What.
+    pub what: String,
+    /// Whose, as `Pod default/web`; empty if it is about the cluster.
+    pub names: BTreeSet<Text>,
 }
 
 /// A question.
@@ -103,13 +122,15 @@ pub struct Question {
     pub patience: SignedDuration,
     /// What runs on it.
     pub workloads: Workloads,
+    /// What the question leaves out of the cluster that it is about.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Question {
-    /// Returns the nodes that are lost, in the order of the cluster.
+    /// Returns the nodes that are lost, in the order of the cluster; silent ones cannot be.
     ///
     /// # Errors
-    /// There is no such zone or node, or fewer nodes than are to be lost.
+    /// There is no such zone or node, or fewer nodes than are to be lost, or all of them are silent.
     pub fn lost(&self) -> Result<Vec<&Node>, String> {
         let mut names: Vec<&Text> = Vec::new();
         for down in &self.down {
@@ -131,7 +152,12 @@ impl Question {
                 Down::Count(count) => names.extend(self.nodes[..*count].iter().map(|node| &node.name)),
             }
         }
-        Ok(self.nodes.iter().filter(|node| names.contains(&&node.name)).collect())
+        let found: Vec<&Node> =
+            self.nodes.iter().filter(|node| !node.is_silent && names.contains(&&node.name)).collect();
+        if found.is_empty() {
+            return Err("all of these nodes are not ready already: nothing can be lost".to_owned());
+        }
+        Ok(found)
     }
 
     /// Returns the zones in order.
@@ -157,17 +183,14 @@ impl Question {
 /// Returns so many nodes spread over so many zones: `a-1`, `b-1` … in `zone-a`, `zone-b` …
 #[must_use]
 pub fn spread(nodes: usize, zones: usize) -> Vec<Node> {
-    let hardware = std::sync::Arc::new(Hardware::default());
+    let shared = Node::default();
     (0..nodes)
         .map(|at| {
             let letters = letters(at % zones);
             Node {
                 name: Text::from(format!("{letters}-{}", at / zones + 1)),
                 zone: Some(Text::from(format!("zone-{letters}"))),
-                region: None,
-                hardware: std::sync::Arc::clone(&hardware),
-                labels: Vec::new(),
-                taints: Vec::new(),
+                ..shared.clone()
             }
         })
         .collect()

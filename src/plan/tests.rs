@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use jiff::SignedDuration;
-use nodeproof_core::components::machine::Hardware;
 use nodeproof_core::json;
+use nodeproof_core::network::{Call, NODES, PODS, Resource, Verb};
+use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Text, time};
 use nodeproof_core::profile::{Release, Settings};
 
-use super::{Answer, Down, How, Node, Question, Workloads, answer, spread};
+use super::cluster::Scene;
+use super::{Answer, CARRIED_KINDS, Carried, Down, How, LeftOut, Node, Question, Workloads, answer, spread};
 use crate::replay::load::Recording;
 
 const EVICTION: &str = include_str!("../../features/eviction/unreachable_pods.feature");
@@ -27,13 +29,13 @@ fn question(release: &str, nodes: Vec<Node>, down: Vec<Down>) -> Question {
         heals: true,
         patience: SignedDuration::from_mins(30),
         workloads: Workloads::Default,
+        left_out: Vec::new(),
     }
 }
 
 fn node(name: &str, zone: &str) -> Node {
     let zone = (!zone.is_empty()).then(|| Text::from(zone));
-    let hardware = std::sync::Arc::new(Hardware::default());
-    Node { name: Text::from(name), zone, region: None, hardware, labels: Vec::new(), taints: Vec::new() }
+    Node { name: Text::from(name), zone, ..Node::default() }
 }
 
 /// Returns the limits of the first line after a heading that holds some words:
@@ -216,4 +218,160 @@ fn a_recorded_node_and_its_pods_go_as_planned() {
         let seen = lengths(recorded.deleted.iter().map(|(_, at)| *at).collect());
         assert_eq!(planned, seen, "{name}: {:?}", recorded.deleted);
     }
+}
+
+/// An object as a list of a real cluster has it.
+fn listed(kind: &str, api: &str, name: &str, spec: Json) -> Json {
+    let namespaced = !matches!(kind, "Node" | "PriorityClass");
+    let mut object = json!({"kind": kind, "apiVersion": api, "metadata": {"name": name, "uid": format!("uid-{name}")}});
+    if namespaced {
+        object.set(&["metadata", "namespace"], "shop");
+    }
+    object.set(&["spec"], spec);
+    object
+}
+
+fn listed_node(name: &str, zone: &str, ready: &str) -> Json {
+    let mut node = listed("Node", "v1", name, json!({}));
+    node.set(&["metadata", "labels"], json!({"topology.kubernetes.io/zone": zone, "pool": "blue"}));
+    node.set(
+        &["status"],
+        json!({
+            "capacity": {"cpu": "8", "memory": "32000Mi", "ephemeral-storage": "100Gi", "pods": "58",
+                "example.com/gpu": "2"},
+            "allocatable": {"cpu": "7910m", "memory": "31000Mi", "ephemeral-storage": "90Gi", "pods": "58",
+                "example.com/gpu": "1"},
+            "nodeInfo": {"kubeletVersion": "v1.33.2-eks-abc"},
+            "conditions": [{"type": "Ready", "status": ready}],
+        }),
+    );
+    node
+}
+
+fn listed_pod(name: &str, node: &str, owner: (&str, &str)) -> Json {
+    let mut pod = listed("Pod", "v1", name, json!({"nodeName": node, "containers": [{"name": "main", "image": "i"}]}));
+    pod.set(&["metadata", "labels", "app"], "web");
+    let (kind, name) = owner;
+    let owner =
+        json!({"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": format!("uid-{name}"), "controller": true});
+    pod.set(&["metadata", "ownerReferences"], Json::array(vec![owner]));
+    pod.set(&["status"], json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}));
+    pod
+}
+
+/// The lists of a cluster: `web` of a Deployment on n1 and n2, a Pod of a Rollout on n1, `db-0` with a claim on n2.
+fn lists() -> Vec<(Resource, Vec<Json>)> {
+    let mut cordoned = listed_node("n3", "z2", "True");
+    cordoned.set(&["spec", "unschedulable"], true);
+    let template =
+        json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "i"}]}});
+    let selector = json!({"matchLabels": {"app": "web"}});
+    let workload = |kind: &str, name: &str, replicas: i64| {
+        listed(
+            kind,
+            "apps/v1",
+            name,
+            json!({"replicas": replicas, "selector": selector.clone(), "template": template.clone()}),
+        )
+    };
+    let mut set = workload("ReplicaSet", "web-1", 2);
+    set.set(
+        &["metadata", "ownerReferences"],
+        json!([
+        {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "uid-web", "controller": true}]),
+    );
+    let mut db = workload("StatefulSet", "db", 1);
+    db.set(&["spec", "serviceName"], "db");
+    db.set(&["spec", "volumeClaimTemplates"], json!([{"metadata": {"name": "data"}}]));
+    db.set(&["spec", "selector", "matchLabels", "app"], "db");
+    db.set(&["spec", "template", "metadata", "labels", "app"], "db");
+    let mut stored = listed_pod("db-0", "n2", ("StatefulSet", "db"));
+    stored.set(&["metadata", "labels"], json!({"app": "db", "controller-revision-hash": "db-real"}));
+    stored.set(&["spec", "volumes"], json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-0"}}]));
+    let mut of_rollout = listed_pod("roll-1", "n1", ("Rollout", "roll"));
+    of_rollout.set(&["metadata", "labels", "app"], "roll");
+    let mut web = listed_pod("web-1-a", "n1", ("ReplicaSet", "web-1"));
+    web.set(
+        &["spec", "tolerations"],
+        json!([
+        {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute",
+            "tolerationSeconds": 60}]),
+    );
+    let mut wrong = listed_pod("wrong", "n2", ("Rollout", "roll"));
+    wrong.set(&["spec", "containers"], json!([]));
+    let of = |kind: &str| CARRIED_KINDS.iter().find(|own| *own.plural == *kind).unwrap().clone();
+    vec![
+        (
+            of("nodes"),
+            vec![
+                listed_node("n1", "z1", "True"),
+                listed_node("n2", "z2", "True"),
+                cordoned,
+                listed_node("n4", "z1", "Unknown"),
+            ],
+        ),
+        (of("deployments"), vec![workload("Deployment", "web", 2)]),
+        (of("statefulsets"), vec![db]),
+        (of("replicasets"), vec![set, workload("ReplicaSet", "old", 0)]),
+        (of("pods"), vec![web, listed_pod("web-1-b", "n2", ("ReplicaSet", "web-1")), of_rollout, stored, wrong]),
+    ]
+}
+
+#[test]
+fn a_cluster_that_runs_is_taken_over_and_what_is_not_is_named() {
+    let release: Release = "1.34".parse().unwrap();
+    let carried = Carried::of(&lists(), release);
+    let named = |left: &[LeftOut], words: &str| -> Vec<String> {
+        let own = left.iter().filter(|left| left.what.contains(words));
+        own.flat_map(|left| left.names.iter().map(ToString::to_string)).collect()
+    };
+    assert_eq!(named(&carried.left_out, "of a Rollout"), ["Rollout shop/roll"]);
+    assert_eq!(named(&carried.left_out, "volumes (persistentVolumeClaim)"), ["Pod shop/db-0", "StatefulSet shop/db"]);
+    assert_eq!(named(&carried.left_out, "silent all the time"), ["Node n4"]);
+    assert!(!carried.objects.iter().any(|object| object.at(&["metadata", "name"]).as_str() == Some("old")));
+    let order: Vec<&str> = carried.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(order, ["n1", "n2", "n4", "n3"], "the first of each zone in turn");
+
+    let workloads = Workloads::Running(carried.objects);
+    let asked = Question {
+        workloads,
+        left_out: carried.left_out,
+        ..question("1.34", carried.nodes, vec![Down::Zone(Text::of("z1"))])
+    };
+    let mut scene = Scene::set(&asked).unwrap();
+    let pods = scene.send(Call::new(Verb::List, PODS, "", "")).unwrap();
+    let mut at: Vec<(String, String)> = pods
+        .get("items")
+        .items()
+        .iter()
+        .map(|pod| {
+            let text = |path: &[&str]| pod.at(path).as_str().unwrap_or("").to_owned();
+            (text(&["metadata", "name"]), text(&["spec", "nodeName"]))
+        })
+        .collect();
+    at.sort();
+    let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+    assert_eq!(at, [pair("db-0", "n2"), pair("roll-1", "n1"), pair("web-1-a", "n1"), pair("web-1-b", "n2")]);
+    let node = scene.send(Call::new(Verb::Get, NODES, "", "n3")).unwrap();
+    assert_eq!(node.at(&["metadata", "labels", "pool"]).as_str(), Some("blue"));
+    assert_eq!(node.at(&["spec", "unschedulable"]).as_bool(), Some(true));
+    assert_eq!(node.at(&["status", "nodeInfo", "kubeletVersion"]).as_str(), Some("v1.33.2"));
+    let wanted = lists()[0].1[0].get("status").clone();
+    for (list, name) in ["cpu", "memory", "ephemeral-storage", "pods", "example.com/gpu"]
+        .iter()
+        .flat_map(|name| [("capacity", *name), ("allocatable", *name)])
+    {
+        let amount = |status: &Json| Quantity::from_json(status.at(&[list, name])).unwrap();
+        assert_eq!(amount(node.get("status")), amount(&wanted), "{list} {name}");
+    }
+    let lost: Vec<&str> = scene.lost.iter().map(Text::as_str).collect();
+    assert_eq!(lost, ["n1"], "n4 cannot be lost, since it is silent");
+
+    let answer = answer(&asked).unwrap();
+    assert_eq!(named(&answer.left_out, "refused by the simulated API server: Pod wrong: "), ["Pod shop/wrong"]);
+    let tainted = answer.nodes[0].tainted.unwrap();
+    let mut left: Vec<i64> = answer.deletions("n1").into_iter().map(|at| (at - tainted).as_secs()).collect();
+    left.sort_unstable();
+    assert_eq!(left, [60, 300], "each Pod leaves when its own tolerations say");
+    assert_eq!(answer.replaced.count, 1, "nobody makes a Pod of a Rollout: {answer:#?}");
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use jiff::SignedDuration;
 
 use super::answer::{Answer, Moment, NodeLine, Sum, shown};
+use super::question::LeftOut;
 
 /// How many lines the table of nodes has before the middle is left out.
 const LINES: usize = 20;
@@ -30,8 +31,11 @@ pub fn text(answer: &Answer) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", sums(answer));
-    let shown_lines = |lines: &[NodeLine]| lines.iter().map(|line| node(line) + "\n").collect::<String>();
-    let _ = writeln!(text, "  node            zone       not ready  NoExecute  ready again  Pods  deleted");
+    let width = |of: fn(&NodeLine) -> usize, least| answer.nodes.iter().map(of).max().unwrap_or(0).max(least);
+    let widths = (width(|line| line.name.len(), 15), width(|line| line.zone.len(), 10));
+    let shown_lines = |lines: &[NodeLine]| lines.iter().map(|line| node(line, widths) + "\n").collect::<String>();
+    let (name, zone) = widths;
+    let _ = writeln!(text, "  {:<name$} {:<zone$} not ready  NoExecute  ready again  Pods  deleted", "node", "zone");
     if answer.nodes.len() <= LINES {
         text += &shown_lines(&answer.nodes);
     } else {
@@ -54,6 +58,27 @@ pub fn text(answer: &Answer) -> String {
             names.join(", "),
             stuck.why
         );
+    }
+    text + &left_out(answer.left_out.iter())
+}
+
+/// How many names stand behind what is left out.
+const NAMES: usize = 8;
+
+/// Prints what is left out, each once.
+fn left_out<'a>(all: impl Iterator<Item = &'a LeftOut>) -> String {
+    let all: BTreeSet<&LeftOut> = all.collect();
+    let mut text = String::new();
+    for left in &all {
+        let heading = if text.is_empty() { "\nNot in the answer:\n" } else { "" };
+        let _ = write!(text, "{heading}  {}", left.what);
+        let names: Vec<&str> = left.names.iter().take(NAMES).map(|name| &**name).collect();
+        let more = left.names.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more; --json has all") } else { String::new() };
+        let _ = match names.is_empty() {
+            true => writeln!(text),
+            false => writeln!(text, "\n      {}{more}", names.join(", ")),
+        };
     }
     text
 }
@@ -94,7 +119,7 @@ pub fn compared(answers: &[Answer]) -> String {
         };
         row(&mut text, &format!("Pods {kind}"), all(&count));
     }
-    text
+    text + &left_out(answers.iter().flat_map(|answer| &answer.left_out))
 }
 
 fn when(moment: &Moment) -> String {
@@ -138,14 +163,14 @@ fn sums(answer: &Answer) -> String {
     )
 }
 
-fn node(line: &NodeLine) -> String {
+fn node(line: &NodeLine, (name, zone): (usize, usize)) -> String {
     let at = |at: Option<SignedDuration>| at.map_or_else(|| String::from("-"), shown);
     let deleted = match line.deleted {
         Some((first, last)) => format!("{} {}", line.pods.1, range(first, last)),
         None => String::from("0"),
     };
     format!(
-        "  {:<15} {:<10} {:<10} {:<10} {:<12} {:<5} {deleted}",
+        "  {:<name$} {:<zone$} {:<10} {:<10} {:<12} {:<5} {deleted}",
         line.name.as_str(),
         line.zone.as_str(),
         at(line.not_ready),

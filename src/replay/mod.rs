@@ -10,6 +10,7 @@
 pub mod admission;
 pub mod drive;
 pub mod exchanges;
+pub mod feature;
 pub mod inferred;
 pub mod kubelets;
 pub mod ledger;

@@ -24,9 +24,10 @@ pub(crate) const TRIALS: &[Named] = &[
 
 /// Commands that are only read: they need a cluster, a repository, or programs that may not be here, or
 /// minutes.
-const READ_ONLY: [&str; 13] = [
+const READ_ONLY: [&str; 14] = [
     "--watch",
     "--context ",
+    "--from-context ",
     "--backend ",
     "--with hollow",
     "--create",
@@ -40,7 +41,7 @@ const READ_ONLY: [&str; 13] = [
     "diff HEAD",
 ];
 /// What cargo is asked for; the same things are what this suite and the developers do all the time.
-const CARGO: [&str; 8] = [
+const CARGO: [&str; 9] = [
     "cargo run -- run",
     "cargo test",
     "cargo install --path .",
@@ -48,6 +49,7 @@ const CARGO: [&str; 8] = [
     "cargo run --release -- bench --nodes 5000 --for 1h",
     "cargo test --test conformance -- --list",
     "INSTA_UPDATE=always cargo test --test conformance",
+    "NODEPROOF_HTML=run.html cargo test --test conformance",
     "INSTA_UPDATE=always cargo test",
 ];
 

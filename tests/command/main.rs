@@ -19,6 +19,10 @@ mod observe;
 mod outputs;
 mod own;
 mod pictures;
+#[cfg(feature = "live")]
+mod plan;
+#[cfg(feature = "live")]
+mod record;
 mod releases;
 mod reports;
 #[cfg(feature = "live")]
@@ -56,6 +60,10 @@ fn main() -> ExitCode {
         outputs::TRIALS,
         own::TRIALS,
         pictures::TRIALS,
+        #[cfg(feature = "live")]
+        plan::TRIALS,
+        #[cfg(feature = "live")]
+        record::TRIALS,
         releases::TRIALS,
         reports::TRIALS,
         #[cfg(feature = "live")]

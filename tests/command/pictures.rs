@@ -4,13 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::world::{FAILING, GOOD, Named, World, require};
+use super::world::{Answer, FAILING, GOOD, Named, World, require};
 
 pub(crate) const TRIALS: &[Named] = &[
     ("pictures::the_one_of_the_docs_is_what_the_program_draws", documented),
     ("pictures::one_scenario_is_drawn", one),
     ("pictures::the_page_shows_what_failed_first", page),
     ("pictures::faults_turns_and_strangers_are_drawn", strangers),
+    ("pictures::cargo_test_writes_the_page_of_the_command", of_cargo_test),
     ("pictures::a_plan_is_drawn_with_the_instants_that_it_tells", plan),
 ];
 
@@ -69,6 +70,33 @@ fn page() -> Result<(), String> {
     require(!html.contains("http://") || !html.contains("src="), || "it asks for something outside".to_owned())
 }
 
+fn of_cargo_test() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    world.write("features/a/old.feature", format!("@until:1.31\n{GOOD}"));
+    world.write("features/b/good.feature", GOOD);
+    world.call(&["run", "--html", "run.html"]).ends(0)?;
+    Answer::of(world.door(&[]).env("NODEPROOF_HTML", "tests.html")).ends(0)?;
+    // The time that it took stands in two lines.
+    let same = |name: &str| -> Vec<String> {
+        world.read(name).lines().filter(|line| !line.contains("Kubernetes 1.34 on sim: ")).map(str::to_owned).collect()
+    };
+    require(same("run.html").iter().filter(|line| line.contains("<svg")).count() == 2, || world.read("run.html"))?;
+    require(same("run.html") == same("tests.html"), || format!("it differs: {}", world.read("tests.html")))?;
+    let counts = "2 passed, 0 failed; 3 scenarios in ";
+    require(world.read("tests.html").contains(counts), || world.read("tests.html"))?;
+
+    world.write("features/b/failing.feature", FAILING);
+    Answer::of(world.door(&[]).env("NODEPROOF_HTML", "tests.html")).ends(101)?;
+    let html = world.read("tests.html");
+    require(html.contains("1 failed; 4 scenarios") && html.contains("Ready=Unknown within 20s"), || html.clone())?;
+    Answer::of(world.door(&["--list"]).env("NODEPROOF_HTML", "list.html")).ends(0)?;
+    require(!world.path("list.html").exists(), || "a list is no run".to_owned())?;
+    let unwritable = Answer::of(world.door(&[]).env("NODEPROOF_HTML", "no/such/file.html")).ends(2)?;
+    unwritable.says("NODEPROOF_HTML: no/such/file.html: it cannot be written")?;
+    Answer::of(world.door(&[]).env("NODEPROOF_HTM", "x")).ends(101)?.says("did you mean NODEPROOF_HTML?").map(drop)
+}
+
 /// What was broken is shaded, Nodes wait for their turns, and what no line looks at has a lane.
 fn strangers() -> Result<(), String> {
     let world = World::new();
@@ -88,6 +116,9 @@ Feature: A zone
     world.call(&["run", "--svg", "zone.svg"]).ends(0)?;
     let drawn = world.read("zone.svg");
     let has = |text: &str| require(drawn.contains(text), || format!("{text:?} is missing: {drawn}"));
+    // That Node c is well for 8 min is not a Lease of 8 min: its renewals are not told, and its age is not drawn.
+    let lane = drawn.split(">Node c<").nth(1).and_then(|rest| rest.split(">Node ").next()).unwrap_or_default();
+    require(lane.contains("data-row=\"Ready\"") && !lane.contains("age of the Lease"), || lane.to_owned())?;
     has("<title>a has no power from +0s to +8m0")?;
     has("<title>b has no power from +0s to +")?;
     has(">Node b<")?;

@@ -24,7 +24,7 @@ pub(crate) const TRIALS: &[Named] = &[
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that ends with this value.
-struct Server<'a> {
+pub(crate) struct Server<'a> {
     world: &'a World,
     child: Child,
     url: String,
@@ -38,7 +38,7 @@ impl Drop for Server<'_> {
 }
 
 impl<'a> Server<'a> {
-    fn start(world: &'a World, options: &[&str]) -> Result<Self, String> {
+    pub(crate) fn start(world: &'a World, options: &[&str]) -> Result<Self, String> {
         let mut arguments = vec!["serve", "--kubeconfig", "np.kubeconfig"];
         arguments.extend(options);
         let mut command = world.command(&arguments);
@@ -56,7 +56,7 @@ impl<'a> Server<'a> {
     }
 
     /// Makes a control call.
-    fn ctl(&self, words: &[&str]) -> Result<Value, String> {
+    pub(crate) fn ctl(&self, words: &[&str]) -> Result<Value, String> {
         let mut arguments = vec!["ctl", "--kubeconfig", "np.kubeconfig"];
         arguments.extend(words);
         let answer = self.world.call(&arguments).ends(0)?;
@@ -64,7 +64,11 @@ impl<'a> Server<'a> {
     }
 
     /// Runs a future with a client that trusts the server and has these credentials or none.
-    fn with<T>(&self, is_admin: bool, act: impl AsyncFnOnce(kube::Client) -> Result<T, String>) -> Result<T, String> {
+    pub(crate) fn with<T>(
+        &self,
+        is_admin: bool,
+        act: impl AsyncFnOnce(kube::Client) -> Result<T, String>,
+    ) -> Result<T, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(|error| error.to_string())?.block_on(async {
             let kubeconfig = Kubeconfig::from_yaml(&self.world.read("np.kubeconfig")).map_err(|e| e.to_string())?;

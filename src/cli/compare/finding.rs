@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::terminal::Colour;
 use crate::compare::Difference;
 use crate::harness::Verdict;
+use crate::picture::Picture;
 
 /// The result of a scenario on both sides.
 pub(super) enum Finding {
@@ -32,6 +33,8 @@ pub(super) struct Compared {
     pub(super) wall_time: Duration,
     pub(super) told: ExplainedDifferences,
     pub(super) steadiness: Steadiness,
+    /// The pictures of both sides, if they are asked for.
+    pub(super) pictures: Vec<(String, Picture)>,
 }
 
 /// Whether differences came again when the scenario was played again.
@@ -153,6 +156,7 @@ mod tests {
             writer: "kubelet".to_owned(),
             sim: "+1s".to_owned(),
             real: "+21s".to_owned(),
+            at: (None, None),
         };
         Finding::Compared(Compared {
             sim: Verdict::Passed,
@@ -160,6 +164,7 @@ mod tests {
             wall_time: Duration::ZERO,
             told: reasons.iter().map(|why| (why.map(str::to_owned), difference())).collect(),
             steadiness: Steadiness::AsSeen,
+            pictures: Vec::new(),
         })
     }
 

@@ -4,24 +4,19 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use nodeproof_core::profile::{DEFAULT_RELEASE, Settings};
+use nodeproof_core::profile::DEFAULT_RELEASE;
 
-use super::{Close, Form, JudgedScenario, flaw_of};
-use crate::cli::terminal::counted;
+use super::{Close, Form, JudgedScenario};
 use crate::harness::Planned;
 use crate::load::Problem;
-use crate::picture::{Page, Picture, Shown, page, svg};
-
-/// How many scenarios that passed get a picture.
-const PASSED_MAX: usize = 100;
+use crate::picture::{self, Picture, RunPage, svg};
 
 /// A page that is being made.
 #[derive(Debug)]
 pub(super) struct HtmlReport {
     path: PathBuf,
     file: File,
-    page: Page,
-    passed: usize,
+    page: RunPage,
 }
 
 impl HtmlReport {
@@ -31,52 +26,28 @@ impl HtmlReport {
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, String> {
         let file = File::create(path).map_err(|error| unwritable(path, &error))?;
-        Ok(Self { path: path.to_owned(), file, page: Page::default(), passed: 0 })
-    }
-
-    /// Writes the page.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    fn write(mut self, close: &Close<'_>) -> Result<(), String> {
-        let count = |word: &str| self.page.scenarios.iter().filter(|shown| shown.verdict == word).count();
-        self.page.about = format!(
-            "Kubernetes {} on {}: {} passed, {} failed; {} in {:.1} s",
-            close.on.k8s,
-            close.on.backend,
-            count("passed"),
-            self.page.scenarios.iter().filter(|shown| shown.is_failure).count(),
-            counted(self.page.scenarios.len(), "scenario"),
-            close.ended.seconds,
-        );
-        self.file.write_all(page(&self.page).as_bytes()).map_err(|error| unwritable(&self.path, &error))
+        Ok(Self { path: path.to_owned(), file, page: RunPage::default() })
     }
 }
 
 impl Form for HtmlReport {
     fn problem(&mut self, problem: &Problem) {
-        self.page.problems.push(problem.to_string());
+        self.page.problem(problem.to_string());
     }
 
     fn broken(&mut self, planned: &Planned) {
-        let (name, text) = (planned.name.clone(), flaw_of(planned));
-        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, picture: None });
+        self.page.broken(planned);
     }
 
     fn verdict(&mut self, entry: &JudgedScenario<'_>) {
-        let judged = entry.judged;
-        let is_failure = judged.verdict.is_failure();
-        let is_drawn = is_failure || self.passed < PASSED_MAX;
-        let picture = if is_drawn { picture_of(entry) } else { None };
-        self.passed += usize::from(!is_failure && picture.is_some());
         let seed = entry.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
         let name = if entry.is_news { entry.name.to_owned() } else { format!("{}{seed}", entry.name) };
-        let (verdict, text) = (judged.verdict.word(), judged.text.clone());
-        self.page.scenarios.push(Shown { name, verdict, is_failure, text, picture });
+        self.page.add(name, entry.judged.verdict, entry.judged.text.clone(), || picture_of(entry));
     }
 
-    fn close(self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
-        self.write(close)
+    fn close(mut self: Box<Self>, close: &Close<'_>) -> Result<(), String> {
+        let html = self.page.html(&close.on.k8s, close.on.backend, close.ended.seconds);
+        self.file.write_all(html.as_bytes()).map_err(|error| unwritable(&self.path, &error))
     }
 }
 
@@ -134,11 +105,8 @@ impl Form for SvgFile {
 
 /// Makes the picture of a scenario that was run.
 pub(super) fn picture_of(entry: &JudgedScenario<'_>) -> Option<Picture> {
-    let outcome = entry.judged.outcome.as_ref().filter(|outcome| !outcome.zeros.is_empty())?;
-    let scenario = &entry.planned.compiled.scenario;
-    let release = scenario.cluster.release.or_else(|| entry.k8s.parse().ok()).unwrap_or(DEFAULT_RELEASE);
-    let settings = scenario.cluster.settings(&Settings::of(release)).ok()?;
-    Some(Picture::of(entry.name, scenario, outcome, &settings))
+    let release = entry.k8s.parse().unwrap_or(DEFAULT_RELEASE);
+    picture::picture_of(entry.name, entry.planned, entry.judged.outcome.as_ref()?, release)
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> String {

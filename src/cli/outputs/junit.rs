@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::{Close, Form, JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario};
 use crate::harness::{Planned, Verdict};
 use crate::load::Problem;
 
@@ -79,7 +79,7 @@ impl Form for JunitReport {
 
     fn broken(&mut self, planned: &Planned) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("broken").set_message(flaw_of(planned));
+        status.set_type("broken").set_message(planned.flaw());
         let mut case = TestCase::new(planned.name.as_str(), status);
         place(&mut case, &planned.path, planned.compiled.scenario.position.line as usize);
         self.add(&planned.path, case);

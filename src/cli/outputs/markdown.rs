@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{Close, Form, JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario};
 use crate::harness::{Planned, Verdict};
 use crate::load::Problem;
 
@@ -94,7 +94,7 @@ impl Form for JobSummary {
     }
 
     fn broken(&mut self, planned: &Planned) {
-        self.broken.push(format!("| `{}` | {} |", planned.name, cell(&flaw_of(planned))));
+        self.broken.push(format!("| `{}` | {} |", planned.name, cell(&planned.flaw())));
     }
 
     fn verdict(&mut self, entry: &JudgedScenario<'_>) {

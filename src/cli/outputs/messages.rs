@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::html::picture_of;
-use super::{Close, Form, JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario};
 use crate::harness::{Planned, Suite, Verdict};
 use crate::load::gherkin_document::{GherkinDocument, node_id, step_kind};
 use crate::load::{Case, Problem};
@@ -227,7 +227,7 @@ impl Form for Messages {
     }
 
     fn broken(&mut self, planned: &Planned) {
-        let flaw = flaw_of(planned);
+        let flaw = planned.flaw();
         let line = planned.compiled.flaw.as_ref().map_or(0, |flaw| flaw.line);
         let begin = self.first.unwrap_or(DEFAULT_START);
         self.scenario(planned, &planned.name, None, begin, |case| {

@@ -249,9 +249,3 @@ impl Outputs {
         if self.json { note(text) } else { line(text) }
     }
 }
-
-/// Returns why a scenario cannot be run.
-fn flaw_of(planned: &Planned) -> String {
-    let flaw = planned.compiled.flaw.as_ref();
-    flaw.map_or_else(String::new, |flaw| format!("{}: {}", flaw.place(), flaw.message))
-}

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use nodeproof_core::scenario::{Mismatch, Position};
 use serde_json::{Map, Value, json};
 
-use super::{Close, Form, JudgedScenario, flaw_of};
+use super::{Close, Form, JudgedScenario};
 use crate::harness::{Planned, Verdict};
 use crate::load::Problem;
 
@@ -87,7 +87,7 @@ pub(super) fn problem(problem: &Problem) -> Value {
 pub(super) fn broken(planned: &Planned) -> Value {
     let mut record = of_scenario(planned, &planned.name);
     record.insert("result".into(), json!(BROKEN));
-    record.insert("reason".into(), json!(flaw_of(planned)));
+    record.insert("reason".into(), json!(planned.flaw()));
     Value::Object(record)
 }
 

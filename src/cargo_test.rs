@@ -5,6 +5,8 @@
 //! Keeps nextest's contract: `--list` prints names and nothing else, trials that are not run are ignored at list time,
 //! and one trial by its exact name reads one feature file.
 
+mod page;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,10 +14,8 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-use super::options::{EntryPoint, SuiteOptions};
-use super::runner::Backend;
-use super::scenario::{Verdict, keep_panics_quiet, run};
-use super::suite::{Suite, SuitePaths};
+use self::page::RunFile;
+use crate::harness::{Backend, EntryPoint, Judged, Suite, SuiteOptions, SuitePaths, Verdict, keep_panics_quiet, run};
 use crate::load::Problem;
 use crate::load::near::nearest;
 use crate::steps::Own;
@@ -91,27 +91,42 @@ impl Tests {
         self.suite_paths.backend = options.runner.backend();
         arguments.test_threads = arguments.test_threads.or(options.runner.threads().map(Into::into));
         keep_panics_quiet();
-        match self.collect(&arguments, &options) {
-            Ok(mut trials) => {
-                if only(&arguments).is_none() {
-                    trials.extend((self.others)());
-                }
-                libtest_mimic::run(&arguments, trials).exit_code()
-            }
-            Err((code, message)) => {
-                say("error", &message);
-                ExitCode::from(code)
-            }
+        self.run(&arguments, &options).unwrap_or_else(|(code, message)| {
+            say("error", &message);
+            ExitCode::from(code)
+        })
+    }
+
+    fn run(&self, arguments: &Arguments, options: &Arc<SuiteOptions>) -> Result<ExitCode, (u8, String)> {
+        let misuse = |message| (MISUSE, message);
+        let html = SuiteOptions::html_from_environment().map_err(misuse)?.filter(|_| !arguments.list);
+        if html.is_some() && std::env::var_os("NEXTEST").is_some() {
+            say("warning", "NODEPROOF_HTML writes nothing under nextest, which runs each scenario in another process");
         }
+        let html = html.filter(|_| std::env::var_os("NEXTEST").is_none());
+        let file = html.map(RunFile::create).transpose().map_err(misuse)?.map(Arc::new);
+        let suite = Arc::new(Suite::of_tree(&self.root, &self.suite_paths, only(arguments)));
+        let mut trials = self.collect(&suite, arguments, options, file.as_ref())?;
+        if only(arguments).is_none() {
+            trials.extend((self.others)());
+        }
+        let conclusion = libtest_mimic::run(arguments, trials);
+        file.map_or(Ok(()), |file| file.write(&suite, options)).map_err(misuse)?;
+        Ok(conclusion.exit_code())
     }
 
     /// Makes the trials.
-    fn collect(&self, arguments: &Arguments, options: &Arc<SuiteOptions>) -> Result<Vec<Trial>, (u8, String)> {
+    fn collect(
+        &self,
+        suite: &Arc<Suite>,
+        arguments: &Arguments,
+        options: &Arc<SuiteOptions>,
+        file: Option<&Arc<RunFile>>,
+    ) -> Result<Vec<Trial>, (u8, String)> {
         let only = only(arguments);
-        let suite = Arc::new(Suite::of_tree(&self.root, &self.suite_paths, only));
         if let Some(name) = only {
             if !suite.planned.iter().any(|planned| planned.name == name) {
-                return self.one_that_is_not_there(name, &suite).map_err(|message| (FAILED, message));
+                return self.one_that_is_not_there(name, suite).map_err(|message| (FAILED, message));
             }
         } else if suite.planned.is_empty() && suite.broken.is_empty() {
             return Err((FAILED, format!("there is no scenario below {}", self.root.join("features").display())));
@@ -124,14 +139,14 @@ impl Tests {
         }
         let mut trials: Vec<Trial> = Vec::new();
         for index in 0..suite.planned.len() {
-            trials.push(trial(&suite, index, arguments, options));
+            trials.push(trial(suite, index, arguments, (options, file)));
         }
         trials.extend(suite.broken.iter().map(|file| broken(file.name.clone(), &file.problems)));
         if only.is_none() {
             if !suite.missing.is_empty() {
                 trials.push(broken("meta::files_are_there".to_owned(), &suite.missing));
             }
-            let suite = Arc::clone(&suite);
+            let suite = Arc::clone(suite);
             trials.push(Trial::test("meta::snapshots_are_used", move || snapshots_are_used(&suite)));
         }
         trials.sort_by(|a, b| a.name().cmp(b.name()));
@@ -170,20 +185,32 @@ fn is_of_a_scenario(name: &str) -> bool {
 ///
 /// A trial that is not run is flagged as ignored where names are listed or ignored trials are selected. In a plain run
 /// it reports itself as ignored: only then is the reason printed.
-fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<SuiteOptions>) -> Trial {
+fn trial(
+    suite: &Arc<Suite>,
+    index: usize,
+    arguments: &Arguments,
+    (options, file): (&Arc<SuiteOptions>, Option<&Arc<RunFile>>),
+) -> Trial {
     let planned = &suite.planned[index];
     let unsupported = planned.not_modelled().map(|what| format!("unsupported: {what}"));
     let skipped = planned.skipped(options).or_else(|| unsupported.clone());
     let obstacle = planned.obstacle(options).or(unsupported);
     let flagged = skipped.is_some() && (arguments.list || arguments.ignored || arguments.exact);
     let wanted_anyway = arguments.ignored || arguments.include_ignored;
-    let (suite, options) = (Arc::clone(suite), Arc::clone(options));
+    let (suite, options, file) = (Arc::clone(suite), Arc::clone(options), file.map(Arc::clone));
     Trial::ignorable_test(planned.name.clone(), move || {
         let planned = &suite.planned[index];
-        if let Some(reason) = if wanted_anyway { obstacle } else { skipped } {
+        let reason = if wanted_anyway { obstacle } else { skipped };
+        let judged = match planned.skipped(&options).filter(|_| reason.is_some()) {
+            Some(why) => Judged::skipped(why),
+            None => run(planned, &options, &suite, EntryPoint::CargoTest),
+        };
+        if let Some(file) = &file {
+            file.take(index, planned, &options, &judged);
+        }
+        if let Some(reason) = reason {
             return cannot_run(reason);
         }
-        let judged = run(planned, &options, &suite, EntryPoint::CargoTest);
         match judged.verdict {
             Verdict::Unsupported => cannot_run(format!("unsupported: {}", judged.text)),
             verdict if verdict.is_failure() => Err(Failed::from(judged.text)),
