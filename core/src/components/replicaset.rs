@@ -24,10 +24,10 @@ use super::controller::{
 };
 use super::events::InvolvedObject;
 use super::workload::pods::{
-    Orphans, Owned, adoption, became_ready, controller_of, deletion_rank, from_template, is_available, labels, number,
+    Orphans, adoption, became_ready, controller_of, deletion_rank, from_template, is_available, labels, number,
     owner_key, reference_to, release, set_unless_zero,
 };
-use super::workload::{Expectations, REPLICA_SETS, pod_control};
+use super::workload::{Expectations, PodTally, REPLICA_SETS, Tallies, has_labels, pod_control};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
@@ -118,7 +118,7 @@ fn start_for(
     let logic = ReplicaSets {
         family,
         tells_terminating,
-        pods: Owned::default(),
+        pods: Tallies::default(),
         orphans: Orphans::default(),
         expectations: Expectations::default(),
         work: BTreeMap::new(),
@@ -164,9 +164,9 @@ struct ReplicaSetSync {
     because: Option<DecisionId>,
     /// Pods that the set may adopt.
     wanted: Vec<Object>,
-    /// The pods that counted at the beginning of the sync.
-    active: Vec<Object>,
-    terminating: usize,
+    /// The pods that counted at the beginning of the sync; `None` if nothing but their numbers matters.
+    active: Option<Vec<Object>>,
+    tally: PodTally,
     /// Which of creation and deletion failed, and how.
     error: Option<(&'static str, String)>,
     tries: u32,
@@ -177,7 +177,7 @@ struct ReplicaSetSync {
 struct ReplicaSets {
     family: &'static Family,
     tells_terminating: bool,
-    pods: Owned,
+    pods: Tallies,
     orphans: Orphans,
     expectations: Expectations,
     work: BTreeMap<ObjectKey, ReplicaSetSync>,
@@ -234,8 +234,8 @@ impl ReplicaSets {
     ) {
         let (family, set) = (self.family, work.set.clone());
         let selected = |pod: &Object| family.selects(&set, pod);
-        let lost: Vec<Object> = work.active.iter().filter(|pod| !selected(pod)).cloned().collect();
-        work.active.retain(selected);
+        let Some(active) = &mut work.active else { return };
+        let lost: Vec<Object> = active.extract_if(.., |pod| !selected(pod)).collect();
         if is_ending(&work.set) {
             return;
         }
@@ -289,7 +289,7 @@ impl ReplicaSets {
         now: Timestamp,
     ) {
         let wanted = usize::try_from(number(&work.set, &["spec", "replicas"], 1)).unwrap_or(0);
-        let have = work.active.len();
+        let have = work.active.as_ref().map_or(work.tally.active as usize, Vec::len);
         let decide = |runtime: &mut KeyedRuntime<ReplicaSetPurpose>, what: String| {
             let fact = format!("{have} pods count, and spec.replicas is {wanted}");
             runtime.decide(format!("{}/{key}", self.family.kind.to_lowercase()), what, Vec::from([Because::Fact(fact)]))
@@ -300,7 +300,7 @@ impl ReplicaSets {
             self.expectations.expect(key, missing, [], now);
             work.stage = ReplicaSetStage::Create { left: missing, batch: 1 };
         } else if have > wanted {
-            let mut doomed = work.active.clone();
+            let mut doomed = work.active.clone().unwrap_or_default();
             doomed.sort_by_cached_key(deletion_rank);
             doomed.truncate((have - wanted).min(BURST));
             work.because = Some(decide(runtime, format!("delete {} pods", doomed.len())));
@@ -314,20 +314,33 @@ impl ReplicaSets {
         }
     }
 
+    /// Tells whether a sync needs the pods themselves and not only their numbers: to release, adopt or delete some, or
+    /// to see how long they have been ready.
+    fn wants_pods(&self, set: &Object, tally: PodTally) -> bool {
+        let wanted = usize::try_from(number(set, &["spec", "replicas"], 1)).unwrap_or(0);
+        tally.lost > 0
+            || tally.active as usize > wanted
+            || number(set, &["spec", "minReadySeconds"], 0) != 0
+            || self.orphans.of(&set.key().namespace).next().is_some()
+    }
+
     fn status(&self, work: &ReplicaSetSync, now: Timestamp) -> Json {
         let set = &work.set;
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
-        let template = set.stable().at(&["spec", "template", "metadata", "labels"]);
-        let has_labels = |pod: &&Object| template.fields().all(|(key, value)| labels(pod).get(key) == value);
-        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        let active = &work.active;
-        let mut status = json!({"replicas": count(active.len())});
-        set_unless_zero(&mut status, &["fullyLabeledReplicas"], count(active.iter().filter(has_labels).count()));
-        set_unless_zero(&mut status, &["readyReplicas"], count(active.iter().filter(|pod| is_ready(pod)).count()));
-        let available = active.iter().filter(|pod| is_available(pod, min_ready, now)).count();
-        set_unless_zero(&mut status, &["availableReplicas"], count(available));
+        let count = |test: &dyn Fn(&Object) -> bool, known: u32| match &work.active {
+            None => i64::from(known),
+            Some(active) => i64::try_from(active.iter().filter(|pod| test(pod)).count()).unwrap_or(i64::MAX),
+        };
+        let tally = work.tally;
+        let mut status = json!({"replicas": count(&|_| true, tally.active)});
+        let labelled = count(&|pod| has_labels(set, pod), tally.labelled);
+        set_unless_zero(&mut status, &["fullyLabeledReplicas"], labelled);
+        set_unless_zero(&mut status, &["readyReplicas"], count(&is_ready, tally.ready));
+        // Without `minReadySeconds` what is ready is available.
+        let available = count(&|pod| is_available(pod, min_ready, now), tally.ready);
+        set_unless_zero(&mut status, &["availableReplicas"], available);
         if self.tells_terminating {
-            status.set(&["terminatingReplicas"], count(work.terminating));
+            status.set(&["terminatingReplicas"], i64::from(tally.terminating));
         }
         set_unless_zero(&mut status, &["observedGeneration"], number(set, &["metadata", "generation"], 0));
         let mut conditions = set.stable().at(&["status", "conditions"]).items().to_vec();
@@ -368,12 +381,16 @@ impl Reconciler for ReplicaSets {
 
     fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<ReplicaSetPurpose>, now: Timestamp) -> Flow {
         let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
-        let own: Vec<Object> =
-            self.pods.of(set.uid()).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod).cloned()).collect();
-        let terminating = own.iter().filter(|pod| is_ending(pod) && !is_terminal(pod)).count();
-        let active = own.into_iter().filter(is_active).collect();
+        let pods = runtime.cache(PODS_CACHE);
+        let basis = set.stable().get("spec");
+        let tally = self
+            .pods
+            .sums(set.uid(), basis, pods.cache(), |pod| PodTally::of(&set, pod, self.family.selects(&set, pod)));
+        let active = self.wants_pods(&set, tally).then(|| {
+            self.pods.of(set.uid()).filter_map(|pod| pods.get(pod)).filter(|pod| is_active(pod)).cloned().collect()
+        });
         let (stage, wanted) = (ReplicaSetStage::Claim, Vec::new());
-        let mut work = ReplicaSetSync { set, stage, because: None, wanted, active, terminating, error: None, tries: 0 };
+        let mut work = ReplicaSetSync { set, stage, because: None, wanted, active, tally, error: None, tries: 0 };
         self.claim(key, &mut work, runtime, now);
         self.work.insert(key.clone(), work);
         Flow::Next
@@ -398,7 +415,7 @@ impl Reconciler for ReplicaSets {
                 }
             }
             (ReplicaSetPurpose::Adopt(pod), error) => match error {
-                None => work.active.push(object(reply).unwrap_or(pod)),
+                None => work.active.get_or_insert_default().push(object(reply).unwrap_or(pod)),
                 Some(_) if code(reply) == 404 => {}
                 Some(_) => work.stage = ReplicaSetStage::Failed,
             },

@@ -8,6 +8,7 @@
 //! statuses, Events. A change of a node matters only if its labels or taints changed.
 //! Left out on purpose: adoption, surges of an update, old revisions beyond the limit.
 
+mod census;
 mod nodes;
 
 use alloc::collections::BTreeMap;
@@ -17,7 +18,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::nodes::{pod_for, target, verdict};
+use self::census::{Census, Censuses, PodSums};
+use self::nodes::{pod_for, verdict};
 use super::client::CacheEvent;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
@@ -31,7 +33,7 @@ use super::workload::{DAEMON_SETS, Expectations, REVISIONS, pod_control};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, NODES, PODS, Verb};
-use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
+use crate::objects::lifecycle::{is_ending, phase};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34),
@@ -119,7 +121,7 @@ struct Backoff {
 struct DaemonSets {
     /// Whether a changed node queues the sets that have to create or delete a pod on it.
     looks_for_pods: bool,
-    pods: Owned,
+    pods: Censuses,
     revisions: Owned,
     expectations: Expectations,
     /// The pauses, by set and node.
@@ -145,22 +147,23 @@ impl DaemonSets {
         runtime.add(key);
     }
 
-    fn handle_node(&self, event: &CacheEvent, runtime: &mut KeyedRuntime<DaemonSetPurpose>) {
-        let Some(after) = &event.after else { return };
-        if let Some(before) = &event.before {
+    fn handle_node(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<DaemonSetPurpose>) {
+        if let (Some(before), Some(after)) = (&event.before, &event.after) {
             let same = |path: &[&str]| before.stable().at(path) == after.stable().at(path);
             if same(&["metadata", "labels"]) && same(&["spec", "taints"]) {
                 return;
             }
         }
+        self.pods.note_node(event.object().name());
+        let Some(after) = &event.after else { return };
         let concerned: Vec<ObjectKey> = runtime
             .cache(SETS)
             .objects()
             .filter(|set| match &event.before {
                 _ if self.looks_for_pods => {
                     let verdict = verdict(set, after);
-                    let has_pod = self.by_node(set, runtime).contains_key(after.name());
-                    verdict.should_run || (!verdict.should_stay && has_pod)
+                    let pods = runtime.cache(PODS_CACHE).cache();
+                    verdict.should_run || (!verdict.should_stay && self.pods.is_on(set, after.name(), pods))
                 }
                 None => verdict(set, after).should_run,
                 Some(before) => verdict(set, before) != verdict(set, after),
@@ -207,17 +210,10 @@ impl DaemonSets {
         runtime.send(key, DaemonSetPurpose::Revision, call, None, now);
     }
 
-    /// Returns the pods of each node, without those that have ended and are being deleted.
-    fn by_node(&self, set: &Object, runtime: &KeyedRuntime<DaemonSetPurpose>) -> BTreeMap<Text, Vec<Object>> {
-        let mut found: BTreeMap<Text, Vec<Object>> = BTreeMap::new();
-        for pod in self.pods.of(set.uid()).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
-            if !(is_terminal(pod) && is_ending(pod))
-                && let Some(node) = target(pod)
-            {
-                found.entry(node).or_default().push(pod.clone());
-            }
-        }
-        found
+    /// Returns the census of the set of a sync, up to date.
+    fn census(&mut self, work: &DaemonSetSync, runtime: &KeyedRuntime<DaemonSetPurpose>, now: Timestamp) -> &Census {
+        let caches = (runtime.cache(PODS_CACHE).cache(), runtime.cache(NODE_CACHE).cache());
+        self.pods.of(&work.set, &work.hash, caches, now)
     }
 
     /// Finds the nodes that lack a pod, and the surplus pods.
@@ -237,27 +233,34 @@ impl DaemonSets {
             return;
         }
         work.observes = true;
-        let by_node = self.by_node(&work.set, runtime);
-        let nodes: Vec<Object> = runtime.cache(NODE_CACHE).objects().cloned().collect();
-        let mut missing = Vec::new();
-        for node in &nodes {
+        let census = self.census(work, runtime, now);
+        let due: Vec<(Text, Vec<Object>)> = census
+            .due()
+            .into_iter()
+            .map(|name| {
+                let pods = census.pods_on(&name, runtime.cache(PODS_CACHE).cache()).cloned().collect();
+                (name, pods)
+            })
+            .collect();
+        let (mut missing, mut gone) = (Vec::new(), Vec::new());
+        for (name, pods) in due {
+            let Some(node) = runtime.cache(NODE_CACHE).cache().get("", &name) else {
+                gone.extend(pods);
+                continue;
+            };
             let verdict = verdict(&work.set, node);
-            let name = Text::from(node.name());
-            match by_node.get(&name) {
-                None if verdict.should_run => missing.push(name),
-                None => {}
-                Some(pods) if verdict.should_stay => {
-                    let surplus = self.surplus(key, work, &name, pods, runtime, now);
-                    work.doomed.extend(surplus);
-                }
-                Some(pods) => work.doomed.extend(pods.iter().filter(|pod| !is_ending(pod)).cloned()),
+            if pods.is_empty() {
+                missing.push(name);
+            } else if verdict.should_stay {
+                let surplus = self.surplus(key, work, &name, &pods, runtime, now);
+                work.doomed.extend(surplus);
+            } else {
+                work.doomed.extend(pods.into_iter().filter(|pod| !is_ending(pod)));
             }
         }
         // Unbound pods for a node that is gone.
-        let is_here = |name: &Text| nodes.iter().any(|node| *node.name() == **name);
-        let gone = by_node.iter().filter(|(name, _)| !is_here(name)).flat_map(|(_, pods)| pods);
-        let unbound = |pod: &&Object| super::client::node_name(pod).is_none() && !is_ending(pod);
-        work.doomed.extend(gone.filter(unbound).cloned());
+        let unbound = |pod: &Object| super::client::node_name(pod).is_none() && !is_ending(pod);
+        work.doomed.extend(gone.into_iter().filter(unbound));
         missing.truncate(BURST);
         work.doomed.truncate(BURST);
         self.expectations.expect(key, missing.len(), work.doomed.iter().map(|pod| Text::from(pod.uid())), now);
@@ -337,29 +340,11 @@ impl DaemonSets {
             return;
         }
         let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
-        let by_node = self.by_node(&work.set, runtime);
-        let nodes: Vec<&Object> =
-            runtime.cache(NODE_CACHE).objects().filter(|node| verdict(&work.set, node).should_run).collect();
-        let desired = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+        let census = self.census(work, runtime, now);
+        let (desired, unavailable) = (census.sums().desired, census.sums().unavailable);
         let limit = scaled(strategy.at(&["rollingUpdate", "maxUnavailable"]), "1", desired, Rounding::Up).max(1);
-        let mut unavailable = 0;
-        let (mut broken, mut old) = (Vec::new(), Vec::new());
-        for node in nodes {
-            let pod = by_node.get(node.name()).and_then(|pods| pods.iter().find(|pod| !is_ending(pod)));
-            match pod {
-                None => unavailable += 1,
-                Some(pod) => {
-                    let is_old = labels(pod).get(REVISION_LABEL).as_str() != Some(work.hash.as_str());
-                    let is_here = is_available(pod, min_ready, now);
-                    unavailable += i64::from(!is_here);
-                    match (is_old, is_here) {
-                        (true, false) => broken.push(pod.clone()),
-                        (true, true) => old.push(pod.clone()),
-                        _ => {}
-                    }
-                }
-            }
-        }
+        let outdated = census.outdated(runtime.cache(PODS_CACHE).cache()).cloned();
+        let (old, broken): (Vec<Object>, Vec<Object>) = outdated.partition(|pod| is_available(pod, min_ready, now));
         let more = usize::try_from(limit - unavailable).unwrap_or(0);
         let doomed: Vec<Object> = broken.into_iter().chain(old.into_iter().take(more)).collect();
         if doomed.is_empty() {
@@ -386,24 +371,9 @@ impl DaemonSets {
         }
     }
 
-    fn status(&self, work: &DaemonSetSync, runtime: &KeyedRuntime<DaemonSetPurpose>, now: Timestamp) -> Json {
+    fn status(&mut self, work: &DaemonSetSync, runtime: &KeyedRuntime<DaemonSetPurpose>, now: Timestamp) -> Json {
         let set = &work.set;
-        let min_ready = number(set, &["spec", "minReadySeconds"], 0);
-        let by_node = self.by_node(set, runtime);
-        let (mut desired, mut current, mut ready, mut available, mut updated, mut stray) = (0, 0, 0, 0, 0, 0);
-        for node in runtime.cache(NODE_CACHE).objects() {
-            let pod = by_node.get(node.name()).and_then(|pods| pods.iter().min_by_key(|pod| age(pod)));
-            if !verdict(set, node).should_run {
-                stray += i64::from(pod.is_some());
-                continue;
-            }
-            desired += 1;
-            let Some(pod) = pod else { continue };
-            current += 1;
-            ready += i64::from(is_ready(pod));
-            available += i64::from(is_available(pod, min_ready, now));
-            updated += i64::from(labels(pod).get(REVISION_LABEL).as_str() == Some(work.hash.as_str()));
-        }
+        let PodSums { desired, current, stray, ready, available, updated, .. } = self.census(work, runtime, now).sums();
         let observed = if work.observes {
             number(set, &["metadata", "generation"], 0)
         } else {
@@ -442,6 +412,7 @@ impl Reconciler for DaemonSets {
     ) {
         match source {
             SETS => {
+                self.pods.follow_set(event);
                 if event.after.is_none() {
                     self.expectations.forget(&event.object().key());
                 }

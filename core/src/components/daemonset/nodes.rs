@@ -60,6 +60,9 @@ pub(super) fn verdict(set: &Object, node: &Object) -> NodeEligibility {
     if !(name.is_empty() || name == node.name()) || !matches_required(spec, node.stable()) {
         return no;
     }
+    if node.stable().at(&["spec", "taints"]).is_empty() {
+        return NodeEligibility { should_run: true, should_stay: true };
+    }
     let tolerations = tolerations(set);
     let untolerated = |effects: &[&str]| {
         node.stable().at(&["spec", "taints"]).items().iter().any(|taint| {

@@ -118,10 +118,9 @@ impl Scheduler {
             let facts = Vec::from([format!("it is nominated for Node {}", node.name())]);
             return Ok(Fitting { best: Vec::from([Text::from(nominated)]), facts });
         }
-        let order: Vec<Text> = match &named {
-            Some(names) => names.iter().filter(|name| self.cluster.get(name).is_some()).cloned().collect(),
-            None => self.cluster.order().to_vec(),
-        };
+        let known = named.iter().flatten().filter(|name| self.cluster.get(name).is_some());
+        let known: Vec<Text> = known.cloned().collect();
+        let order: &[Text] = if named.is_some() { &known } else { self.cluster.order() };
         if named.is_some() {
             diagnosis.plugins.insert(Plugin::NodeAffinity);
             if self.behaviour.counts_unnamed_nodes {

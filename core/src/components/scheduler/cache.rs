@@ -12,7 +12,8 @@ use core::cell::OnceCell;
 
 use crate::components::client::node_name;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring};
-use crate::objects::lifecycle::is_terminal;
+use crate::objects::lifecycle::{is_ending, is_terminal};
+use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// A Pod as the scheduler needs it.
@@ -131,6 +132,13 @@ fn images(node: &Json) -> BTreeMap<Text, i64> {
     found
 }
 
+/// The Pods of one namespace with the same labels: how many of them are on each node, without those being deleted.
+#[derive(Clone, Debug, Default)]
+struct LabelGroup {
+    labels: Json,
+    nodes: BTreeMap<Text, i64>,
+}
+
 /// The nodes and their Pods.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SchedulerCache {
@@ -147,6 +155,8 @@ pub(super) struct SchedulerCache {
     image_nodes: BTreeMap<Text, i64>,
     /// The number of Pods with affinity or anti-affinity to other Pods.
     affine_pods: usize,
+    /// By namespace and printed labels. Upstream counts all Pods of all nodes for each Pod that it scores.
+    groups: BTreeMap<(Text, Text), LabelGroup>,
 }
 
 impl SchedulerCache {
@@ -256,6 +266,7 @@ impl SchedulerCache {
         self.remove_pod(&pod.key);
         self.affine_pods += usize::from(pod.has_affinity());
         self.placed.insert(pod.key.clone(), node.clone());
+        self.count_labels(&pod, node, 1);
         match self.nodes.get_mut(node) {
             Some(info) => info.add(pod),
             None => {
@@ -273,7 +284,41 @@ impl SchedulerCache {
         if pod.as_ref().is_some_and(|pod| pod.has_affinity()) {
             self.affine_pods -= 1;
         }
+        if let Some(pod) = &pod {
+            self.count_labels(pod, &node, -1);
+        }
         pod
+    }
+
+    fn count_labels(&mut self, pod: &PodInfo, node: &Text, step: i64) {
+        if is_ending(&pod.object) {
+            return;
+        }
+        let key = (pod.key.namespace.clone(), Text::from(alloc::format!("{}", pod.labels())));
+        let group = self.groups.entry(key.clone()).or_default();
+        if group.nodes.is_empty() {
+            group.labels = pod.labels().clone();
+        }
+        let count = group.nodes.entry(node.clone()).or_default();
+        *count += step;
+        if *count == 0 {
+            group.nodes.remove(node);
+            if group.nodes.is_empty() {
+                self.groups.remove(&key);
+            }
+        }
+    }
+
+    /// Returns how many Pods of a namespace a selector selects on each node that has one, without those being deleted.
+    pub(super) fn selected(&self, namespace: &Text, selector: &Selector) -> BTreeMap<&str, i64> {
+        let of_namespace = self.groups.range((namespace.clone(), Text::of(""))..);
+        let of_namespace = of_namespace.take_while(|((own, _), _)| own == namespace).map(|(_, group)| group);
+        let mut found = BTreeMap::new();
+        for (node, count) in of_namespace.filter(|group| selector.matches(&group.labels)).flat_map(|group| &group.nodes)
+        {
+            *found.entry(node.as_str()).or_default() += count;
+        }
+        found
     }
 
     /// Returns a placed Pod.

@@ -67,6 +67,12 @@ impl Constraint {
             && (!self.honours_taints || untolerated(pod.spec(), node.taints()).is_none())
     }
 
+    /// Returns how many Pods count on each node that has one, in the cluster as it is.
+    fn selected<'a>(&self, pod: &PodInfo, view: &ClusterSnapshot<'a>) -> BTreeMap<&'a str, i64> {
+        let selector = self.selector.as_ref().filter(|selector| !selector.is_everything());
+        selector.map(|selector| view.cluster.selected(&pod.key.namespace, selector)).unwrap_or_default()
+    }
+
     fn matching(&self, pod: &PodInfo, node: &NodeInfo) -> i64 {
         let Some(selector) = self.selector.as_ref().filter(|selector| !selector.is_everything()) else { return 0 };
         let counts = |other: &PodInfo| {
@@ -162,19 +168,25 @@ pub(super) fn scores(
         return None;
     }
     let is_ignored = |node: &NodeInfo| own && !has_all_keys(node, &constraints);
-    let counts: Vec<BTreeMap<Text, i64>> =
-        constraints.iter().map(|constraint| domains(pod, view, nodes, constraint, &is_ignored)).collect();
+    let selected: Vec<BTreeMap<&str, i64>> =
+        constraints.iter().map(|constraint| constraint.selected(pod, view)).collect();
+    let counts: Vec<BTreeMap<&str, i64>> = constraints
+        .iter()
+        .zip(&selected)
+        .map(|(constraint, selected)| domains((pod, view), nodes, (constraint, selected), &is_ignored))
+        .collect();
     let hosts = nodes.iter().filter(|node| !is_ignored(node)).count();
     let raw = nodes.iter().map(|node| {
         if is_ignored(node) {
             return None;
         }
         let mut score = 0.0;
-        for (constraint, counts) in constraints.iter().zip(&counts) {
+        for ((constraint, counts), selected) in constraints.iter().zip(&counts).zip(&selected) {
             let Some(value) = node.label(&constraint.key) else { continue };
             let on_host = *constraint.key == *HOSTNAME;
             let size = if on_host { hosts } else { counts.len() };
-            let count = if on_host { constraint.matching(pod, node) } else { counts.get(value).copied().unwrap_or(0) };
+            let count = if on_host { selected.get(node.name()) } else { counts.get(value) };
+            let count = count.copied().unwrap_or(0);
             score += as_float(count) * natural_logarithm(size + 2) + as_float(constraint.skew_max - 1);
         }
         Some(rounded(score))
@@ -183,23 +195,24 @@ pub(super) fn scores(
 }
 
 /// Counts the Pods in each domain that a node to be scored is in.
-fn domains(
-    pod: &PodInfo,
-    view: &ClusterSnapshot<'_>,
-    nodes: &[&NodeInfo],
-    constraint: &Constraint,
+fn domains<'a>(
+    (pod, view): (&PodInfo, &ClusterSnapshot<'_>),
+    nodes: &[&'a NodeInfo],
+    (constraint, selected): (&Constraint, &BTreeMap<&str, i64>),
     is_ignored: &impl Fn(&NodeInfo) -> bool,
-) -> BTreeMap<Text, i64> {
+) -> BTreeMap<&'a str, i64> {
     if *constraint.key == *HOSTNAME {
         return BTreeMap::new();
     }
     // A node without the label is in a domain without name, which is counted as one and never looked up.
-    let domain = |node: &NodeInfo| Text::from(node.label(&constraint.key).unwrap_or(""));
-    let mut counts: BTreeMap<Text, i64> =
-        nodes.iter().filter(|node| !is_ignored(node)).map(|node| (domain(node), 0)).collect();
-    for node in view.nodes().filter(|node| !is_ignored(node) && constraint.counts(pod, node)) {
-        if let Some(count) = counts.get_mut(&domain(node)) {
-            *count += constraint.matching(pod, node);
+    let mut counts = BTreeMap::new();
+    for node in nodes.iter().filter(|node| !is_ignored(node)) {
+        counts.insert(node.label(&constraint.key).unwrap_or(""), 0);
+    }
+    for (name, found) in selected {
+        let node = view.cluster.get(name).filter(|node| !is_ignored(node) && constraint.counts(pod, node));
+        if let Some(count) = node.and_then(|node| counts.get_mut(node.label(&constraint.key).unwrap_or(""))) {
+            *count += found;
         }
     }
     counts

@@ -5,8 +5,10 @@
 mod expectations;
 pub(super) mod pod_control;
 pub(super) mod pods;
+mod tally;
 
 pub(super) use self::expectations::Expectations;
+pub(super) use self::tally::{PodTally, Tallies, has_labels};
 use crate::network::Resource;
 
 /// `replicasets`.

@@ -30,8 +30,9 @@ pub(in crate::components) fn is_available(pod: &Object, min_ready_seconds: i64, 
     if !is_ready(pod) {
         return false;
     }
-    let since = condition(pod, "Ready").get("lastTransitionTime").as_str().and_then(time::parse);
-    min_ready_seconds == 0 || since.is_some_and(|since| since + SignedDuration::from_secs(min_ready_seconds) < now)
+    // Reading an instant costs more than all the rest, and most owners do not ask for it.
+    let since = || condition(pod, "Ready").get("lastTransitionTime").as_str().and_then(time::parse);
+    min_ready_seconds == 0 || since().is_some_and(|since| since + SignedDuration::from_secs(min_ready_seconds) < now)
 }
 
 /// Returns the number of a field, or its default.
