@@ -18,7 +18,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/deployment/mod.rs", 518),
         ("core/src/components/node_lifecycle/health_pass.rs", 577),
         ("core/src/components/statefulset.rs", 567),
-        ("core/src/profile/rows.rs", 558),
+        ("core/src/profile/rows.rs", 556),
         ("src/replay/recorded.rs", 662),
         ("src/replay/writers.rs", 571),
     ],

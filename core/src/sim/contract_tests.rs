@@ -435,9 +435,11 @@ fn run_pods(cluster: &mut Cluster) {
     };
     let probed = json!({"initContainers": [
             {"name": "init", "image": "pause"},
-            {"name": "side", "image": "pause", "restartPolicy": "Always", "startupProbe": {"exec": {"command": ["true"]}, "periodSeconds": 2}}],
+            {"name": "side", "image": "pause", "restartPolicy": "Always",
+                "startupProbe": {"exec": {"command": ["true"]}, "periodSeconds": 2}}],
         "containers": [{"name": "main", "image": "pause", "lifecycle": {"preStop": {"sleep": {"seconds": 2}}},
-            "readinessProbe": {"exec": {"command": ["true"]}, "initialDelaySeconds": 5, "periodSeconds": 4, "successThreshold": 2}}]});
+            "readinessProbe": {"exec": {"command": ["true"]},
+                "initialDelaySeconds": 5, "periodSeconds": 4, "successThreshold": 2}}]});
     let alone = json!({"containers": [{"name": "main", "image": "pause"}]});
     let behaviour = json!({"nodeproof.dev/main.ready-after": "7s", "nodeproof.dev/side.ready-after": "3s"});
     for (name, behaviour, spec) in [

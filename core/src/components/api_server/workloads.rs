@@ -93,7 +93,8 @@ fn default_template(tree: &mut Json) {
 
 /// Sets the defaults of the claims that a StatefulSet makes for its Pods, which say what they are.
 ///
-/// Source: pkg/apis/apps/v1/conversion.go and pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_PersistentVolumeClaim`.
+/// Source: pkg/apis/apps/v1/conversion.go and pkg/apis/core/v1/defaults.go (v1.34),
+/// `SetDefaults_PersistentVolumeClaim`.
 fn default_claims(tree: &mut Json) {
     if !tree.at(&["spec", "volumeClaimTemplates"]).is_array() {
         return;

@@ -259,7 +259,8 @@ ServiceStatus = loadBalancer:LoadBalancerStatus conditions:[Condition]@type\n\
 LoadBalancerStatus = ingress:[any]\n\
 StatefulSet = kind:str apiVersion:str metadata:ObjectMeta spec:StatefulSetSpec status:StatefulSetStatus\n\
 StatefulSetSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec volumeClaimTemplates:[any] \
-    serviceName:str! podManagementPolicy:str updateStrategy:StatefulSetUpdateStrategy revisionHistoryLimit:int32* minReadySeconds:int32 \
+    serviceName:str! podManagementPolicy:str updateStrategy:StatefulSetUpdateStrategy revisionHistoryLimit:int32* \
+    minReadySeconds:int32 \
     persistentVolumeClaimRetentionPolicy:StatefulSetPersistentVolumeClaimRetentionPolicy* \
     ordinals:StatefulSetOrdinals*\n\
 StatefulSetUpdateStrategy = type:str rollingUpdate:RollingUpdateStatefulSetStrategy*\n\

@@ -2,9 +2,9 @@
 //!
 //! Mirrors k8s.io/kube-openapi pkg/handler3 (v1.34): an index of documents, one for each group version. kubectl looks
 //! for a PATCH of the kind that has the parameter `fieldValidation` (k8s.io/cli-runtime
-//! pkg/resource/query_param_verifier_v3.go, v1.34), and for one that the server does not have in the document of version
-//! 2. Inputs: a path. Output: the document. Left out on purpose: schemas, all other operations, and the hash of a
-//! document, which caches of clients need.
+//! pkg/resource/query_param_verifier_v3.go, v1.34), and of a kind that the server does not have for the document of
+//! version 2. Inputs: a path. Output: the document. Left out on purpose: schemas, all other operations, and the hash of
+//! a document, which caches of clients need.
 
 use alloc::format;
 use alloc::string::String;

@@ -8,8 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::pod::{one_of, text};
-use super::{FieldError, Problem, placement, pod_resources, quote};
+use super::{FieldError, Problem, one_of, placement, pod_resources, quote, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 

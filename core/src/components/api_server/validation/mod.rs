@@ -3,6 +3,7 @@
 //! Mirrors k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34): the text of an error, and its cause. Pure:
 //! trees in, errors out in upstream's order; nothing is changed.
 
+mod amount;
 mod container;
 pub(super) mod event;
 pub(super) mod lease;
@@ -14,6 +15,7 @@ pub(super) mod pod;
 mod pod_details;
 pub(super) mod pod_resources;
 pub(super) mod pod_update;
+mod selector;
 pub(super) mod storage;
 pub(super) mod workload;
 pub(super) mod workload_status;
@@ -185,6 +187,19 @@ impl FieldError {
 }
 
 /// Tells whether a text is absent or empty.
+fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
+    tree.get(field).as_str().unwrap_or("")
+}
+
+/// Checks that a text is there, and one of those that are known.
+fn one_of(field: &str, value: &str, supported: &[&str], errors: &mut Vec<FieldError>) {
+    if value.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    } else if !supported.contains(&value) {
+        errors.push(FieldError::not_supported(field, value, supported));
+    }
+}
+
 fn is_blank(value: &Json) -> bool {
     value.as_str().unwrap_or("").is_empty()
 }

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, meta, workload};
+use super::{FieldError, Problem, amount, meta, selector};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -30,7 +30,7 @@ pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<F
         for (at, (shown, field)) in fields.into_iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             let own = spec.get(field);
-            let printed = if field == "selector" { workload::printed_selector(own) } else { own.to_string() };
+            let printed = if field == "selector" { selector::printed_selector(own) } else { own.to_string() };
             value.push_str(&format!("{comma}{shown:?}:{printed}"));
         }
         value.push('}');
@@ -39,8 +39,8 @@ pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<F
     }
     for field in ["minAvailable", "maxUnavailable"] {
         let path = format!("spec.{field}");
-        workload::amount(spec.get(field), &path, errors);
-        workload::at_most_all(spec.get(field), &path, errors);
+        amount::amount(spec.get(field), &path, errors);
+        amount::at_most_all(spec.get(field), &path, errors);
     }
     label_selector(spec.get("selector"), "spec.selector", wording, errors);
     if let Some(policy) = spec.get("unhealthyPodEvictionPolicy").as_str() {

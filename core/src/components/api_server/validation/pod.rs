@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, container, meta, placement, pod_details, pod_resources};
+use super::{FieldError, Problem, container, meta, one_of, placement, pod_details, pod_resources, text};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -51,10 +51,6 @@ const VOLUME_SOURCES: [&str; 30] = [
     "ephemeral",
     "image",
 ];
-
-pub(super) fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
-    tree.get(field).as_str().unwrap_or("")
-}
 
 /// Whether a toleration may compare numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -233,14 +229,6 @@ fn volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -
         }
     }
     valid
-}
-
-pub(super) fn one_of(field: &str, value: &str, supported: &[&str], errors: &mut Vec<FieldError>) {
-    if value.is_empty() {
-        errors.push(FieldError::required(field, ""));
-    } else if !supported.contains(&value) {
-        errors.push(FieldError::not_supported(field, value, supported));
-    }
 }
 
 /// Source: validation.go (v1.34 and v1.36), `ValidateTolerations`.

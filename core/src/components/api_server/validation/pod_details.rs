@@ -7,8 +7,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::pod::{one_of, text};
-use super::{FieldError, Problem, pod_resources};
+use super::{FieldError, Problem, one_of, pod_resources, text};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};

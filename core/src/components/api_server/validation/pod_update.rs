@@ -7,8 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::pod::{MIRROR, Rules, annotations, text, validate_spec};
-use super::{FieldError, meta};
+use super::pod::{MIRROR, Rules, annotations, validate_spec};
+use super::{FieldError, meta, text};
 use crate::objects::names::Wording;
 use crate::objects::{Json, NULL};
 

@@ -7,8 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::pod::text;
-use super::{FieldError, Problem, is_blank, others};
+use super::{FieldError, Problem, is_blank, others, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;

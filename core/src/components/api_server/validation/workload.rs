@@ -7,13 +7,15 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::amount::{amount, at_most_all, is_zero};
 use super::others::label_selector;
-use super::pod::{Rules, text, validate_template};
-use super::{FieldError, Problem, storage};
+use super::pod::{Rules, validate_template};
+use super::selector::{go_labels, go_selector, printed_selector};
+use super::{FieldError, Problem, storage, text};
 use crate::json;
+use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::selector::selects;
-use crate::objects::{Json, Text};
 
 /// Checks a workload.
 pub(in super::super) fn validate(
@@ -240,49 +242,6 @@ fn mismatch(spec: &Json) -> FieldError {
     FieldError::invalid("spec.template.metadata.labels", labels, why).in_go(go)
 }
 
-/// Prints a selector with its fields in the order of the Go types.
-pub(super) fn printed_selector(selector: &Json) -> String {
-    let in_order = |tree: &Json, fields: &[&str]| {
-        let own = fields.iter().filter(|field| !tree.get(field).is_null());
-        own.map(|field| format!("{field:?}:{}", tree.get(field))).collect::<Vec<_>>()
-    };
-    if selector.is_null() {
-        return String::from("null");
-    }
-    let mut parts = in_order(selector, &["matchLabels"]);
-    let terms = selector.get("matchExpressions").items();
-    if !terms.is_empty() {
-        let term = |term: &Json| format!("{{{}}}", in_order(term, &["key", "operator", "values"]).join(","));
-        parts.push(format!("\"matchExpressions\":[{}]", terms.iter().map(term).collect::<Vec<_>>().join(",")));
-    }
-    format!("{{{}}}", parts.join(","))
-}
-
-fn go_labels(labels: &Json) -> String {
-    let text = |(key, value): (&Text, &Json)| format!("{key:?}:{:?}", value.as_str().unwrap_or_default());
-    let labels: Vec<String> = labels.fields().map(text).collect();
-    format!("map[string]string{{{}}}", labels.join(", "))
-}
-
-/// Prints a selector as Go's `%#v` does.
-fn go_selector(selector: &Json) -> String {
-    let labels = selector.get("matchLabels");
-    let labels = if labels.is_null() { String::from("map[string]string(nil)") } else { go_labels(labels) };
-    let terms = selector.get("matchExpressions");
-    let term = |term: &Json| {
-        let values: Vec<String> = term.get("values").items().iter().map(Json::to_string).collect();
-        let values = if values.is_empty() { "(nil)".to_string() } else { format!("{{{}}}", values.join(", ")) };
-        let (key, operator) = (text(term, "key"), text(term, "operator"));
-        format!("v1.LabelSelectorRequirement{{Key:{key:?}, Operator:{operator:?}, Values:[]string{values}}}")
-    };
-    let terms = if terms.is_null() {
-        "(nil)".to_string()
-    } else {
-        format!("{{{}}}", terms.items().iter().map(term).collect::<Vec<_>>().join(", "))
-    };
-    format!("v1.LabelSelector{{MatchLabels:{labels}, MatchExpressions:[]v1.LabelSelectorRequirement{terms}}}")
-}
-
 /// Source: validation.go (v1.34), `ValidateDeploymentStrategy` and the end of `ValidateDeploymentSpec`.
 fn deployment(spec: &Json, errors: &mut Vec<FieldError>) {
     let strategy = spec.get("strategy");
@@ -333,37 +292,6 @@ fn daemons_at_once(rolling: &Json, errors: &mut Vec<FieldError>) {
         (true, true) => errors.push(FieldError::required(path("maxUnavailable"), "cannot be 0 when maxSurge is 0")),
         _ => {}
     }
-}
-
-/// Checks a number or a percentage. Source: validation.go (v1.34), `ValidatePositiveIntOrPercent`.
-pub(super) fn amount(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-    match value {
-        Json::Int(number) if *number < 0 => {
-            errors.push(FieldError::invalid(path, value, "must be greater than or equal to 0"));
-        }
-        Json::Str(text) if percentage(text).is_none() => {
-            let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
-                       '93%', regex used for validation is '[0-9]+%')";
-            errors.push(FieldError::invalid(path, value, why));
-        }
-        _ => {}
-    }
-}
-
-/// Checks that a percentage is not more than all. Source: validation.go (v1.34), `IsNotMoreThan100Percent`.
-pub(super) fn at_most_all(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-    if value.as_str().and_then(percentage).is_some_and(|percent| percent > 100) {
-        errors.push(FieldError::invalid(path, value, "must not be greater than 100%"));
-    }
-}
-
-fn is_zero(value: &Json) -> bool {
-    value.as_i64().or_else(|| value.as_str().and_then(percentage)).unwrap_or(0) == 0
-}
-
-fn percentage(text: &str) -> Option<i64> {
-    let digits = text.strip_suffix('%').filter(|digits| !digits.is_empty())?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().unwrap_or(i64::MAX))
 }
 
 /// Checks that a workload still selects the same Pods.

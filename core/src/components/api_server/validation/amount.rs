@@ -1,0 +1,39 @@
+//! Validation of numbers of Pods and percentages of them.
+//!
+//! Mirrors pkg/apis/apps/validation/validation.go (v1.34).
+
+use alloc::vec::Vec;
+
+use super::FieldError;
+use crate::objects::Json;
+
+/// Checks a number or a percentage. Source: validation.go (v1.34), `ValidatePositiveIntOrPercent`.
+pub(super) fn amount(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    match value {
+        Json::Int(number) if *number < 0 => {
+            errors.push(FieldError::invalid(path, value, "must be greater than or equal to 0"));
+        }
+        Json::Str(text) if percentage(text).is_none() => {
+            let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
+                       '93%', regex used for validation is '[0-9]+%')";
+            errors.push(FieldError::invalid(path, value, why));
+        }
+        _ => {}
+    }
+}
+
+/// Checks that a percentage is not more than all. Source: validation.go (v1.34), `IsNotMoreThan100Percent`.
+pub(super) fn at_most_all(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    if value.as_str().and_then(percentage).is_some_and(|percent| percent > 100) {
+        errors.push(FieldError::invalid(path, value, "must not be greater than 100%"));
+    }
+}
+
+pub(super) fn is_zero(value: &Json) -> bool {
+    value.as_i64().or_else(|| value.as_str().and_then(percentage)).unwrap_or(0) == 0
+}
+
+fn percentage(text: &str) -> Option<i64> {
+    let digits = text.strip_suffix('%').filter(|digits| !digits.is_empty())?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().unwrap_or(i64::MAX))
+}
