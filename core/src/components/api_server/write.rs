@@ -107,7 +107,9 @@ impl ApiServer {
         {
             return Err(status::untyped("resourceVersion should not be set on objects to be created"));
         }
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
+        let dropped = ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
+        // Nothing is stored in a dry run, and so the version stays.
+        for field in dropped.into_iter().chain((!options.dry_run).then_some("resourceVersion")) {
             tree.remove(&["metadata", field]);
         }
         tree.set(&["metadata", "uid"], self.new_uid());

@@ -266,10 +266,8 @@ impl<'a> SchemaDecoder<'a> {
             PathElement::Field(name) => Some(*name),
             PathElement::Item(_) => None,
         });
-        let own = own.and_then(|field| go_name(of.name, field));
         let of_item = matches!(self.path.last(), Some(PathElement::Item(_)));
-        let own = own.map(|name| if of_item { name.trim_start_matches("[]") } else { name });
-        let wanted = own.map_or_else(|| go_type(self.schema, kind), ToOwned::to_owned);
+        let wanted = wanted_type(self.schema, (of, own, of_item), kind);
         let fields = self.path.iter().filter_map(|step| match step {
             PathElement::Field(name) => Some(*name),
             PathElement::Item(_) => None,
@@ -282,8 +280,19 @@ impl<'a> SchemaDecoder<'a> {
     }
 }
 
+/// Returns the Go type that a body was refused for: that of a struct's field, or of an item of its list.
+pub(super) fn wanted_type(
+    schema: &Schema,
+    (of, field, of_item): (&Struct, Option<&str>, bool),
+    kind: &FieldType,
+) -> String {
+    let own = field.and_then(|field| go_name(of.name, field));
+    let own = own.map(|name| if of_item { name.trim_start_matches("[]") } else { name });
+    own.map_or_else(|| go_type(schema, kind), ToOwned::to_owned)
+}
+
 /// Returns the name of the Go type that a field has.
-pub(super) fn go_type(schema: &Schema, kind: &FieldType) -> String {
+fn go_type(schema: &Schema, kind: &FieldType) -> String {
     match kind {
         FieldType::Str | FieldType::Time | FieldType::MicroTime => "string".to_owned(),
         FieldType::Int => "int64".to_owned(),

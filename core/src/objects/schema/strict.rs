@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::decode::{DecodeError, go_type, quantity, read_micro_time, read_time};
+use super::decode::{DecodeError, quantity, read_micro_time, read_time, wanted_type};
 use super::{FieldType, Schema, Struct};
 use crate::objects::{Text, WrittenJson};
 
@@ -183,11 +183,14 @@ impl StrictReader<'_> {
             .iter()
             .filter_map(|step| if let PathPart::Field(name) = step { Some(name.as_str()) } else { None })
             .collect();
+        let of_item = matches!(self.path.last(), Some(PathPart::Item(_)));
+        let of_key = matches!(self.path.last(), Some(PathPart::Key(_)));
+        let own = names.last().copied().filter(|_| !of_key);
         DecodeError(format!(
             "json: cannot unmarshal {found} into Go struct field {}.{} of type {}",
             of.name(),
             names.join("."),
-            go_type(self.schema, kind)
+            wanted_type(self.schema, (of, own, of_item), kind)
         ))
     }
 }

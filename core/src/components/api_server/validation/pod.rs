@@ -212,6 +212,10 @@ fn volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -
             let field = if source == "cephfs" { "cephFS" } else { field };
             errors.push(FieldError::forbidden(format!("{path}.{field}"), "may not specify more than 1 volume type"));
         }
+        let claim = volume.get("persistentVolumeClaim");
+        if !claim.is_null() && text(claim, "claimName").is_empty() {
+            errors.push(FieldError::required(format!("{path}.persistentVolumeClaim.claimName"), ""));
+        }
         let name = text(volume, "name");
         let path = format!("{path}.name");
         if name.is_empty() {

@@ -91,14 +91,16 @@ pub(super) fn security(spec: &Json, errors: &mut Vec<FieldError>) {
         }
         seen.push(name);
     }
-    for (field, policies) in [
-        ("fsGroupChangePolicy", ["Always", "OnRootMismatch"]),
-        ("supplementalGroupsPolicy", ["Merge", "Strict"]),
-        ("seLinuxChangePolicy", ["MountOption", "Recursive"]),
-    ] {
+    for (field, policies) in
+        [("fsGroupChangePolicy", ["Always", "OnRootMismatch"]), ("supplementalGroupsPolicy", ["Merge", "Strict"])]
+    {
         if let Some(policy) = context.get(field).as_str().filter(|policy| !policies.contains(policy)) {
             errors.push(FieldError::not_supported(format!("spec.securityContext.{field}"), policy, &policies));
         }
+    }
+    // The other policy has a gate of its own, SELinuxMount, which no release has on by default.
+    if let Some(policy) = context.get("seLinuxChangePolicy").as_str().filter(|policy| *policy != "Recursive") {
+        errors.push(FieldError::not_supported("spec.securityContext.seLinuxChangePolicy", policy, &["Recursive"]));
     }
 }
 
