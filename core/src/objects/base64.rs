@@ -94,7 +94,7 @@ pub fn decode_for_url(text: &str) -> Result<Vec<u8>, usize> {
             bits &= (1 << count) - 1;
         }
     }
-    if count == 6 { Err(text.len()) } else { Ok(out) }
+    if count == 6 { Err(text.len() - 1) } else { Ok(out) }
 }
 
 #[cfg(test)]

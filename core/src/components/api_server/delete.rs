@@ -17,7 +17,7 @@ use super::options::{RequestOptions, is_true, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, Problem, meta};
 use super::write::check_media_type;
-use super::{ApiServer, Origin, admission, custom, status, strategy, syntax};
+use super::{ApiServer, Origin, admission, custom, paging, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Content, DEFINITIONS, List};
 use crate::objects::{Json, NULL, Object, Text, time};
@@ -232,12 +232,9 @@ impl ApiServer {
         let kind = info.of;
         let delete = self.delete_options(options, body)?;
         let selection = selection(info, options, meta::wording(&self.settings))?;
-        let mut items = self.selected(info.kind, &selection);
-        if let Some(limit) = options.limit.and_then(|limit| usize::try_from(limit).ok()) {
-            items.truncate(limit);
-        }
-        let revision = self.revision;
-        for item in &items {
+        paging::check_list(options)?;
+        let page = self.page(info.kind, &selection, options)?;
+        for item in &page.items {
             let key = item.key();
             let one = RequestInfo { namespace: key.namespace, name: key.name, subresource: Text::of(""), ..*info };
             match self.delete_with(&one, origin, &delete) {
@@ -248,10 +245,10 @@ impl ApiServer {
         let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", kind.name)),
             api_version: Text::from(kind.resource.api_version()),
-            resource_version: revision,
-            items,
-            next: Text::of(""),
-            remaining: None,
+            resource_version: page.revision,
+            items: page.items,
+            next: Text::from(page.next),
+            remaining: page.remaining,
         }));
         Ok(Answer { code: 200, headers: Vec::new(), content })
     }

@@ -289,6 +289,7 @@ mod tests {
         let cases = [
             ("abc", "invalid character 'i' looking for beginning of value"),
             ("a*c", "illegal base64 data at input byte 1"),
+            ("x", "illegal base64 data at input byte 0"),
             ("e30", "server does not recognize this encoded version "),
         ];
         for (text, why) in cases {

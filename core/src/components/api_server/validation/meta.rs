@@ -17,6 +17,9 @@ const ANNOTATIONS_LIMIT: usize = 256 * 1024;
 /// Source: pkg/apis/core/helper/helpers.go (v1.34), `standardFinalizers`, and apimachinery's.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
+/// Says what is wrong with a name.
+type NameCheck<'a> = &'a dyn Fn(&str) -> Vec<String>;
+
 /// Returns the wording of the release.
 pub(in super::super) fn wording(settings: &Settings) -> Wording {
     if settings.profile().is("lengths-in-bytes") { Wording::Bytes } else { Wording::Characters }
@@ -119,7 +122,7 @@ fn standard_finalizers(tree: &Json, errors: &mut Vec<FieldError>) {
 fn metadata_of_any(
     tree: &Json,
     old: &Json,
-    (check, checks_base): (&dyn Fn(&str) -> Vec<String>, bool),
+    (check, checks_base): (NameCheck<'_>, bool),
     wording: Wording,
     errors: &mut Vec<FieldError>,
 ) {
