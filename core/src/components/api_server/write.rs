@@ -99,19 +99,7 @@ impl ApiServer {
         }
         let managers = tree.remove(&["metadata", "managedFields"]);
         admission::create(self, kind, origin, &mut tree)?;
-        if tree
-            .at(&["metadata", "resourceVersion"])
-            .as_str()
-            .is_some_and(|version| !version.is_empty() && version != "0")
-            && !options.dry_run
-        {
-            return Err(status::untyped("resourceVersion should not be set on objects to be created"));
-        }
-        let dropped = ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
-        // Nothing is stored in a dry run, and so the version stays.
-        for field in dropped.into_iter().chain((!options.dry_run).then_some("resourceVersion")) {
-            tree.remove(&["metadata", field]);
-        }
+        drop_system_fields(&mut tree, options.dry_run)?;
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
         strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
@@ -364,5 +352,20 @@ fn restore(tree: &mut Json, stored: &Json, field: &str) {
         tree.remove(&["metadata", field]);
     } else {
         tree.set(&["metadata", field], stored.get(field).clone());
+    }
+}
+
+/// Drops what the server alone sets, and refuses a version, which a new object cannot have. Nothing is stored in a dry
+/// run: there a version passes, and stays.
+fn drop_system_fields(tree: &mut Json, is_dry_run: bool) -> Result<(), Answer> {
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+        tree.remove(&["metadata", field]);
+    }
+    if is_dry_run {
+        return Ok(());
+    }
+    match tree.remove(&["metadata", "resourceVersion"]).as_ref().and_then(Json::as_str) {
+        None | Some("" | "0") => Ok(()),
+        Some(_) => Err(status::untyped("resourceVersion should not be set on objects to be created")),
     }
 }
