@@ -224,13 +224,15 @@ pub static ROWS: &[Row] = &[
     off("stateful-set-history-limit-may-change", "revisionHistoryLimit of a StatefulSet may be changed"),
     off("required-affinity-has-label-values", "values of a required node affinity are checked as those of labels"),
     off("lengths-in-bytes", "messages about names speak of bytes and label keys, not characters and qualified names"),
-    Row {
-        name: "ambiguous-cidrs-warn",
-        says: "a CIDR whose address is not its network's first is taken with a warning",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "k8s.io/apimachinery pkg/util/validation/ip.go (v1.34), GetWarningsForCIDR",
-        flag: "",
-    },
+    off("ambiguous-cidrs-warn", "a CIDR whose address is not its network's first is taken with a warning"),
+    off(
+        "addresses-are-legacy-or-strict",
+        "addresses in old fields are read leniently, with warnings, and in new ones not",
+    ),
+    off("endpoint-hints-name-nodes", "hints of an endpoint that name nodes are kept"),
+    off("csi-drivers-time-recounts", "nodeAllocatableUpdatePeriodSeconds of a CSIDriver is kept"),
+    off("jobs-name-their-manager", "managedBy of a Job is kept"),
+    off("service-names-are-labels", "a Service may have a name that begins with a digit"),
     off("strict-cidrs", "a new object with a CIDR whose address is not its network's first is refused"),
     off("eviction-tells-sync", "a refused eviction tells why the budget allows none when its pods are healthy"),
     off(

@@ -20,6 +20,7 @@ mod custom;
 mod delayed_reads;
 mod delete;
 mod egress;
+mod endpoint_slices;
 mod events_v1;
 mod eviction;
 mod expiry;

@@ -12,8 +12,10 @@ use jiff::Timestamp;
 
 use super::call::RequestInfo;
 use super::fields::put;
-use super::validation::{FieldError, event, lease, meta, node, others, pod, pod_update, storage, worded, workload};
-use super::{certificates, custom, nodes, pods, status, storage_kinds, workloads};
+use super::validation::{
+    FieldError, endpoint_slice, event, ip, lease, meta, node, others, pod, pod_update, storage, worded, workload,
+};
+use super::{certificates, custom, endpoint_slices, nodes, pods, status, storage_kinds, workloads};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
@@ -63,6 +65,7 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "Node" => nodes::default(tree),
         "Pod" => pods::default(tree),
         "Namespace" => default_namespace(tree),
+        "EndpointSlice" => endpoint_slices::default(tree),
         "CustomResourceDefinition" => custom::default(tree),
         "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
             workloads::default(kind.name, tree);
@@ -122,8 +125,10 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
             if kind.is(Trait::Generation) =>
         {
             tree.set(&["metadata", "generation"], 1_i64);
-            if kind.name == "DaemonSet" {
-                workloads::count_templates(tree, None);
+            match kind.name {
+                "DaemonSet" => workloads::count_templates(tree, None),
+                "EndpointSlice" => endpoint_slices::drop_fields(tree, &NULL, settings),
+                _ => {}
             }
         }
         _ => {}
@@ -196,8 +201,10 @@ pub(super) fn prepare_update(
             nodes::drop_disabled(tree, Some(old), settings);
         }
     }
-    if kind.name == "DaemonSet" {
-        workloads::count_templates(tree, Some(old));
+    match kind.name {
+        "DaemonSet" => workloads::count_templates(tree, Some(old)),
+        "EndpointSlice" => endpoint_slices::drop_fields(tree, old, settings),
+        _ => {}
     }
     if (kind.name, subresource) == ("PersistentVolume", "status") {
         storage_kinds::time_phase(tree, old, now);
@@ -261,6 +268,9 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("StorageClass", _) => storage::class(tree, wording, &mut errors),
                 ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
                 ("CertificateSigningRequest", _) => certificates::validate(tree, &mut errors),
+                ("EndpointSlice", _) => {
+                    endpoint_slice::validate(tree, &NULL, wording, ip::Reading::of(settings), &mut errors);
+                }
                 ("Secret", _) => others::secret(tree, &mut errors),
                 ("CustomResourceDefinition", _) => custom::check(tree, &mut errors),
                 ("Service", _) => others::service(tree, wording, &mut errors),
@@ -323,6 +333,10 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("StorageClass", _) => storage::class_update(tree, old, &mut errors),
                 ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
                 ("VolumeAttachment", _) => storage::attachment_update(tree, old, &mut errors),
+                ("EndpointSlice", _) => {
+                    errors.extend(meta::validate(kind, tree, wording));
+                    endpoint_slice::validate(tree, old, wording, ip::Reading::of(settings), &mut errors);
+                }
                 ("Service", "") => others::service(tree, wording, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
                     if !tree.get("spec").is_same_allocation(old.get("spec")) {

@@ -9,14 +9,20 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::validation::meta;
+use super::validation::{ip, meta};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
 
-/// Returns the warnings about an object that is written.
-pub(super) fn of(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
+/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Whose addresses are not looked at. Source: pkg/controller/{endpointslice,endpointslicemirroring} (v1.34),
+/// `ControllerName`.
+const WRITERS: [&str; 2] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+
+/// Returns the warnings about an object that is written: new, or in place of an old one.
+pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     match kind.name {
         "Node" => {
@@ -32,9 +38,27 @@ pub(super) fn of(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
             }
         }
         "Pod" => pod(tree, meta::wording(settings), &mut warnings),
+        "EndpointSlice" => endpoint_slice(tree, old, settings, &mut warnings),
         _ => {}
     }
     warnings
+}
+
+/// Source: pkg/registry/discovery/endpointslice/strategy.go (v1.34), `WarningsOnCreate`, `WarningsOnUpdate`.
+fn endpoint_slice(tree: &Json, old: &Json, settings: &Settings, warnings: &mut Vec<String>) {
+    if old.is_null() && tree.get("addressType").as_str() == Some("FQDN") {
+        warnings.push(String::from("spec.addressType: FQDN endpoints are deprecated"));
+    }
+    let manager = tree.at(&["metadata", "labels", MANAGED_BY]).as_str();
+    if ip::Reading::of(settings) == ip::Reading::Old || manager.is_some_and(|manager| WRITERS.contains(&manager)) {
+        return;
+    }
+    for (at, endpoint) in tree.get("endpoints").items().iter().enumerate() {
+        for (place, address) in endpoint.get("addresses").items().iter().enumerate() {
+            let path = format!("endpoints[{at}].addresses[{place}]");
+            warnings.extend(address.as_str().and_then(|address| ip::warning(address, &path)));
+        }
+    }
 }
 
 fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {

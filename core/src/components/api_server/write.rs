@@ -134,7 +134,7 @@ impl ApiServer {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));
         }
-        let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
+        let warnings = as_headers(&super::warnings::of(kind, &tree, &NULL, &self.settings));
         if let Some(managers) = managers {
             tree.set(&["metadata", "managedFields"], managers);
         }
@@ -243,7 +243,7 @@ impl ApiServer {
             return Err(status::invalid(kind, &info.name, &errors));
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
-        let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
+        let warnings = as_headers(&super::warnings::of(kind, &tree, &old, &self.settings));
         if is_same_but_times(&tree, &old) {
             return Ok((current.clone(), warnings));
         }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::{Field, FieldType, Presence, Schema, Struct};
 use crate::objects::quantity::Quantity;
-use crate::objects::{Json, NULL, Text, time};
+use crate::objects::{Json, NULL, Text, base64, time};
 
 /// An object that was understood.
 #[derive(Clone, Debug)]
@@ -196,6 +196,7 @@ impl<'a> SchemaDecoder<'a> {
             | (FieldType::Str, Json::Str(_))
             | (FieldType::Bool, Json::Bool(_))
             | (FieldType::Int, Json::Int(_)) => Ok(value.clone()),
+            (FieldType::Bytes, Json::Str(text)) => bytes(text).map(Json::text),
             (FieldType::Float, Json::Int(_) | Json::Float(_))
             | (FieldType::IntOrString, Json::Int(_) | Json::Str(_)) => Ok(value.clone()),
             (FieldType::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
@@ -278,6 +279,7 @@ impl<'a> SchemaDecoder<'a> {
 pub(super) fn go_type(schema: &Schema, kind: &FieldType) -> String {
     match kind {
         FieldType::Str | FieldType::Time | FieldType::MicroTime => "string".to_owned(),
+        FieldType::Bytes => "[]uint8".to_owned(),
         FieldType::Int => "int64".to_owned(),
         FieldType::Int32 => "int32".to_owned(),
         FieldType::Bool => "bool".to_owned(),
@@ -293,7 +295,7 @@ pub(super) fn go_type(schema: &Schema, kind: &FieldType) -> String {
 
 fn zero(kind: &FieldType) -> Json {
     match kind {
-        FieldType::Str => Json::text(Text::of("")),
+        FieldType::Str | FieldType::Bytes => Json::text(Text::of("")),
         FieldType::Int | FieldType::Int32 | FieldType::IntOrString => Json::Int(0),
         FieldType::Float => Json::Int(0),
         FieldType::Bool => Json::Bool(false),
@@ -315,6 +317,14 @@ fn is_canonical(text: &str) -> bool {
         "" | "m" | "k" | "M" | "G" => count % 1000 != 0,
         "Ki" | "Mi" | "Gi" => count % 1024 != 0,
         _ => false,
+    }
+}
+
+/// Reads bytes; they are printed in base64 without line breaks.
+pub(super) fn bytes(text: &str) -> Result<Text, DecodeError> {
+    match base64::problem(text) {
+        Some(at) => Err(DecodeError(format!("illegal base64 data at input byte {at}"))),
+        None => Ok(Text::from(base64::encode(&base64::decode(text).unwrap_or_default()))),
     }
 }
 

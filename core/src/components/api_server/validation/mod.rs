@@ -3,7 +3,9 @@
 //! Mirrors k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34): the text of an error, and its cause. Pure:
 //! trees in, errors out in upstream's order; nothing is changed.
 
+pub(super) mod endpoint_slice;
 pub(super) mod event;
+pub(super) mod ip;
 pub(super) mod lease;
 pub(super) mod meta;
 pub(super) mod node;
