@@ -225,10 +225,8 @@ pub static ROWS: &[Row] = &[
     off("required-affinity-has-label-values", "values of a required node affinity are checked as those of labels"),
     off("lengths-in-bytes", "messages about names speak of bytes and label keys, not characters and qualified names"),
     off("ambiguous-cidrs-warn", "a CIDR whose address is not its network's first is taken with a warning"),
-    off(
-        "addresses-are-legacy-or-strict",
-        "addresses in old fields are read leniently, with warnings, and in new ones not",
-    ),
+    off("unusual-addresses-warn", "addresses in old fields are read leniently with a warning, those in new ones not"),
+    off("volume-attributes-classes-are-kept", "volumeAttributesClassName of volumes and claims is kept"),
     off("endpoint-hints-name-nodes", "hints of an endpoint that name nodes are kept"),
     off("csi-drivers-time-recounts", "nodeAllocatableUpdatePeriodSeconds of a CSIDriver is kept"),
     off("jobs-name-their-manager", "managedBy of a Job is kept"),

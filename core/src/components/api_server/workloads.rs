@@ -14,7 +14,7 @@ pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.gene
 
 /// Sets what the API's defaults set.
 pub(super) fn default(kind: &str, tree: &mut Json) {
-    default_template(tree);
+    default_template(tree.entry(&["spec"]));
     let mut set_absent = |path: &[&str], value: Json| {
         if tree.at(path).is_null() {
             tree.set(path, value);
@@ -80,12 +80,12 @@ fn default_selector(tree: &mut Json) {
     }
 }
 
-/// Sets the defaults of the pods of a template; those of a Pod alone are left to its creation.
-fn default_template(tree: &mut Json) {
-    if !tree.at(&["spec", "template", "spec"]).is_object() {
+/// Sets the defaults of the pods of a specification's template; those of a Pod alone are left to its creation.
+pub(super) fn default_template(spec: &mut Json) {
+    if !spec.at(&["template", "spec"]).is_object() {
         return;
     }
-    let template = tree.entry(&["spec", "template"]);
+    let template = spec.entry(&["template"]);
     let links = template.at(&["spec", "enableServiceLinks"]).clone();
     pods::default(template);
     if links.is_null() {

@@ -109,20 +109,16 @@ impl ApiServer {
         for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
             tree.remove(&["metadata", field]);
         }
+        self.allocate(kind, &mut tree, &NULL, options.dry_run)?;
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
+        let generated = self.name_new(info, &mut tree);
         strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
         if kind.name == "CertificateSigningRequest" {
             certificates::note_requester(&mut tree, &origin.identity);
         }
         if strategy::resets_status(kind) {
             put(&mut tree, &["status"], self.empty(kind).get("status"));
-        }
-        let base = tree.at(&["metadata", "generateName"]).as_text().cloned().unwrap_or_default();
-        let generated = given_name.is_empty() && !base.is_empty();
-        if generated {
-            self.generate_name(info, &base, &mut tree);
-            strategy::default(kind, &mut tree);
         }
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         let mut errors = strategy::validate_create(kind, &tree, &self.settings);
@@ -138,6 +134,7 @@ impl ApiServer {
         if let Some(managers) = managers {
             tree.set(&["metadata", "managedFields"], managers);
         }
+        strategy::default_stored(kind, &mut tree);
         if options.dry_run {
             return Ok((Object::as_received(tree), warnings));
         }
@@ -235,6 +232,9 @@ impl ApiServer {
         }
         admission::update(self, info, origin, &old, &mut tree)?;
         self.check_version(kind, &tree, current, &info.name)?;
+        if info.subresource.is_empty() {
+            self.allocate(kind, &mut tree, &old, options.dry_run)?;
+        }
         strategy::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
         keep_system_fields(&mut tree, &old);
         let mut errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);

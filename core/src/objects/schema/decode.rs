@@ -295,12 +295,17 @@ pub(super) fn go_type(schema: &Schema, kind: &FieldType) -> String {
 
 fn zero(kind: &FieldType) -> Json {
     match kind {
-        FieldType::Str | FieldType::Bytes => Json::text(Text::of("")),
+        FieldType::Str => Json::text(Text::of("")),
         FieldType::Int | FieldType::Int32 | FieldType::IntOrString => Json::Int(0),
         FieldType::Float => Json::Int(0),
         FieldType::Bool => Json::Bool(false),
         FieldType::Quantity => Json::text(Text::of("0")),
-        FieldType::Time | FieldType::MicroTime | FieldType::Any | FieldType::List(_) | FieldType::Map(_) => Json::Null,
+        FieldType::Bytes
+        | FieldType::Time
+        | FieldType::MicroTime
+        | FieldType::Any
+        | FieldType::List(_)
+        | FieldType::Map(_) => Json::Null,
         FieldType::Object(_) => Json::object(),
     }
 }

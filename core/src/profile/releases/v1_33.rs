@@ -23,9 +23,9 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
-            "addresses-are-legacy-or-strict",
+            "unusual-addresses-warn",
             YES,
-            "pkg/apis/discovery/validation/validation.go, pkg/registry/discovery/endpointslice/strategy.go (v1.32, v1.33)",
+            "pkg/apis/discovery/validation/validation.go (v1.32, v1.33), validateEndpoints",
         ),
         row(
             SINCE,

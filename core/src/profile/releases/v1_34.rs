@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "volume-attributes-classes-are-kept",
+            YES,
+            "pkg/features/kube_features.go (v1.34), VolumeAttributesClass",
+        ),
+        row(
+            SINCE,
             "endpoint-hints-name-nodes",
             YES,
             "pkg/features/kube_features.go (v1.34), PreferSameTrafficDistribution",

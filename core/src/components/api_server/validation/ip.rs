@@ -1,8 +1,8 @@
 //! IP addresses in fields of objects.
 //!
-//! Mirrors k8s.io/apimachinery pkg/util/validation/ip.go and pkg/apis/core/validation/validation.go (v1.34; v1.32 for the
-//! older words). Inputs: texts. Outputs: addresses, errors and warnings. Left out on purpose: leading zeros in the IPv4
-//! part of an IPv6 address.
+//! Mirrors k8s.io/apimachinery pkg/util/validation/ip.go and pkg/apis/core/validation/validation.go (v1.34; v1.32 for
+//! the older words). Inputs: texts. Outputs: addresses, errors and warnings. Left out on purpose: leading zeros in the
+//! IPv4 part of an IPv6 address.
 
 use alloc::format;
 use alloc::string::String;
@@ -29,7 +29,7 @@ impl Reading {
     pub(in super::super) fn of(settings: &Settings) -> Self {
         match settings.profile() {
             profile if profile.is("strict-cidrs") => Self::Strict,
-            profile if profile.is("addresses-are-legacy-or-strict") => Self::Legacy,
+            profile if profile.is("unusual-addresses-warn") => Self::Legacy,
             _ => Self::Old,
         }
     }
@@ -38,7 +38,7 @@ impl Reading {
 /// Reads an address; leading zeros of the parts of an IPv4 address are skipped.
 ///
 /// Source: k8s.io/utils net/parse.go, `ParseIPSloppy`.
-pub(super) fn parse(text: &str) -> Option<IpAddr> {
+pub(in super::super) fn parse(text: &str) -> Option<IpAddr> {
     if text.contains(':') {
         return text.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
     }
@@ -52,7 +52,7 @@ pub(super) fn parse(text: &str) -> Option<IpAddr> {
 }
 
 /// Tells whether Go counts an address as one of IPv4: mapped ones are.
-pub(super) fn is_ipv4(ip: IpAddr) -> bool {
+pub(in super::super) fn is_ipv4(ip: IpAddr) -> bool {
     matches!(ip.to_canonical(), IpAddr::V4(_))
 }
 

@@ -3,9 +3,12 @@
 //! Mirrors k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34): the text of an error, and its cause. Pure:
 //! trees in, errors out in upstream's order; nothing is changed.
 
+mod cron;
 pub(super) mod endpoint_slice;
 pub(super) mod event;
 pub(super) mod ip;
+pub(super) mod job;
+mod job_policies;
 pub(super) mod lease;
 pub(super) mod meta;
 pub(super) mod node;
@@ -14,6 +17,8 @@ pub(super) mod placement;
 pub(super) mod pod;
 pub(super) mod pod_resources;
 pub(super) mod pod_update;
+pub(super) mod quota;
+pub(super) mod service;
 pub(super) mod storage;
 pub(super) mod workload;
 
