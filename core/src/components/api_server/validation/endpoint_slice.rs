@@ -3,13 +3,12 @@
 //! Mirrors pkg/apis/discovery/validation/validation.go (v1.34; v1.32 for the older words about addresses).
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::FieldError;
 use super::ip::{self, Reading};
 use super::pod::text;
+use super::{FieldError, invalid};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -73,11 +72,6 @@ fn ports(ports: &[Json], wording: Wording, errors: &mut Vec<FieldError>) {
             invalid(names::qualified(name, wording), &format!("{path}.appProtocol"), name, errors);
         }
     }
-}
-
-/// Adds what is wrong with a text.
-pub(super) fn invalid(problems: Vec<String>, path: &str, value: &str, errors: &mut Vec<FieldError>) {
-    errors.extend(problems.into_iter().map(|problem| FieldError::invalid_text(path, value, problem)));
 }
 
 fn check_endpoint(

@@ -7,11 +7,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::endpoint_slice::invalid;
 use super::job_policies;
 use super::others::label_selector;
 use super::pod::{Rules, text, validate_template};
-use super::{FieldError, Problem, cron};
+use super::{FieldError, Problem, cron, invalid};
 use crate::components::api_server::jobs::{NAME_LABELS, UID_LABELS};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};

@@ -7,10 +7,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::endpoint_slice::invalid;
 use super::job::not_negative;
 use super::pod::text;
-use super::{FieldError, Problem};
+use super::{FieldError, Problem, invalid};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 

@@ -27,8 +27,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::json;
+use crate::objects::names::{self, Wording};
 use crate::objects::{Json, time};
 use crate::profile::Settings;
+
+/// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
+const DRIVER_NAME_MAX: usize = 63;
 
 /// What is wrong with a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -191,6 +195,22 @@ impl FieldError {
 /// Tells whether a text is absent or empty.
 fn is_blank(value: &Json) -> bool {
     value.as_str().unwrap_or("").is_empty()
+}
+
+/// Adds what is wrong with a text.
+fn invalid(problems: Vec<String>, path: &str, value: &str, errors: &mut Vec<FieldError>) {
+    errors.extend(problems.into_iter().map(|problem| FieldError::invalid_text(path, value, problem)));
+}
+
+/// Checks the name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
+fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    if name.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    }
+    if name.len() > DRIVER_NAME_MAX {
+        errors.push(FieldError::too_long(path, format!("may not be more than {DRIVER_NAME_MAX} bytes")));
+    }
+    invalid(names::subdomain(&name.to_lowercase(), wording), path, name, errors);
 }
 
 /// Prints a list of texts as Go's `%#v` does.

@@ -6,9 +6,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::endpoint_slice::invalid;
-use super::storage::driver_name;
-use super::{FieldError, Problem, meta, workload};
+use super::{FieldError, Problem, driver_name, invalid, meta, workload};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;

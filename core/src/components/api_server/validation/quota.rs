@@ -7,9 +7,8 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::FieldError;
-use super::endpoint_slice::invalid;
 use super::pod::text;
+use super::{FieldError, invalid};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;

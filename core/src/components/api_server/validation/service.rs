@@ -7,10 +7,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::endpoint_slice::{PROTOCOLS, invalid};
+use super::endpoint_slice::PROTOCOLS;
 use super::ip::{self, Reading};
 use super::pod::text;
-use super::{FieldError, Problem, meta};
+use super::{FieldError, Problem, invalid, meta};
 use crate::objects::Json;
 use crate::objects::names;
 use crate::profile::Settings;

@@ -7,9 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::endpoint_slice::invalid;
 use super::pod::text;
-use super::{FieldError, Problem, is_blank, others};
+use super::{FieldError, Problem, driver_name, invalid, is_blank, others};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -45,8 +44,6 @@ const SOURCES: [&str; 22] = [
     "storageos",
     "csi",
 ];
-/// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
-const DRIVER_NAME_MAX: usize = 63;
 /// The shortest pause between counts of what a node may attach, in seconds. Source:
 /// pkg/apis/storage/validation/validation.go (v1.34), `validateNodeAllocatableUpdatePeriodSeconds`.
 const RECOUNT_SECONDS_MIN: i64 = 10;
@@ -79,16 +76,6 @@ fn positive(value: &Json, path: String, errors: &mut Vec<FieldError>) {
     if amount.is_some_and(|amount| amount.is_negative() || amount.is_zero()) {
         errors.push(FieldError::invalid(path, value, POSITIVE));
     }
-}
-
-pub(super) fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    if name.is_empty() {
-        errors.push(FieldError::required(path, ""));
-    }
-    if name.len() > DRIVER_NAME_MAX {
-        errors.push(FieldError::too_long(path, format!("may not be more than {DRIVER_NAME_MAX} bytes")));
-    }
-    invalid(names::subdomain(&name.to_lowercase(), wording), path, name, errors);
 }
 
 fn class_name(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
