@@ -16,6 +16,11 @@ const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lowe
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must \
     start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
+    alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
+    validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
+    'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
     alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -128,6 +133,55 @@ pub fn label(name: &str, _wording: Wording) -> Vec<String> {
         problems.push(if only_dots { "must not contain dots".to_string() } else { LABEL.to_string() });
     }
     problems
+}
+
+/// Says what is wrong with a DNS-1035 label, which begins with a letter: the name of a Service.
+#[must_use]
+pub fn label_1035(name: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if name.len() > 63 {
+        problems.push(Wording::Characters.too_long(63));
+    }
+    if !is_label(name) || name.starts_with(|letter: char| letter.is_ascii_digit()) {
+        problems.push(LABEL_1035.to_string());
+    }
+    problems
+}
+
+/// Says what is wrong with a key of a ConfigMap or a Secret.
+#[must_use]
+pub fn config_key(key: &str) -> Vec<String> {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let mut problems = Vec::new();
+    if key.len() > 253 {
+        problems.push(Wording::Characters.too_long(253));
+    }
+    if key.is_empty() || !key.bytes().all(is_letter) {
+        problems.push(CONFIG_KEY.to_string());
+    }
+    match key {
+        "." | ".." => problems.push(format!("must not be '{key}'")),
+        key if key.starts_with("..") => problems.push("must not start with '..'".to_string()),
+        _ => {}
+    }
+    problems
+}
+
+/// Says what is wrong with the name of a port.
+#[must_use]
+pub fn port_name(name: &str) -> Vec<String> {
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let problems = [
+        (name.len() > 15, Wording::Characters.too_long(15)),
+        (
+            name.is_empty() || !name.bytes().all(is_letter),
+            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_string(),
+        ),
+        (!name.bytes().any(|byte| byte.is_ascii_lowercase()), "must contain at least one letter (a-z)".to_string()),
+        (name.contains("--"), "must not contain consecutive hyphens".to_string()),
+        (name.starts_with('-') || name.ends_with('-'), "must not begin or end with a hyphen".to_string()),
+    ];
+    problems.into_iter().filter(|(holds, _)| *holds).map(|(_, problem)| problem).collect()
 }
 
 /// Says what is wrong with a label key, an annotation key or a taint key.

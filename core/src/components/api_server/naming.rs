@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::call::RequestInfo;
-use super::{ApiServer, status};
+use super::{ApiServer, status, strategy};
 use crate::network::Answer;
 use crate::network::kinds::Kind;
 use crate::objects::{Json, Text};
@@ -16,7 +16,27 @@ use crate::objects::{Json, Text};
 const NAME_ATTEMPTS: u32 = 8;
 
 impl ApiServer {
-    pub(super) fn generate_name(&mut self, info: &RequestInfo, base: &str, tree: &mut Json) {
+    /// Gives a new object without a name one from its base; tells whether it did.
+    pub(super) fn name_new(&mut self, info: &RequestInfo, tree: &mut Json) -> bool {
+        let of = |field: &str| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+        let base = of("generateName");
+        if !of("name").is_empty() {
+            return false;
+        }
+        if base.is_empty() {
+            // Source: pkg/registry/core/limitrange/strategy.go (v1.34), `PrepareForCreate`.
+            if info.of.name == "LimitRange" {
+                let name = self.new_uid();
+                tree.set(&["metadata", "name"], name);
+            }
+            return false;
+        }
+        self.generate_name(info, &base, tree);
+        strategy::default(info.of, tree);
+        true
+    }
+
+    fn generate_name(&mut self, info: &RequestInfo, base: &str, tree: &mut Json) {
         for _ in 0..NAME_ATTEMPTS {
             let name = format!("{}{}", truncated(base), self.random_suffix());
             tree.set(&["metadata", "name"], name.as_str());

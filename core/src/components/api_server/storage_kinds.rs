@@ -10,6 +10,7 @@ use crate::components::volumes::{CLAIM_FINALIZER, VOLUME_FINALIZER};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::time::to_time;
+use crate::profile::Settings;
 
 /// Sets the defaults of a volume, a claim, a class or a driver.
 pub(super) fn default(kind: &str, tree: &mut Json) {
@@ -51,10 +52,49 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
     }
 }
 
-/// Sets the status of a new volume.
-pub(super) fn new_volume(tree: &mut Json, now: Timestamp) {
+/// Prepares a new volume, claim or driver.
+pub(super) fn prepare_create(kind: &str, tree: &mut Json, settings: &Settings, now: Timestamp) {
+    if kind == "CSIDriver" {
+        if !settings.profile().is("csi-drivers-time-recounts") {
+            tree.remove(&["spec", "nodeAllocatableUpdatePeriodSeconds"]);
+        }
+        return;
+    }
     tree.set(&["status"], json!({"phase": "Pending"}));
-    tree.set(&["status", "lastPhaseTransitionTime"], to_time(now));
+    if !settings.profile().is("volume-attributes-classes-are-kept") {
+        tree.remove(&["spec", "volumeAttributesClassName"]);
+    }
+    if kind == "PersistentVolume" {
+        tree.set(&["status", "lastPhaseTransitionTime"], to_time(now));
+    } else {
+        data_sources(tree);
+    }
+}
+
+/// Gives a new claim one source of data in both fields. Source: pkg/api/persistentvolumeclaim/util.go (v1.34),
+/// `DropDisabledFields`, `EnforceDataSourceBackwardsCompatibility`, `NormalizeDataSources`.
+fn data_sources(tree: &mut Json) {
+    let is_blank = |value: &Json| value.as_str().is_none_or(str::is_empty);
+    if !is_blank(tree.at(&["spec", "dataSourceRef", "namespace"])) {
+        tree.remove(&["spec", "dataSourceRef"]);
+    }
+    let (old, new) = (tree.at(&["spec", "dataSource"]).clone(), tree.at(&["spec", "dataSourceRef"]).clone());
+    if new.is_null() {
+        let (group, kind) = (old.get("apiGroup").as_str().unwrap_or(""), old.get("kind").as_str());
+        let is_known = matches!(
+            (group, kind),
+            ("", Some("PersistentVolumeClaim")) | ("snapshot.storage.k8s.io", Some("VolumeSnapshot"))
+        );
+        if is_known {
+            tree.set(&["spec", "dataSourceRef"], old);
+        } else {
+            tree.remove(&["spec", "dataSource"]);
+        }
+    } else if old.is_null() {
+        let mut source = new;
+        source.remove(&["namespace"]);
+        tree.set(&["spec", "dataSource"], source);
+    }
 }
 
 /// Notes when a volume's phase changed, unless the writer says when.

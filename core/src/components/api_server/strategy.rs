@@ -13,9 +13,12 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::fields::put;
 use super::validation::{
-    FieldError, event, lease, meta, node, others, pod, pod_update, storage, worded, workload, workload_status,
+    FieldError, endpoint_slice, event, ip, job, lease, meta, node, others, pod, pod_update, quota, service, storage,
+    worded, workload, workload_status,
 };
-use super::{certificates, custom, nodes, pods, status, storage_kinds, workloads};
+use super::{
+    certificates, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds, workloads,
+};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
@@ -65,6 +68,9 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "Node" => nodes::default(tree),
         "Pod" => pods::default(tree),
         "Namespace" => default_namespace(tree),
+        "EndpointSlice" => endpoint_slices::default(tree),
+        "Job" | "CronJob" => jobs::default(kind.name, tree),
+        "Service" => services::default(tree),
         "CustomResourceDefinition" => custom::default(tree),
         "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
             workloads::default(kind.name, tree);
@@ -77,12 +83,19 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "PersistentVolume" | "PersistentVolumeClaim" | "StorageClass" | "CSIDriver" => {
             storage_kinds::default(kind.name, tree);
         }
-        // Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_Secret`.
-        "Secret" if tree.get("type").is_null() => tree.set(&["type"], "Opaque"),
+        "LimitRange" => limits::default_limit_range(tree),
+        "Secret" => limits::default_secret(tree),
         "PriorityClass" if tree.get("preemptionPolicy").is_null() => {
             tree.set(&["preemptionPolicy"], "PreemptLowerPriority");
         }
         _ => {}
+    }
+}
+
+/// Sets the defaults that follow from what the server has set itself.
+pub(super) fn default_stored(kind: &Kind, tree: &mut Json) {
+    if kind.name == "Job" {
+        jobs::default_labels(tree);
     }
 }
 
@@ -106,8 +119,10 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
         }
         "CustomResourceDefinition" => custom::prepare(tree),
         _ if kind.is(Trait::Custom) => tree.set(&["metadata", "generation"], 1_i64),
-        "PersistentVolume" => storage_kinds::new_volume(tree, now),
-        "PersistentVolumeClaim" => tree.set(&["status"], json!({"phase": "Pending"})),
+        "PersistentVolume" | "PersistentVolumeClaim" | "CSIDriver" => {
+            storage_kinds::prepare_create(kind.name, tree, settings, now);
+        }
+        "ServiceAccount" => secrets_by_name(tree),
         "Namespace" => {
             tree.set(&["status"], json!({"phase": "Active"}));
             let has = tree.at(&["spec", "finalizers"]).items().iter().any(|item| item.as_str() == Some("kubernetes"));
@@ -121,31 +136,40 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
         | "ReplicationController"
         | "StatefulSet"
         | "Job"
+        | "CronJob"
         | "PodDisruptionBudget"
         | "PriorityClass"
         | "EndpointSlice"
             if kind.is(Trait::Generation) =>
         {
             tree.set(&["metadata", "generation"], 1_i64);
-            if kind.name == "DaemonSet" {
-                workloads::count_templates(tree, None);
+            match kind.name {
+                "DaemonSet" => workloads::count_templates(tree, None),
+                "EndpointSlice" => endpoint_slices::drop_fields(tree, &NULL, settings),
+                "Job" => jobs::prepare_create(tree, settings),
+                _ => {}
             }
         }
         _ => {}
     }
 }
 
+/// Leaves the names of the secrets of a ServiceAccount. Source: pkg/registry/core/serviceaccount/strategy.go (v1.34),
+/// `cleanSecretReferences`.
+fn secrets_by_name(tree: &mut Json) {
+    if tree.get("secrets").is_empty() {
+        return;
+    }
+    for secret in tree.entry(&["secrets"]).make_array() {
+        let name = secret.get("name").clone();
+        *secret = Json::object();
+        put(secret, &["name"], &name);
+    }
+}
+
 /// Tells whether a new object begins with an empty status, whatever was sent.
 pub(super) fn resets_status(kind: &Kind) -> bool {
-    let own = [
-        "CustomResourceDefinition",
-        "Namespace",
-        "Node",
-        "PersistentVolume",
-        "PersistentVolumeClaim",
-        "Pod",
-        "Service",
-    ];
+    let own = ["CustomResourceDefinition", "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod"];
     kind.subresource("status").is_some() && !own.contains(&kind.name)
 }
 
@@ -201,8 +225,12 @@ pub(super) fn prepare_update(
             nodes::drop_disabled(tree, Some(old), settings);
         }
     }
-    if kind.name == "DaemonSet" {
-        workloads::count_templates(tree, Some(old));
+    match kind.name {
+        "DaemonSet" => workloads::count_templates(tree, Some(old)),
+        "EndpointSlice" => endpoint_slices::drop_fields(tree, old, settings),
+        "Service" => services::drop_fields(tree, old),
+        "Job" => jobs::default_labels(tree),
+        _ => {}
     }
     if (kind.name, subresource) == ("PersistentVolume", "status") {
         storage_kinds::time_phase(tree, old, now);
@@ -265,16 +293,24 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("Event", _) => others::new_event(tree, wording, &mut errors),
                 ("Namespace", _) => meta::namespace(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
-                ("CSINode", _) => others::csi_node(tree, &mut errors),
+                ("CSINode", _) => others::csi_node(tree, wording, &mut errors),
                 ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),
                 ("PersistentVolume", _) => storage::volume(tree, wording, &mut errors),
                 ("PersistentVolumeClaim", _) => storage::claim(tree, wording, &mut errors),
                 ("StorageClass", _) => storage::class(tree, wording, &mut errors),
-                ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
+                ("CSIDriver", _) => storage::driver(tree, &mut errors),
                 ("CertificateSigningRequest", _) => certificates::validate(tree, &mut errors),
+                ("EndpointSlice", _) => {
+                    endpoint_slice::validate(tree, &NULL, wording, ip::Reading::of(settings), &mut errors);
+                }
+                ("Job", _) => job::job(tree, wording, pod::Rules::of(settings), &mut errors),
+                ("CronJob", _) => job::cron_job(tree, &NULL, wording, pod::Rules::of(settings), &mut errors),
                 ("Secret", _) => others::secret(tree, &mut errors),
+                ("ConfigMap", _) => others::config_map(tree, &mut errors),
+                ("LimitRange", _) => quota::limit_range(tree, wording, &mut errors),
+                ("ResourceQuota", _) => quota::quota(tree, wording, &mut errors),
                 ("CustomResourceDefinition", _) => custom::check(tree, &mut errors),
-                ("Service", _) => others::service(tree, wording, &mut errors),
+                ("Service", _) => service::create(tree, settings, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", _) => {
                     workload::validate(kind.name, tree, wording, pod::Rules::of(settings), &mut errors);
                 }
@@ -325,7 +361,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("Namespace", "status") => namespace_status(tree, old, &mut errors),
                 ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
                 ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
-                ("CSINode", _) => others::csi_node(tree, &mut errors),
+                ("CSINode", _) => others::csi_node(tree, wording, &mut errors),
                 ("CustomResourceDefinition", "") => custom::check_change(tree, old, &mut errors),
                 ("CertificateSigningRequest", _) => {
                     certificates::validate_update(subresource, tree, old, &mut errors);
@@ -333,9 +369,15 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("PersistentVolume", "") => storage::volume_update(tree, old, wording, &mut errors),
                 ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, &mut errors),
                 ("StorageClass", _) => storage::class_update(tree, old, &mut errors),
-                ("CSIDriver", _) => storage::driver(tree, wording, &mut errors),
+                ("CSIDriver", _) => storage::driver(tree, &mut errors),
                 ("VolumeAttachment", _) => storage::attachment_update(tree, old, &mut errors),
-                ("Service", "") => others::service(tree, wording, &mut errors),
+                ("EndpointSlice", _) => {
+                    errors.extend(meta::validate(kind, tree, wording));
+                    endpoint_slice::validate(tree, old, wording, ip::Reading::of(settings), &mut errors);
+                }
+                ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), &mut errors),
+                ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), &mut errors),
+                ("Service", "") => service::update(tree, old, settings, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
                     if !tree.get("spec").is_same_allocation(old.get("spec")) {
                         workload::validate(kind.name, tree, wording, pod::Rules::of(settings), &mut errors);

@@ -9,14 +9,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::validation::meta;
+use super::validation::{ip, meta};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
-/// Returns the warnings about an object that is written.
-pub(super) fn of(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
+/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Whose addresses are not looked at. Source: pkg/controller/{endpointslice,endpointslicemirroring} (v1.34),
+/// `ControllerName`.
+const WRITERS: [&str; 2] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
+
+/// Returns the warnings about an object that is written: new, or in place of an old one.
+pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     match kind.name {
         "Node" => {
@@ -52,9 +59,80 @@ pub(super) fn of(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
                 ));
             }
         }
+        "PersistentVolumeClaim" => {
+            for list in ["requests", "limits"] {
+                let amount = tree.at(&["spec", "resources", list, "storage"]);
+                let parts = Quantity::from_json(amount).map_or(0, |amount| amount.milli_value() % 1000);
+                if let Some(text) = amount.as_str().filter(|_| parts != 0) {
+                    let path = format!("spec.resources.{list}[storage]");
+                    warnings.push(format!("{path}: fractional byte value {text:?} is invalid, must be an integer"));
+                }
+            }
+        }
+        "Service" => service(tree.get("spec"), settings, &mut warnings),
+        "Job" | "CronJob" if old.is_null() => pod_names(tree, meta::wording(settings), &mut warnings),
+        "EndpointSlice" => endpoint_slice(tree, old, settings, &mut warnings),
         _ => {}
     }
     warnings
+}
+
+/// Source: pkg/registry/discovery/endpointslice/strategy.go (v1.34), `WarningsOnCreate`, `WarningsOnUpdate`.
+fn endpoint_slice(tree: &Json, old: &Json, settings: &Settings, warnings: &mut Vec<String>) {
+    if old.is_null() && tree.get("addressType").as_str() == Some("FQDN") {
+        warnings.push(String::from("spec.addressType: FQDN endpoints are deprecated"));
+    }
+    let manager = tree.at(&["metadata", "labels", MANAGED_BY]).as_str();
+    if ip::Reading::of(settings) == ip::Reading::Old || manager.is_some_and(|manager| WRITERS.contains(&manager)) {
+        return;
+    }
+    for (at, endpoint) in tree.get("endpoints").items().iter().enumerate() {
+        for (place, address) in endpoint.get("addresses").items().iter().enumerate() {
+            let path = format!("endpoints[{at}].addresses[{place}]");
+            warnings.extend(address.as_str().and_then(|address| ip::warning(address, &path)));
+        }
+    }
+}
+
+/// Source: pkg/registry/batch/{job,cronjob}/strategy.go (v1.34), `WarningsOnCreate`.
+fn pod_names(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
+    let problems = names::label(tree.at(&["metadata", "name"]).as_str().unwrap_or(""), wording);
+    if !problems.is_empty() {
+        warnings.push(format!(
+            "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS \
+             label is recommended: [{}]",
+            problems.join(" ")
+        ));
+    }
+}
+
+/// Source: pkg/api/service/warnings.go (v1.34), `GetWarningsForService`.
+fn service(spec: &Json, settings: &Settings, warnings: &mut Vec<String>) {
+    let is = |field: &str, word: &str| spec.get(field).as_str() == Some(word);
+    let is_set = |field: &str| !spec.get(field).is_empty() && !is(field, "");
+    let is_headless = is("type", "ClusterIP") && is("clusterIP", "None");
+    let warns = ip::Reading::of(settings) != ip::Reading::Old;
+    let of_list = |field: &'static str| {
+        let addresses = spec.get(field).items().iter().enumerate();
+        addresses.filter_map(move |(at, address)| ip::warning(address.as_str()?, &format!("spec.{field}[{at}]")))
+    };
+    warnings.extend(of_list("clusterIPs").filter(|_| warns));
+    let ignored = [
+        (is_headless && is_set("loadBalancerIP"), "spec.loadBalancerIP is ignored for headless services"),
+        (is_headless && is_set("externalIPs"), "spec.externalIPs is ignored for headless services"),
+        (is_headless && !is("sessionAffinity", "None"), "spec.SessionAffinity is ignored for headless services"),
+    ];
+    warnings.extend(ignored.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| String::from(warning)));
+    warnings.extend(of_list("externalIPs").filter(|_| warns));
+    let address = spec.get("loadBalancerIP").as_str().filter(|_| warns);
+    warnings.extend(address.and_then(|address| ip::warning(address, "spec.loadBalancerIP")));
+    let is_external = is("type", "ExternalName");
+    if is_external && is_set("externalIPs") {
+        warnings.push(String::from("spec.externalIPs is ignored when spec.type is \"ExternalName\""));
+    }
+    if !is_external && is_set("externalName") {
+        warnings.push(String::from("spec.externalName is ignored when spec.type is not \"ExternalName\""));
+    }
 }
 
 fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {

@@ -14,7 +14,7 @@ pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.gene
 
 /// Sets what the API's defaults set.
 pub(super) fn default(kind: &str, tree: &mut Json) {
-    default_template(tree);
+    default_template(tree.entry(&["spec"]));
     if kind == "StatefulSet" {
         default_claims(tree);
     }
@@ -83,12 +83,12 @@ fn default_selector(tree: &mut Json) {
     }
 }
 
-/// Sets the defaults of the pods of a template; those of a Pod alone are left to its creation.
-fn default_template(tree: &mut Json) {
-    if !tree.at(&["spec", "template", "spec"]).is_object() {
+/// Sets the defaults of the pods of a specification's template; those of a Pod alone are left to its creation.
+pub(super) fn default_template(spec: &mut Json) {
+    if !spec.at(&["template", "spec"]).is_object() {
         return;
     }
-    pods::default_template(tree.entry(&["spec", "template"]));
+    pods::default_template(spec.entry(&["template"]));
 }
 
 /// Sets the defaults of the claims that a StatefulSet makes for its Pods, which say what they are.

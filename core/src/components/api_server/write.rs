@@ -100,20 +100,16 @@ impl ApiServer {
         let managers = tree.remove(&["metadata", "managedFields"]);
         admission::create(self, kind, origin, &mut tree)?;
         drop_system_fields(&mut tree, options.dry_run)?;
+        self.allocate(kind, &mut tree, &NULL, options.dry_run)?;
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
+        let generated = self.name_new(info, &mut tree);
         strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
         if kind.name == "CertificateSigningRequest" {
             certificates::note_requester(&mut tree, &origin.identity);
         }
         if strategy::resets_status(kind) {
             put(&mut tree, &["status"], self.empty(kind).get("status"));
-        }
-        let base = tree.at(&["metadata", "generateName"]).as_text().cloned().unwrap_or_default();
-        let generated = given_name.is_empty() && !base.is_empty();
-        if generated {
-            self.generate_name(info, &base, &mut tree);
-            strategy::default(kind, &mut tree);
         }
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         let mut errors = strategy::validate_create(kind, &tree, &self.settings);
@@ -126,10 +122,11 @@ impl ApiServer {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));
         }
-        let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
+        let warnings = as_headers(&super::warnings::of(kind, &tree, &NULL, &self.settings));
         if let Some(managers) = managers {
             tree.set(&["metadata", "managedFields"], managers);
         }
+        strategy::default_stored(kind, &mut tree);
         if options.dry_run {
             return Ok((Object::as_received(tree), warnings));
         }
@@ -227,6 +224,9 @@ impl ApiServer {
         }
         admission::update(self, info, origin, &old, &mut tree)?;
         self.check_version(kind, &tree, current, &info.name)?;
+        if info.subresource.is_empty() {
+            self.allocate(kind, &mut tree, &old, options.dry_run)?;
+        }
         strategy::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
         keep_system_fields(&mut tree, &old);
         let mut errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
@@ -235,7 +235,7 @@ impl ApiServer {
             return Err(status::invalid(kind, &info.name, &errors));
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
-        let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
+        let warnings = as_headers(&super::warnings::of(kind, &tree, &old, &self.settings));
         if is_same_but_times(&tree, &old) {
             return Ok((current.clone(), warnings));
         }

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use super::go_names::go_name;
 use super::{Field, FieldType, Presence, Schema, Struct};
 use crate::objects::quantity::Quantity;
-use crate::objects::{Json, NULL, Text, time};
+use crate::objects::{Json, NULL, Text, base64, time};
 
 /// An object that was understood.
 #[derive(Clone, Debug)]
@@ -197,6 +197,7 @@ impl<'a> SchemaDecoder<'a> {
             | (FieldType::Str, Json::Str(_))
             | (FieldType::Bool, Json::Bool(_))
             | (FieldType::Int, Json::Int(_)) => Ok(value.clone()),
+            (FieldType::Bytes, Json::Str(text)) => bytes(text).map(Json::text),
             (FieldType::Float, Json::Int(_) | Json::Float(_))
             | (FieldType::IntOrString, Json::Int(_) | Json::Str(_)) => Ok(value.clone()),
             (FieldType::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
@@ -295,6 +296,7 @@ pub(super) fn wanted_type(
 fn go_type(schema: &Schema, kind: &FieldType) -> String {
     match kind {
         FieldType::Str | FieldType::Time | FieldType::MicroTime => "string".to_owned(),
+        FieldType::Bytes => "[]uint8".to_owned(),
         FieldType::Int => "int64".to_owned(),
         FieldType::Int32 => "int32".to_owned(),
         FieldType::Bool => "bool".to_owned(),
@@ -315,7 +317,12 @@ fn zero(kind: &FieldType) -> Json {
         FieldType::Float => Json::Int(0),
         FieldType::Bool => Json::Bool(false),
         FieldType::Quantity => Json::text(Text::of("0")),
-        FieldType::Time | FieldType::MicroTime | FieldType::Any | FieldType::List(_) | FieldType::Map(_) => Json::Null,
+        FieldType::Bytes
+        | FieldType::Time
+        | FieldType::MicroTime
+        | FieldType::Any
+        | FieldType::List(_)
+        | FieldType::Map(_) => Json::Null,
         FieldType::Object(_) => Json::object(),
     }
 }
@@ -332,6 +339,14 @@ fn is_canonical(text: &str) -> bool {
         "" | "m" | "k" | "M" | "G" => count % 1000 != 0,
         "Ki" | "Mi" | "Gi" => count % 1024 != 0,
         _ => false,
+    }
+}
+
+/// Reads bytes; they are printed in base64 without line breaks.
+pub(super) fn bytes(text: &str) -> Result<Text, DecodeError> {
+    match base64::problem(text) {
+        Some(at) => Err(DecodeError(format!("illegal base64 data at input byte {at}"))),
+        None => Ok(Text::from(base64::encode(&base64::decode(text).unwrap_or_default()))),
     }
 }
 

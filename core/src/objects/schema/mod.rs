@@ -59,6 +59,8 @@ pub struct Field {
 pub enum FieldType {
     /// A string.
     Str,
+    /// Bytes, as a string in base64.
+    Bytes,
     /// A number without a fraction, of 64 bits.
     Int,
     /// A number without a fraction, of 32 bits.
@@ -253,7 +255,8 @@ fn parse_kind(text: &str, names: &Names) -> FieldType {
         return FieldType::Map(Box::new(parse_kind(item, names)));
     }
     match text {
-        "str" | "bytes" => FieldType::Str,
+        "str" => FieldType::Str,
+        "bytes" => FieldType::Bytes,
         "int" => FieldType::Int,
         "int32" => FieldType::Int32,
         "bool" => FieldType::Bool,

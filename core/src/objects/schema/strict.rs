@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::decode::{DecodeError, quantity, read_micro_time, read_time, wanted_type};
+use super::decode::{DecodeError, bytes, quantity, read_micro_time, read_time, wanted_type};
 use super::{FieldType, Schema, Struct};
 use crate::objects::{Text, WrittenJson};
 
@@ -80,6 +80,11 @@ impl StrictReader<'_> {
             | (FieldType::Str | FieldType::IntOrString, WrittenJson::Str(_))
             | (FieldType::Bool, WrittenJson::Bool(_))
             | (FieldType::Float, WrittenJson::Number(_)) => {}
+            (FieldType::Bytes, WrittenJson::Str(text)) => {
+                if let Err(error) = bytes(text) {
+                    self.wrong.get_or_insert(error);
+                }
+            }
             (FieldType::Any, _) => self.anything(value),
             (FieldType::Int, WrittenJson::Number(digits)) if digits.parse::<i64>().is_ok() => {}
             (FieldType::Int32, WrittenJson::Number(digits)) if digits.parse::<i32>().is_ok() => {}

@@ -90,7 +90,9 @@ CSIDriverSpec = attachRequired:bool* podInfoOnMount:bool* volumeLifecycleModes:[
     fsGroupPolicy:str* tokenRequests:[CSITokenRequest] requiresRepublish:bool* seLinuxMount:bool*\n\
 CSITokenRequest = audience:str! expirationSeconds:int*\n\
 StorageClass = kind:str apiVersion:str metadata:ObjectMeta provisioner:str! parameters:{str} reclaimPolicy:str* \
-    mountOptions:[str] allowVolumeExpansion:bool* volumeBindingMode:str* allowedTopologies:[any]\n\
+    mountOptions:[str] allowVolumeExpansion:bool* volumeBindingMode:str* allowedTopologies:[TopologySelectorTerm]\n\
+TopologySelectorTerm = matchLabelExpressions:[TopologySelectorLabelRequirement]\n\
+TopologySelectorLabelRequirement = key:str! values:[str]!\n\
 VolumeAttachment = kind:str apiVersion:str metadata:ObjectMeta spec:VolumeAttachmentSpec! \
     status:VolumeAttachmentStatus\n\
 VolumeAttachmentSpec = attacher:str! source:VolumeAttachmentSource! nodeName:str!\n\
@@ -100,22 +102,28 @@ VolumeError = time:time message:str\n\
 \n\
 PersistentVolume = kind:str apiVersion:str metadata:ObjectMeta spec:PersistentVolumeSpec \
     status:PersistentVolumeStatus\n\
-PersistentVolumeSpec = capacity:{quantity} csi:CSIPersistentVolumeSource* hostPath:HostPathVolumeSource* local:any \
-    nfs:any iscsi:any fc:any gcePersistentDisk:any awsElasticBlockStore:any glusterfs:any rbd:any cinder:any \
-    cephfs:any flocker:any flexVolume:any azureFile:any vsphereVolume:any quobyte:any azureDisk:any \
-    photonPersistentDisk:any portworxVolume:any scaleIO:any storageos:any accessModes:[str] \
+PersistentVolumeSpec = capacity:{quantity} csi:CSIPersistentVolumeSource* hostPath:HostPathVolumeSource* \
+    local:LocalVolumeSource* nfs:NFSVolumeSource* iscsi:any fc:any gcePersistentDisk:any awsElasticBlockStore:any \
+    glusterfs:any rbd:any cinder:any cephfs:any flocker:any flexVolume:any azureFile:any vsphereVolume:any \
+    quobyte:any azureDisk:any photonPersistentDisk:any portworxVolume:any scaleIO:any storageos:any accessModes:[str] \
     claimRef:ObjectReference* persistentVolumeReclaimPolicy:str storageClassName:str mountOptions:[str] \
     volumeMode:str* nodeAffinity:VolumeNodeAffinity* volumeAttributesClassName:str*\n\
 CSIPersistentVolumeSource = driver:str! volumeHandle:str! readOnly:bool fsType:str volumeAttributes:{str} \
-    controllerPublishSecretRef:any nodeStageSecretRef:any nodePublishSecretRef:any controllerExpandSecretRef:any \
-    nodeExpandSecretRef:any\n\
+    controllerPublishSecretRef:SecretReference* nodeStageSecretRef:SecretReference* \
+    nodePublishSecretRef:SecretReference* controllerExpandSecretRef:SecretReference* \
+    nodeExpandSecretRef:SecretReference*\n\
+SecretReference = name:str namespace:str\n\
+LocalVolumeSource = path:str! fsType:str*\n\
+NFSVolumeSource = server:str! path:str! readOnly:bool\n\
 VolumeNodeAffinity = required:NodeSelector*\n\
 PersistentVolumeStatus = phase:str message:str reason:str lastPhaseTransitionTime:time*\n\
 PersistentVolumeClaim = kind:str apiVersion:str metadata:ObjectMeta spec:PersistentVolumeClaimSpec \
     status:PersistentVolumeClaimStatus\n\
 PersistentVolumeClaimSpec = accessModes:[str] selector:LabelSelector* resources:VolumeResourceRequirements \
-    volumeName:str storageClassName:str* volumeMode:str* dataSource:any dataSourceRef:any \
-    volumeAttributesClassName:str*\n\
+    volumeName:str storageClassName:str* volumeMode:str* dataSource:TypedLocalObjectReference* \
+    dataSourceRef:TypedObjectReference* volumeAttributesClassName:str*\n\
+TypedLocalObjectReference = apiGroup:any! kind:str! name:str!\n\
+TypedObjectReference = apiGroup:any! kind:str! name:str! namespace:str*\n\
 VolumeResourceRequirements = limits:{quantity} requests:{quantity}\n\
 PersistentVolumeClaimStatus = phase:str accessModes:[str] capacity:{quantity} \
     conditions:[PersistentVolumeClaimCondition]@type allocatedResources:{quantity} allocatedResourceStatuses:{str} \
@@ -251,12 +259,16 @@ ReplicationControllerSpec = replicas:int32* minReadySeconds:int32 selector:{str}
 Service = kind:str apiVersion:str metadata:ObjectMeta spec:ServiceSpec status:ServiceStatus\n\
 ServiceSpec = ports:[ServicePort]@port selector:{str} clusterIP:str clusterIPs:[str] type:str externalIPs:[str] \
     sessionAffinity:str loadBalancerIP:str loadBalancerSourceRanges:[str] externalName:str externalTrafficPolicy:str \
-    healthCheckNodePort:int32 publishNotReadyAddresses:bool sessionAffinityConfig:any ipFamilies:[str] \
-    ipFamilyPolicy:str* allocateLoadBalancerNodePorts:bool* loadBalancerClass:str* internalTrafficPolicy:str* \
-    trafficDistribution:str*\n\
+    healthCheckNodePort:int32 publishNotReadyAddresses:bool sessionAffinityConfig:SessionAffinityConfig* \
+    ipFamilies:[str] ipFamilyPolicy:str* allocateLoadBalancerNodePorts:bool* loadBalancerClass:str* \
+    internalTrafficPolicy:str* trafficDistribution:str*\n\
+SessionAffinityConfig = clientIP:ClientIPConfig*\n\
+ClientIPConfig = timeoutSeconds:int32*\n\
 ServicePort = name:str protocol:str appProtocol:str* port:int32! targetPort:intstr nodePort:int32\n\
 ServiceStatus = loadBalancer:LoadBalancerStatus conditions:[Condition]@type\n\
-LoadBalancerStatus = ingress:[any]\n\
+LoadBalancerStatus = ingress:[LoadBalancerIngress]\n\
+LoadBalancerIngress = ip:str hostname:str ipMode:str* ports:[PortStatus]\n\
+PortStatus = port:int32! protocol:str! error:str*\n\
 StatefulSet = kind:str apiVersion:str metadata:ObjectMeta spec:StatefulSetSpec status:StatefulSetStatus\n\
 StatefulSetSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec volumeClaimTemplates:[any] \
     serviceName:str! podManagementPolicy:str updateStrategy:StatefulSetUpdateStrategy revisionHistoryLimit:int32* \
@@ -270,16 +282,54 @@ StatefulSetOrdinals = start:int32!\n\
 StatefulSetStatus = observedGeneration:int replicas:int32! readyReplicas:int32 currentReplicas:int32 \
     updatedReplicas:int32 currentRevision:str updateRevision:str collisionCount:int32* \
     conditions:[WorkloadCondition]@type availableReplicas:int32!\n\
-Job = kind:str apiVersion:str metadata:ObjectMeta spec:any status:JobStatus\n\
-JobStatus = conditions:[any]@type startTime:time* completionTime:time* active:int32 succeeded:int32 \
-    terminating:int32* failed:int32 completedIndexes:str failedIndexes:str* uncountedTerminatedPods:any ready:int32*\n\
+Job = kind:str apiVersion:str metadata:ObjectMeta spec:JobSpec status:JobStatus\n\
+JobSpec = parallelism:int32* completions:int32* activeDeadlineSeconds:int* podFailurePolicy:PodFailurePolicy* \
+    successPolicy:SuccessPolicy* backoffLimit:int32* backoffLimitPerIndex:int32* maxFailedIndexes:int32* \
+    selector:LabelSelector* manualSelector:bool* template:PodTemplateSpec! ttlSecondsAfterFinished:int32* \
+    completionMode:str* suspend:bool* podReplacementPolicy:str* managedBy:str*\n\
+PodFailurePolicy = rules:[PodFailurePolicyRule]!\n\
+PodFailurePolicyRule = action:str! onExitCodes:PodFailurePolicyOnExitCodesRequirement* \
+    onPodConditions:[PodFailurePolicyOnPodConditionsPattern]\n\
+PodFailurePolicyOnExitCodesRequirement = containerName:str* operator:str! values:[int32]!\n\
+PodFailurePolicyOnPodConditionsPattern = type:str! status:str!\n\
+SuccessPolicy = rules:[SuccessPolicyRule]!\n\
+SuccessPolicyRule = succeededIndexes:str* succeededCount:int32*\n\
+JobStatus = conditions:[JobCondition]@type startTime:time* completionTime:time* active:int32 succeeded:int32 \
+    failed:int32 terminating:int32* completedIndexes:str failedIndexes:str* \
+    uncountedTerminatedPods:UncountedTerminatedPods* ready:int32*\n\
+JobCondition = type:str! status:str! lastProbeTime:time lastTransitionTime:time reason:str message:str\n\
+UncountedTerminatedPods = succeeded:[str] failed:[str]\n\
+CronJob = kind:str apiVersion:str metadata:ObjectMeta spec:CronJobSpec status:CronJobStatus\n\
+CronJobSpec = schedule:str! timeZone:str* startingDeadlineSeconds:int* concurrencyPolicy:str suspend:bool* \
+    jobTemplate:JobTemplateSpec! successfulJobsHistoryLimit:int32* failedJobsHistoryLimit:int32*\n\
+JobTemplateSpec = metadata:ObjectMeta spec:JobSpec\n\
+CronJobStatus = active:[ObjectReference] lastScheduleTime:time* lastSuccessfulTime:time*\n\
 EndpointSlice = kind:str apiVersion:str metadata:ObjectMeta addressType:str! endpoints:[Endpoint]! \
     ports:[EndpointPort]!\n\
 Endpoint = addresses:[str]! conditions:EndpointConditions hostname:str* targetRef:ObjectReference* \
-    deprecatedTopology:{str} nodeName:str* zone:str* hints:any\n\
+    deprecatedTopology:{str} nodeName:str* zone:str* hints:EndpointHints*\n\
+EndpointHints = forZones:[ForZone]\n\
+ForZone = name:str!\n\
 EndpointConditions = ready:bool* serving:bool* terminating:bool*\n\
 EndpointPort = name:str* protocol:str* port:int32* appProtocol:str*\n\
-ConfigMap = kind:str apiVersion:str metadata:ObjectMeta immutable:bool* data:{str} binaryData:{str}\n\
-ServiceAccount = kind:str apiVersion:str metadata:ObjectMeta secrets:[any]@name \
+ConfigMap = kind:str apiVersion:str metadata:ObjectMeta immutable:bool* data:{str} binaryData:{bytes}\n\
+Secret = kind:str apiVersion:str metadata:ObjectMeta immutable:bool* data:{bytes} stringData:{str} type:str\n\
+LimitRange = kind:str apiVersion:str metadata:ObjectMeta spec:LimitRangeSpec\n\
+LimitRangeSpec = limits:[LimitRangeItem]!\n\
+LimitRangeItem = type:str! max:{quantity} min:{quantity} default:{quantity} defaultRequest:{quantity} \
+    maxLimitRequestRatio:{quantity}\n\
+ResourceQuota = kind:str apiVersion:str metadata:ObjectMeta spec:ResourceQuotaSpec status:ResourceQuotaStatus\n\
+ResourceQuotaSpec = hard:{quantity} scopes:[str] scopeSelector:ScopeSelector*\n\
+ScopeSelector = matchExpressions:[ScopedResourceSelectorRequirement]\n\
+ScopedResourceSelectorRequirement = scopeName:str! operator:str! values:[str]\n\
+ResourceQuotaStatus = hard:{quantity} used:{quantity}\n\
+CertificateSigningRequest = kind:str apiVersion:str metadata:ObjectMeta spec:CertificateSigningRequestSpec! \
+    status:CertificateSigningRequestStatus\n\
+CertificateSigningRequestSpec = request:bytes! signerName:str! expirationSeconds:int32* usages:[str] username:str \
+    uid:str groups:[str] extra:{any}\n\
+CertificateSigningRequestStatus = conditions:[CertificateSigningRequestCondition] certificate:bytes\n\
+CertificateSigningRequestCondition = type:str! status:str! reason:str message:str lastUpdateTime:time \
+    lastTransitionTime:time\n\
+ServiceAccount = kind:str apiVersion:str metadata:ObjectMeta secrets:[ObjectReference]@name \
     imagePullSecrets:[LocalObjectReference]@name automountServiceAccountToken:bool*\n\
 ";

@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "jobs-name-their-manager",
+            YES,
+            "pkg/features/kube_features.go, pkg/registry/batch/job/strategy.go (v1.32), JobManagedBy",
+        ),
+        row(
+            SINCE,
             "drain-ends-at-its-timeout",
             YES,
             "kubectl pkg/drain/drain.go (v1.31, v1.32), waitForDelete",

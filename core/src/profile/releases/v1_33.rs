@@ -21,7 +21,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/registry/networking/rest/storage_settings.go (v1.33), gate MultiCIDRServiceAllocator",
         ),
-        row(SINCE, "ambiguous-cidrs-warn", YES, ""),
+        row(
+            SINCE,
+            "ambiguous-cidrs-warn",
+            YES,
+            "k8s.io/apimachinery pkg/util/validation/ip.go (v1.34), GetWarningsForCIDR",
+        ),
+        row(
+            SINCE,
+            "unusual-addresses-warn",
+            YES,
+            "pkg/apis/discovery/validation/validation.go (v1.32, v1.33), validateEndpoints",
+        ),
         row(
             SINCE,
             "discovery-has-beta-form",
@@ -142,6 +153,10 @@ PodCondition + observedGeneration:int\n\
 PodStatus + observedGeneration:int\n\
 NodeSystemInfo + swap:NodeSwapStatus*\n\
 DeploymentStatus + terminatingReplicas:int32*\n\
+CSIDriverSpec + nodeAllocatableUpdatePeriodSeconds:int*\n\
+VolumeError + errorCode:int32*\n\
+EndpointHints + forNodes:[ForNode]\n\
+ForNode = name:str!\n\
 ReplicaSetStatus + terminatingReplicas:int32*\n\
 ",
     roles: "\

@@ -11,6 +11,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "volume-attributes-classes-are-kept",
+            YES,
+            "pkg/features/kube_features.go (v1.34), VolumeAttributesClass",
+        ),
+        row(
+            SINCE,
+            "endpoint-hints-name-nodes",
+            YES,
+            "pkg/features/kube_features.go (v1.34), PreferSameTrafficDistribution",
+        ),
+        row(
+            SINCE,
             "first-v1-of-1.33-is-stored",
             YES,
             "k8s.io/apiserver pkg/server/storage/resource_encoding_config.go (v1.34)",

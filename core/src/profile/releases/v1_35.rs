@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "csi-drivers-time-recounts",
+            YES,
+            "pkg/features/kube_features.go (v1.35), MutableCSINodeAllocatableCount",
+        ),
+        row(
+            SINCE,
             "drain-reads-refused-pods-again",
             YES,
             "kubectl pkg/drain/drain.go (v1.34, v1.35), evictPods",
@@ -124,6 +130,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "TaintTolerationComparisonOperators", ALPHA),
     ],
     fields: "\
+CSIDriverSpec + serviceAccountTokenInSecrets:bool*\n\
 NodeStatus + declaredFeatures:[str]\n\
 PodSpec + workloadRef:any\n\
 PodStatus + allocatedResources:{quantity} resources:ResourceRequirements*\n\

@@ -10,6 +10,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "service-names-are-labels",
+            YES,
+            "pkg/features/kube_features.go (v1.36), RelaxedServiceNameValidation",
+        ),
+        row(
+            SINCE,
             "mutating-admission-policies-are-served",
             YES,
             "pkg/registry/admissionregistration/rest/storage_apiserver.go (v1.36)",

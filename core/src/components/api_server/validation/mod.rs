@@ -5,7 +5,12 @@
 
 mod amount;
 mod container;
+mod cron;
+pub(super) mod endpoint_slice;
 pub(super) mod event;
+pub(super) mod ip;
+pub(super) mod job;
+mod job_policies;
 pub(super) mod lease;
 pub(super) mod meta;
 pub(super) mod node;
@@ -15,7 +20,9 @@ pub(super) mod pod;
 mod pod_details;
 pub(super) mod pod_resources;
 pub(super) mod pod_update;
+pub(super) mod quota;
 mod selector;
+pub(super) mod service;
 pub(super) mod storage;
 pub(super) mod workload;
 pub(super) mod workload_status;
@@ -25,8 +32,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::json;
+use crate::objects::names::{self, Wording};
 use crate::objects::{Json, time};
 use crate::profile::Settings;
+
+/// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
+const DRIVER_NAME_MAX: usize = 63;
 
 /// What is wrong with a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -202,6 +213,22 @@ fn one_of(field: &str, value: &str, supported: &[&str], errors: &mut Vec<FieldEr
 
 fn is_blank(value: &Json) -> bool {
     value.as_str().unwrap_or("").is_empty()
+}
+
+/// Adds what is wrong with a text.
+fn invalid(problems: Vec<String>, path: &str, value: &str, errors: &mut Vec<FieldError>) {
+    errors.extend(problems.into_iter().map(|problem| FieldError::invalid_text(path, value, problem)));
+}
+
+/// Checks the name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
+fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    if name.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    }
+    if name.len() > DRIVER_NAME_MAX {
+        errors.push(FieldError::too_long(path, format!("may not be more than {DRIVER_NAME_MAX} bytes")));
+    }
+    invalid(names::subdomain(&name.to_lowercase(), wording), path, name, errors);
 }
 
 /// Prints a list of texts as Go's `%#v` does.

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, amount, meta, selector};
+use super::{FieldError, Problem, amount, driver_name, invalid, meta, selector};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -121,7 +121,7 @@ pub(in super::super) fn priority_class(tree: &Json, errors: &mut Vec<FieldError>
         errors.push(FieldError::forbidden("value", why));
     }
     if let Some(policy) = tree.get("preemptionPolicy").as_str() {
-        let policies = ["Never", "PreemptLowerPriority"];
+        let policies = ["PreemptLowerPriority", "Never"];
         if !policies.contains(&policy) {
             errors.push(FieldError::not_supported("preemptionPolicy", policy, &policies));
         }
@@ -129,19 +129,27 @@ pub(in super::super) fn priority_class(tree: &Json, errors: &mut Vec<FieldError>
 }
 
 /// Checks a CSINode.
-pub(in super::super) fn csi_node(tree: &Json, errors: &mut Vec<FieldError>) {
+pub(in super::super) fn csi_node(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let drivers = tree.at(&["spec", "drivers"]).items();
     for (at, driver) in drivers.iter().enumerate() {
         let path = format!("spec.drivers[{at}]");
         let name = driver.get("name");
-        if super::is_blank(name) {
-            errors.push(FieldError::required(format!("{path}.name"), ""));
-        }
+        driver_name(name.as_str().unwrap_or(""), &format!("{path}.name"), wording, errors);
         if super::is_blank(driver.get("nodeID")) {
             errors.push(FieldError::required(format!("{path}.nodeID"), ""));
         }
         if drivers[..at].iter().any(|other| other.get("name") == name) {
             errors.push(FieldError::duplicate(format!("{path}.name"), name));
+        }
+        let keys: Vec<&str> = driver.get("topologyKeys").items().iter().map(|key| key.as_str().unwrap_or("")).collect();
+        for (at, key) in keys.iter().enumerate() {
+            if key.is_empty() {
+                errors.push(FieldError::required(path.as_str(), ""));
+            }
+            if keys[..at].contains(key) {
+                errors.push(FieldError::duplicate(path.as_str(), &Json::from(*key)));
+            }
+            invalid(names::qualified(key, wording), &path, key, errors);
         }
         let count = driver.at(&["allocatable", "count"]);
         if count.as_i64().is_some_and(|count| count < 0) {
@@ -162,7 +170,6 @@ pub(in super::super) fn volume_attachment(
     let spec = tree.get("spec");
     let text = |field: &str| spec.get(field).as_str().unwrap_or("");
     let attacher = text("attacher");
-    let lower = attacher.to_lowercase();
     if attacher.is_empty() {
         errors.push(FieldError::required("spec.attacher", ""));
     }
@@ -189,17 +196,51 @@ pub(in super::super) fn volume_attachment(
     if settings.profile().is("volume-attachments-are-checked-once") && attacher.is_empty() {
         return;
     }
-    if attacher.is_empty() {
-        errors.push(FieldError::required("spec.attacher", ""));
+    driver_name(attacher, "spec.attacher", wording, errors);
+    if let Some(name) = volume.as_str() {
+        invalid(names::subdomain(name, wording), "spec.source.persistentVolumeName", name, errors);
     }
-    for problem in names::subdomain(&lower, wording) {
-        errors.push(FieldError::invalid_text("spec.attacher", &lower, problem));
+}
+
+/// Source: pkg/apis/core/types.go (v1.34), `ServiceAccountNameKey`.
+const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+
+/// Checks the keys of a map of data.
+fn config_keys(tree: &Json, field: &str, errors: &mut Vec<FieldError>) {
+    for (key, _) in tree.get(field).fields() {
+        invalid(names::config_key(key), &format!("{field}[{key}]"), key, errors);
     }
+}
+
+/// Checks a ConfigMap. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateConfigMap`.
+pub(in super::super) fn config_map(tree: &Json, errors: &mut Vec<FieldError>) {
+    config_keys(tree, "data", errors);
+    for (key, _) in tree.get("data").fields().filter(|(key, _)| !tree.get("binaryData").get(key).is_null()) {
+        let why = "duplicate of key present in binaryData";
+        errors.push(FieldError::invalid_text(format!("data[{key}]"), key, why));
+    }
+    config_keys(tree, "binaryData", errors);
 }
 
 /// Checks that a Secret has the keys of its type. Source: pkg/apis/core/validation/validation.go (v1.34),
 /// `ValidateSecret`.
 pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {
+    config_keys(tree, "data", errors);
+    match tree.get("type").as_str() {
+        Some("kubernetes.io/service-account-token")
+            if super::is_blank(tree.at(&["metadata", "annotations", ACCOUNT_NAME])) =>
+        {
+            errors.push(FieldError::required(format!("metadata.annotations[{ACCOUNT_NAME}]"), ""));
+        }
+        Some("kubernetes.io/basic-auth")
+            if tree.at(&["data", "username"]).is_null() && tree.at(&["data", "password"]).is_null() =>
+        {
+            for key in ["username", "password"] {
+                errors.push(FieldError::required(format!("data[{key}]"), ""));
+            }
+        }
+        _ => {}
+    }
     let keys: &[&str] = match tree.get("type").as_str() {
         Some("kubernetes.io/tls") => &["tls.crt", "tls.key"],
         Some("kubernetes.io/ssh-auth") => &["ssh-privatekey"],
@@ -209,43 +250,6 @@ pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {
     };
     for key in keys.iter().filter(|key| tree.get("data").get(key).is_null()) {
         errors.push(FieldError::required(format!("data[{key}]"), ""));
-    }
-}
-
-/// Checks a Service: the labels that it selects, by equality alone, and its ports.
-///
-/// Source: pkg/apis/core/validation/validation.go (v1.34), `validateService`.
-pub(in super::super) fn service(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let spec = tree.get("spec");
-    let kind = spec.get("type").as_str().unwrap_or("ClusterIP");
-    let ports = spec.get("ports").items();
-    if ports.is_empty() && spec.get("clusterIP").as_str() != Some("None") && kind != "ExternalName" {
-        errors.push(FieldError::required("spec.ports", ""));
-    }
-    for (at, port) in ports.iter().enumerate() {
-        let path = format!("spec.ports[{at}]");
-        let name = port.get("name").as_str().unwrap_or("");
-        if name.is_empty() && ports.len() > 1 {
-            errors.push(FieldError::required(format!("{path}.name"), ""));
-        }
-        if !name.is_empty() {
-            for problem in names::label(name, wording) {
-                errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
-            }
-            if ports[..at].iter().any(|other| other.get("name").as_str() == Some(name)) {
-                errors.push(FieldError::duplicate(format!("{path}.name"), port.get("name")));
-            }
-        }
-        let number = port.get("port").as_i64().unwrap_or(0);
-        if !(1..=65535).contains(&number) {
-            let why = "must be between 1 and 65535, inclusive";
-            errors.push(FieldError::invalid(format!("{path}.port"), &Json::Int(number), why));
-        }
-    }
-    meta::validate_labels(spec.get("selector"), "spec.selector", wording, errors);
-    let kinds = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-    if !kinds.contains(&kind) {
-        errors.push(FieldError::not_supported("spec.type", kind, &kinds));
     }
 }
 

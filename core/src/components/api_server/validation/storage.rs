@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, is_blank, others, text};
+use super::{FieldError, Problem, driver_name, invalid, is_blank, others, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -43,8 +43,9 @@ const SOURCES: [&str; 22] = [
     "storageos",
     "csi",
 ];
-/// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
-const DRIVER_NAME_MAX: usize = 63;
+/// The shortest pause between counts of what a node may attach, in seconds. Source:
+/// pkg/apis/storage/validation/validation.go (v1.34), `validateNodeAllocatableUpdatePeriodSeconds`.
+const RECOUNT_SECONDS_MIN: i64 = 10;
 const POSITIVE: &str = "must be greater than zero";
 const IMMUTABLE: &str = "field is immutable";
 
@@ -73,19 +74,6 @@ fn positive(value: &Json, path: String, errors: &mut Vec<FieldError>) {
     let amount = Quantity::from_json(value);
     if amount.is_some_and(|amount| amount.is_negative() || amount.is_zero()) {
         errors.push(FieldError::invalid(path, value, POSITIVE));
-    }
-}
-
-fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    if name.is_empty() {
-        errors.push(FieldError::required(path, ""));
-    }
-    if name.len() > DRIVER_NAME_MAX {
-        errors.push(FieldError::too_long(path, format!("may not be more than {DRIVER_NAME_MAX} bytes")));
-    }
-    let lower = name.to_lowercase();
-    for problem in names::subdomain(&lower, wording) {
-        errors.push(FieldError::invalid_text(path, &lower, problem));
     }
 }
 
@@ -131,6 +119,24 @@ pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<F
         let why = "must specify required node constraints";
         errors.push(FieldError::required("spec.nodeAffinity.required", why));
     }
+    sources(spec, wording, errors);
+    class_name(spec, wording, errors);
+    volume_mode(spec, errors);
+    if let Some(class) = spec.get("volumeAttributesClassName").as_str() {
+        if class.is_empty() {
+            let why = "an empty string is disallowed";
+            errors.push(FieldError::required("spec.volumeAttributesClassName", why));
+        }
+        attributes_class(class, wording, errors);
+        if spec.get("csi").is_null() {
+            let why = "has to be specified when using volumeAttributesClassName";
+            errors.push(FieldError::required("spec.csi", why));
+        }
+    }
+}
+
+/// Checks that a volume has one source, and the source.
+fn sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let mut found = 0;
     for source in SOURCES.iter().filter(|source| !spec.get(source).is_null()) {
         found += 1;
@@ -144,6 +150,18 @@ pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<F
                 if is_blank(spec.at(&["csi", "volumeHandle"])) {
                     errors.push(FieldError::required("spec.csi.volumeHandle", ""));
                 }
+                secret_references(spec.get("csi"), errors);
+            }
+            "nfs" => {
+                for part in ["server", "path"] {
+                    if is_blank(spec.at(&["nfs", part])) {
+                        errors.push(FieldError::required(format!("spec.nfs.{part}"), ""));
+                    }
+                }
+                let path = text(spec.get("nfs"), "path");
+                if !path.starts_with('/') {
+                    errors.push(FieldError::invalid_text("spec.nfs.path", path, "must be an absolute path"));
+                }
             }
             "hostPath" if is_blank(spec.at(&["hostPath", "path"])) => {
                 errors.push(FieldError::required("spec.hostPath.path", ""));
@@ -152,7 +170,7 @@ pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<F
                 if is_blank(spec.at(&["local", "path"])) {
                     errors.push(FieldError::required("spec.local.path", ""));
                 }
-                if affinity.get("required").is_null() {
+                if spec.at(&["nodeAffinity", "required"]).is_null() {
                     let why = "Local volume requires node affinity";
                     errors.push(FieldError::required("spec.nodeAffinity", why));
                 }
@@ -163,8 +181,55 @@ pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<F
     if found == 0 {
         errors.push(FieldError::required("spec", "must specify a volume type"));
     }
-    class_name(spec, wording, errors);
-    volume_mode(spec, errors);
+}
+
+fn attributes_class(class: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    if !class.is_empty() {
+        invalid(names::subdomain(class, wording), "spec.volumeAttributesClassName", class, errors);
+    }
+}
+
+/// Checks the sources of a claim's data. Source: validation.go (v1.34), `validateDataSource`,
+/// `validateDataSourceRef`.
+fn data_sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let (old, new) = (spec.get("dataSource"), spec.get("dataSourceRef"));
+    for (source, field) in [(old, "dataSource"), (new, "dataSourceRef")] {
+        if source.is_null() {
+            continue;
+        }
+        let path = format!("spec.{field}");
+        for part in ["name", "kind"] {
+            if is_blank(source.get(part)) {
+                errors.push(FieldError::required(format!("{path}.{part}"), ""));
+            }
+        }
+        let (group, kind) = (text(source, "apiGroup"), text(source, "kind"));
+        if group.is_empty() && kind != "PersistentVolumeClaim" {
+            let why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+            errors.push(FieldError::invalid_text(path.as_str(), kind, why));
+        }
+        if !group.is_empty() {
+            invalid(names::subdomain(group, wording), &format!("{path}.apiGroup"), group, errors);
+        }
+    }
+    let is_same = ["apiGroup", "kind", "name"].iter().all(|part| old.get(part) == new.get(part));
+    if !old.is_null() && !new.is_null() && !is_same {
+        // The server prints a path of its own there, which has no fields.
+        errors.push(FieldError::new("spec", Problem::Invalid, String::from("{}"), "must match dataSourceRef"));
+    }
+}
+
+/// Checks that the secrets of a CSI volume have a name and a namespace. Source: validation.go (v1.34),
+/// `validateCSIPersistentVolumeSource`.
+fn secret_references(csi: &Json, errors: &mut Vec<FieldError>) {
+    for field in
+        ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"]
+    {
+        let missing = ["name", "namespace"].into_iter().filter(|part| is_blank(csi.get(field).get(part)));
+        for part in missing.filter(|_| csi.get(field).is_object()) {
+            errors.push(FieldError::required(format!("spec.csi.{field}.{part}"), ""));
+        }
+    }
 }
 
 /// Checks a change of a PersistentVolume: its source stays. Source: validation.go (v1.34),
@@ -204,6 +269,8 @@ pub(in super::super) fn claim(tree: &Json, wording: Wording, errors: &mut Vec<Fi
     }
     class_name(spec, wording, errors);
     volume_mode(spec, errors);
+    data_sources(spec, wording, errors);
+    attributes_class(text(spec, "volumeAttributesClassName"), wording, errors);
 }
 
 /// Checks a change of a claim: only its volume, once, and the size of a bound one may change. Source: validation.go
@@ -258,6 +325,10 @@ pub(in super::super) fn class(tree: &Json, wording: Wording, errors: &mut Vec<Fi
             errors.push(FieldError::invalid_text("provisioner", &provisioner, problem));
         }
     }
+    if tree.get("parameters").fields().any(|(name, _)| name.is_empty()) {
+        errors.push(FieldError::invalid_text("parameters", "", "field can not be empty."));
+    }
+    topologies(tree.get("allowedTopologies").items(), wording, errors);
     let policies = ["Delete", "Retain"];
     let policy = text(tree, "reclaimPolicy");
     if !policy.is_empty() && !policies.contains(&policy) {
@@ -284,20 +355,77 @@ pub(in super::super) fn class_update(tree: &Json, old: &Json, errors: &mut Vec<F
 }
 
 /// Checks a CSIDriver. Source: as [`class`], `ValidateCSIDriver`.
-pub(in super::super) fn driver(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let name = text(tree.get("metadata"), "name");
-    driver_name(name, "metadata.name", wording, errors);
+pub(in super::super) fn driver(tree: &Json, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
     let policies = ["File", "None", "ReadWriteOnceWithFSType"];
-    let policy = text(spec, "fsGroupPolicy");
-    if !policy.is_empty() && !policies.contains(&policy) {
+    if let Some(policy) = spec.get("fsGroupPolicy").as_str().filter(|policy| !policies.contains(policy)) {
         errors.push(FieldError::not_supported("spec.fsGroupPolicy", policy, &policies));
     }
-    let modes = ["Ephemeral", "Persistent"];
+    token_requests(spec.get("tokenRequests").items(), errors);
+    let period = spec.get("nodeAllocatableUpdatePeriodSeconds");
+    if period.as_i64().is_some_and(|seconds| seconds < RECOUNT_SECONDS_MIN) {
+        let why = "must be greater than or equal to 10 seconds";
+        errors.push(FieldError::invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, why));
+    }
+    let modes = ["Persistent", "Ephemeral"];
     for mode in spec.get("volumeLifecycleModes").items().iter().map(|mode| mode.as_str().unwrap_or("")) {
         if !modes.contains(&mode) {
             errors.push(FieldError::not_supported("spec.volumeLifecycleModes", mode, &modes));
         }
+    }
+}
+
+/// Source: as [`class`], `validateTokenRequests`.
+fn token_requests(requests: &[Json], errors: &mut Vec<FieldError>) {
+    for (at, request) in requests.iter().enumerate() {
+        let path = format!("spec.tokenRequests[{at}]");
+        let audience = text(request, "audience");
+        if requests[..at].iter().any(|other| text(other, "audience") == audience) {
+            errors.push(FieldError::duplicate(format!("{path}.audience"), &Json::from(audience)));
+            continue;
+        }
+        let seconds = request.get("expirationSeconds");
+        let why = match seconds.as_i64() {
+            Some(few) if few < 600 => "may not specify a duration less than 10 minutes",
+            Some(many) if many > 1 << 32 => "may not specify a duration larger than 2^32 seconds",
+            _ => continue,
+        };
+        errors.push(FieldError::invalid(format!("{path}.expirationSeconds"), seconds, why));
+    }
+}
+
+/// Checks the topologies to which a class is bound. Source: as [`class`], `validateAllowedTopologies`, and
+/// validation.go of the core group (v1.34), `ValidateTopologySelectorTerm`.
+fn topologies(terms: &[Json], wording: Wording, errors: &mut Vec<FieldError>) {
+    let mut known: Vec<Json> = Vec::new();
+    for (at, term) in terms.iter().enumerate() {
+        let path = format!("allowedTopologies[{at}].matchLabelExpressions");
+        let all = term.get("matchLabelExpressions").items();
+        let mut read = Json::object();
+        for (at, requirement) in all.iter().enumerate() {
+            let (path, key) = (format!("{path}[{at}]"), text(requirement, "key"));
+            let values = requirement.get("values").items();
+            if values.is_empty() {
+                errors.push(FieldError::required(format!("{path}.values"), ""));
+            }
+            for (at, value) in values.iter().enumerate().filter(|(at, value)| values[..*at].contains(value)) {
+                errors.push(FieldError::duplicate(format!("{path}.values[{at}]"), value));
+            }
+            invalid(names::qualified(key, wording), &format!("{path}.key"), key, errors);
+            if all[..at].iter().any(|other| text(other, "key") == key) {
+                errors.push(FieldError::duplicate(format!("{path}.key"), &Json::from(key)));
+            }
+            let mut values = values.to_vec();
+            values.sort_by_key(|value| value.as_text().cloned());
+            values.dedup();
+            read.set(&[key], Json::array(values));
+        }
+        // The server compares with an empty term for each term too.
+        let same = known.iter().filter(|known| **known == read).count() + if all.is_empty() { terms.len() } else { 0 };
+        for _ in 0..same {
+            errors.push(FieldError::duplicate(path.as_str(), &Json::from("")));
+        }
+        known.push(read);
     }
 }
 

@@ -1,0 +1,182 @@
+//! IP addresses in fields of objects.
+//!
+//! Mirrors k8s.io/apimachinery pkg/util/validation/ip.go and pkg/apis/core/validation/validation.go (v1.34; v1.32 for
+//! the older words). Inputs: texts. Outputs: addresses, errors and warnings. Left out on purpose: leading zeros in the
+//! IPv4 part of an IPv6 address.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::FieldError;
+use crate::profile::Settings;
+
+const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+/// How the release reads addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum Reading {
+    /// Leniently everywhere, without warnings (to 1.32).
+    Old,
+    /// Leniently in old fields, with warnings (from 1.33).
+    Legacy,
+    /// As the standards say in new objects (from 1.36).
+    Strict,
+}
+
+impl Reading {
+    pub(in super::super) fn of(settings: &Settings) -> Self {
+        match settings.profile() {
+            profile if profile.is("strict-cidrs") => Self::Strict,
+            profile if profile.is("unusual-addresses-warn") => Self::Legacy,
+            _ => Self::Old,
+        }
+    }
+}
+
+/// Reads an address; leading zeros of the parts of an IPv4 address are skipped.
+///
+/// Source: k8s.io/utils net/parse.go, `ParseIPSloppy`.
+pub(in super::super) fn parse(text: &str) -> Option<IpAddr> {
+    if text.contains(':') {
+        return text.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
+    }
+    let parts: Vec<&str> = text.split('.').collect();
+    let read = |part: &&str| {
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| part.parse::<u8>().ok()).flatten()
+    };
+    let parts: Vec<u8> = parts.iter().filter(|_| parts.len() == 4).map_while(read).collect();
+    <[u8; 4]>::try_from(parts).ok().map(|parts| IpAddr::V4(Ipv4Addr::from(parts)))
+}
+
+/// Tells whether Go counts an address as one of IPv4: mapped ones are.
+pub(in super::super) fn is_ipv4(ip: IpAddr) -> bool {
+    matches!(ip.to_canonical(), IpAddr::V4(_))
+}
+
+/// Checks an address in a field that was always read leniently.
+pub(super) fn legacy(text: &str, path: &str, reading: Reading, errors: &mut Vec<FieldError>) -> Option<IpAddr> {
+    let Some(ip) = parse(text) else {
+        errors.push(FieldError::invalid_text(path, text, NO_ADDRESS));
+        return None;
+    };
+    if reading == Reading::Strict && strict(text, ip, path, errors) { None } else { Some(ip) }
+}
+
+fn strict(text: &str, ip: IpAddr, path: &str, errors: &mut Vec<FieldError>) -> bool {
+    let before = errors.len();
+    if text.parse::<IpAddr>().is_err() {
+        errors.push(FieldError::invalid_text(path, text, "must not have leading 0s"));
+    }
+    if ip != ip.to_canonical() {
+        errors.push(FieldError::invalid_text(path, text, "must not be an IPv4-mapped IPv6 address"));
+    }
+    errors.len() > before
+}
+
+/// Checks an address in a field that takes the canonical form alone.
+pub(super) fn canonical(text: &str, path: &str, errors: &mut Vec<FieldError>) -> Option<IpAddr> {
+    let ip = legacy(text, path, Reading::Strict, errors)?;
+    let wanted = format!("{}", ip.to_canonical());
+    if text != wanted {
+        errors.push(FieldError::invalid_text(path, text, format!("must be in canonical form ({wanted:?})")));
+        return None;
+    }
+    Some(ip)
+}
+
+/// Checks that an address may be that of an endpoint. Source: validation.go (v1.34), `ValidateEndpointIP`.
+pub(super) fn endpoint(text: &str, ip: IpAddr, path: &str, errors: &mut Vec<FieldError>) {
+    let ip = ip.to_canonical();
+    let (is_link_local, is_local_multicast) = match ip {
+        IpAddr::V4(ip) => (ip.is_link_local(), ip.octets()[..3] == [224, 0, 0]),
+        IpAddr::V6(ip) => (ip.is_unicast_link_local(), ip.segments()[0] & 0xff0f == 0xff02),
+    };
+    let whys = [
+        (ip.is_unspecified(), format!("may not be unspecified ({text})")),
+        (ip.is_loopback(), String::from("may not be in the loopback range (127.0.0.0/8, ::1/128)")),
+        (is_link_local, String::from("may not be in the link-local range (169.254.0.0/16, fe80::/10)")),
+        (is_local_multicast, String::from("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")),
+    ];
+    for (_, why) in whys.into_iter().filter(|(holds, _)| *holds) {
+        errors.push(FieldError::invalid_text(path, text, why));
+    }
+}
+
+/// Says that an address is not written as it should be.
+pub(in super::super) fn warning(text: &str, path: &str) -> Option<String> {
+    let ip = parse(text)?;
+    if text.parse::<IpAddr>().is_err() || ip != ip.to_canonical() {
+        return Some(format!(
+            "{path}: non-standard IP address {text:?} will be considered invalid in a future Kubernetes release: use \
+             \"{}\"",
+            ip.to_canonical()
+        ));
+    }
+    (format!("{ip}") != text)
+        .then(|| format!("{path}: IPv6 address {text:?} should be in RFC 5952 canonical format (\"{ip}\")"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{canonical, endpoint, legacy, parse, warning};
+    use crate::components::api_server::validation::ip::Reading;
+    use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
+
+    #[test]
+    fn addresses_are_read_leniently_and_strictly() {
+        assert_eq!(parse("010.002.003.004").unwrap().to_string(), "10.2.3.4");
+        for text in ["", "1.2.3", "1.2.3.256", "a", "1..2.3", "1.2.3.4.5", "+1.2.3.4"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        let told = |text: &str| {
+            let mut errors = Vec::new();
+            legacy(text, "p", Reading::Strict, &mut errors);
+            canonical(text, "q", &mut errors);
+            errors.iter().map(|error| error.text()).collect::<Vec<String>>()
+        };
+        assert_eq!(told("2001:db8::1"), Vec::<String>::new());
+        assert_eq!(
+            told("010.0.0.1"),
+            [
+                "p: Invalid value: \"010.0.0.1\": must not have leading 0s",
+                "q: Invalid value: \"010.0.0.1\": must not have leading 0s"
+            ]
+        );
+        assert_eq!(
+            told("2001:DB8::1"),
+            ["q: Invalid value: \"2001:DB8::1\": must be in canonical form (\"2001:db8::1\")"]
+        );
+    }
+
+    #[test]
+    fn endpoints_have_no_special_addresses() {
+        for (text, why) in [
+            ("0.0.0.0", "may not be unspecified (0.0.0.0)"),
+            ("127.0.0.1", "may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+            ("fe80::1", "may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+            ("224.0.0.1", "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"),
+        ] {
+            let mut errors = Vec::new();
+            endpoint(text, parse(text).unwrap(), "p", &mut errors);
+            assert_eq!(errors.iter().map(|error| error.detail.as_str()).collect::<Vec<_>>(), [why]);
+        }
+    }
+
+    #[test]
+    fn unusual_forms_are_warned_of() {
+        assert_eq!(warning("10.0.0.1", "p"), None);
+        assert_eq!(
+            warning("::ffff:1.2.3.4", "p").unwrap(),
+            "p: non-standard IP address \"::ffff:1.2.3.4\" will be considered invalid in a future Kubernetes release: \
+             use \"1.2.3.4\""
+        );
+        assert_eq!(
+            warning("FD00::1", "p").unwrap(),
+            "p: IPv6 address \"FD00::1\" should be in RFC 5952 canonical format (\"fd00::1\")"
+        );
+    }
+}

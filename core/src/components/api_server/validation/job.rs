@@ -1,0 +1,314 @@
+//! Validation of Jobs and CronJobs.
+//!
+//! Mirrors pkg/apis/batch/validation/validation.go (v1.34). Left out on purpose: changes of a status, whether a time
+//! zone exists.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::job_policies;
+use super::others::label_selector;
+use super::pod::{Rules, validate_template};
+use super::{FieldError, Problem, cron, invalid, text};
+use crate::components::api_server::jobs::{NAME_LABELS, UID_LABELS};
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+use crate::objects::selector::selects;
+
+/// The most Pods and failed indexes at a time, and those of Jobs with many completions. Source: validation.go (v1.34).
+const PARALLELISM_MAX: i64 = 100_000;
+const FAILED_INDEXES_MAX: i64 = 100_000;
+const MANY_COMPLETIONS: i64 = 100_000;
+const PARALLELISM_MAX_OF_MANY: i64 = 10_000;
+/// The most bytes of `managedBy`, and of the name of a CronJob. Source: validation.go (v1.34).
+const MANAGER_MAX: usize = 63;
+const CRON_JOB_NAME_MAX: usize = 52;
+const IMMUTABLE: &str = "field is immutable";
+
+/// Checks a Job.
+pub(in super::super) fn job(tree: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
+    generated_selector(tree, errors);
+    selecting(tree.get("spec"), wording, rules, errors);
+    let spec = tree.get("spec");
+    let completions = spec.get("completions").as_i64().unwrap_or(0);
+    if text(spec, "completionMode") == "Indexed" && completions > 0 {
+        let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+        let host = format!("{name}-{}", completions - 1);
+        if !names::label(&host, wording).is_empty() {
+            let why = format!("will not able to create pod with invalid DNS label: {host}");
+            errors.push(FieldError::invalid_text("metadata.name", name, why));
+        }
+    }
+}
+
+/// Source: validation.go (v1.34), `validateGeneratedSelector`.
+fn generated_selector(tree: &Json, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    if spec.get("manualSelector").as_bool() == Some(true) || spec.get("selector").is_null() {
+        return;
+    }
+    let of = |field: &str| tree.at(&["metadata", field]).as_str().unwrap_or("");
+    let labels = spec.at(&["template", "metadata", "labels"]);
+    let mut expected = Json::object();
+    let wanted = UID_LABELS.map(|label| (label, of("uid"))).into_iter();
+    for (label, value) in wanted.chain(NAME_LABELS.map(|label| (label, of("name")))) {
+        expected.set(&[label], value);
+        let found = labels.get(label);
+        let path = "spec.template.metadata.labels";
+        if found.is_null() {
+            errors.push(FieldError::required(format!("{path}[{label}]"), format!("must be '{value}'")));
+        } else if found.as_str() != Some(value) {
+            let why = format!("must be '{value}'");
+            errors.push(FieldError::invalid(format!("{path}[{label}]"), found, why));
+        }
+    }
+    if is_valid(spec.get("selector")) && !selects(spec.get("selector"), &expected) {
+        errors.push(FieldError::invalid("spec.selector", spec.get("selector"), "`selector` not auto-generated"));
+    }
+}
+
+fn is_valid(selector: &Json) -> bool {
+    let mut errors = Vec::new();
+    label_selector(selector, "", Wording::Characters, &mut errors);
+    errors.is_empty()
+}
+
+/// Checks the specification of a Job with its selector.
+fn selecting(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
+    specification(spec, "spec", wording, rules, errors);
+    let selector = spec.get("selector");
+    if selector.is_null() {
+        errors.push(FieldError::required("spec.selector", ""));
+    } else {
+        label_selector(selector, "spec.selector", wording, errors);
+    }
+    let labels = spec.at(&["template", "metadata", "labels"]);
+    if is_valid(selector) && (selector.is_null() || !selects(selector, labels)) {
+        let why = "`selector` does not match template `labels`";
+        errors.push(FieldError::invalid("spec.template.metadata.labels", labels, why));
+    }
+}
+
+/// Checks the specification of a Job, which stands at a path. Source: validation.go (v1.34), `validateJobSpec`.
+fn specification(spec: &Json, path: &str, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
+    let fields = [
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ];
+    for field in fields {
+        not_negative(spec, path, field, errors);
+    }
+    if !spec.get("maxFailedIndexes").is_null() && spec.get("backoffLimitPerIndex").is_null() {
+        errors.push(FieldError::required(format!("{path}.backoffLimitPerIndex"), "when maxFailedIndexes is specified"));
+    }
+    if let Some(manager) = spec.get("managedBy").as_str() {
+        managed_by(manager, &format!("{path}.managedBy"), wording, errors);
+    }
+    match text(spec, "completionMode") {
+        "Indexed" => indexed(spec, path, errors),
+        mode => {
+            if !matches!(mode, "" | "NonIndexed") || spec.get("completionMode").as_str() == Some("") {
+                let known = ["NonIndexed", "Indexed"];
+                errors.push(FieldError::not_supported(format!("{path}.completionMode"), mode, &known));
+            } else {
+                for field in ["backoffLimitPerIndex", "maxFailedIndexes"] {
+                    if !spec.get(field).is_null() {
+                        let why = "requires indexed completion mode";
+                        errors.push(FieldError::invalid(format!("{path}.{field}"), spec.get(field), why));
+                    }
+                }
+            }
+        }
+    }
+    job_policies::check(spec, path, wording, errors);
+    let mut own = Vec::new();
+    validate_template(spec.get("template"), wording, rules, &mut own);
+    errors.extend(own.into_iter().map(|mut error| {
+        error.field = error.field.replacen("spec", path, 1);
+        error
+    }));
+    restart_policy(spec, path, errors);
+}
+
+fn restart_policy(spec: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let place = format!("{path}.template.spec.restartPolicy");
+    let policy = text(spec.at(&["template", "spec"]), "restartPolicy");
+    match policy {
+        "" | "Always" => errors.push(FieldError::required(place, "valid values: \"OnFailure\", \"Never\"")),
+        "OnFailure" if !spec.get("podFailurePolicy").is_null() => {
+            let why = "only \"Never\" is supported when podFailurePolicy is specified";
+            errors.push(FieldError::invalid_text(place, policy, why));
+        }
+        "OnFailure" | "Never" => {}
+        other => errors.push(FieldError::not_supported(place, other, &["OnFailure", "Never"])),
+    }
+}
+
+pub(super) fn not_negative(spec: &Json, path: &str, field: &str, errors: &mut Vec<FieldError>) {
+    let value = spec.get(field);
+    if value.as_i64().is_some_and(|number| number < 0) {
+        errors.push(FieldError::invalid(format!("{path}.{field}"), value, "must be greater than or equal to 0"));
+    }
+}
+
+/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34), `IsDomainPrefixedPath`.
+fn managed_by(manager: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    match manager.split_once('/') {
+        _ if manager.is_empty() => errors.push(FieldError::required(path, "")),
+        Some((host, rest)) if !host.is_empty() && !rest.is_empty() => {
+            invalid(names::subdomain(host, wording), path, host, errors);
+            let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+            if !rest.bytes().all(is_path) {
+                let why = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+                errors.push(FieldError::invalid_text(path, rest, why));
+            }
+        }
+        _ => {
+            let why = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+            errors.push(FieldError::invalid_text(path, manager, why));
+        }
+    }
+    if manager.len() > MANAGER_MAX {
+        errors.push(FieldError::too_long(path, format!("may not be more than {MANAGER_MAX} bytes")));
+    }
+}
+
+fn indexed(spec: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let of = |field: &str| spec.get(field).as_i64();
+    let mut at_most = |field: &str, most: i64, why: String| {
+        if of(field).is_some_and(|number| number > most) {
+            errors.push(FieldError::invalid(format!("{path}.{field}"), spec.get(field), why));
+        }
+    };
+    let mode = format!("must be less than or equal to {PARALLELISM_MAX} when completion mode is Indexed");
+    at_most("parallelism", PARALLELISM_MAX, mode);
+    if let Some(completions) = of("completions") {
+        at_most("maxFailedIndexes", completions, "must be less than or equal to completions".to_string());
+    }
+    let most = format!("must be less than or equal to {FAILED_INDEXES_MAX}");
+    at_most("maxFailedIndexes", FAILED_INDEXES_MAX, most);
+    let is_many = of("completions").is_some_and(|number| number > MANY_COMPLETIONS);
+    let counts = is_many && of("backoffLimitPerIndex").is_some();
+    if counts {
+        for field in ["parallelism", "maxFailedIndexes"] {
+            let why = format!(
+                "must be less than or equal to {PARALLELISM_MAX_OF_MANY} when completions are above \
+                 {MANY_COMPLETIONS} and used with backoff limit per index"
+            );
+            at_most(field, PARALLELISM_MAX_OF_MANY, why);
+        }
+    }
+    if of("completions").is_none() {
+        errors.push(FieldError::required(format!("{path}.completions"), "when completion mode is Indexed"));
+    }
+    if counts && of("maxFailedIndexes").is_none() {
+        let why = format!("must be specified when completions is above {MANY_COMPLETIONS}");
+        errors.push(FieldError::required(format!("{path}.maxFailedIndexes"), why));
+    }
+}
+
+/// Checks a change of a Job. Source: validation.go (v1.34), `ValidateJobSpecUpdate`.
+pub(in super::super) fn job_update(
+    tree: &Json,
+    old: &Json,
+    wording: Wording,
+    rules: Rules,
+    errors: &mut Vec<FieldError>,
+) {
+    job(tree, wording, rules, errors);
+    let (spec, stored) = (tree.get("spec"), old.get("spec"));
+    selecting(spec, wording, rules, errors);
+    let changed = |field: &str| spec.get(field) != stored.get(field);
+    if text(spec, "completionMode") != "Indexed" {
+        kept(spec, stored, "completions", errors);
+    } else if changed("completions") && spec.get("completions") != spec.get("parallelism") {
+        let why = "can only be modified in tandem with spec.parallelism";
+        errors.push(FieldError::invalid("spec.completions", spec.get("completions"), why));
+    }
+    kept(spec, stored, "selector", errors);
+    let suspended = stored.get("suspend").as_bool() == Some(true) && old.at(&["status", "startTime"]).is_null();
+    let template = if suspended { rescheduled(stored.get("template"), spec.get("template")) } else { Json::Null };
+    let before = if suspended { &template } else { stored.get("template") };
+    if spec.get("template") != before {
+        errors.push(FieldError::invalid("spec.template", spec.get("template"), IMMUTABLE));
+    }
+    for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
+        kept(spec, stored, field, errors);
+    }
+}
+
+fn kept(spec: &Json, stored: &Json, field: &str, errors: &mut Vec<FieldError>) {
+    if spec.get(field) != stored.get(field) {
+        errors.push(FieldError::invalid(format!("spec.{field}"), spec.get(field), IMMUTABLE));
+    }
+}
+
+/// Returns a template with what may change of one that waits: where its Pods may be scheduled.
+fn rescheduled(stored: &Json, new: &Json) -> Json {
+    let mut template = stored.clone();
+    for path in [
+        &["metadata", "labels"][..],
+        &["metadata", "annotations"],
+        &["spec", "nodeSelector"],
+        &["spec", "tolerations"],
+        &["spec", "schedulingGates"],
+        &["spec", "affinity", "nodeAffinity"],
+    ] {
+        super::super::fields::put(&mut template, path, new.at(path));
+    }
+    if new.at(&["spec", "affinity"]).is_null() && template.at(&["spec", "affinity"]).is_empty() {
+        template.remove(&["spec", "affinity"]);
+    }
+    template
+}
+
+/// Checks a CronJob. Source: validation.go (v1.34), `validateCronJobSpec`, `ValidateCronJobCreate`.
+pub(in super::super) fn cron_job(
+    tree: &Json,
+    old: &Json,
+    wording: Wording,
+    rules: Rules,
+    errors: &mut Vec<FieldError>,
+) {
+    let spec = tree.get("spec");
+    match text(spec, "schedule") {
+        "" => errors.push(FieldError::required("spec.schedule", "")),
+        schedule => {
+            let allows_zone = text(old.get("spec"), "schedule").contains("TZ");
+            cron::schedule(schedule, allows_zone, !spec.get("timeZone").is_null(), errors);
+        }
+    }
+    not_negative(spec, "spec", "startingDeadlineSeconds", errors);
+    if old.is_null() || spec.get("timeZone") != old.at(&["spec", "timeZone"]) {
+        cron::time_zone(spec.get("timeZone"), errors);
+    }
+    let policies = ["Allow", "Forbid", "Replace"];
+    match text(spec, "concurrencyPolicy") {
+        "" => errors.push(FieldError::required("spec.concurrencyPolicy", "")),
+        policy if policies.contains(&policy) => {}
+        policy => errors.push(FieldError::not_supported("spec.concurrencyPolicy", policy, &policies)),
+    }
+    let job = spec.at(&["jobTemplate", "spec"]);
+    specification(job, "spec.jobTemplate.spec", wording, rules, errors);
+    if !job.get("selector").is_null() {
+        let why = "`selector` will be auto-generated";
+        errors.push(FieldError::invalid("spec.jobTemplate.spec.selector", job.get("selector"), why));
+    }
+    if job.get("manualSelector").as_bool() == Some(true) {
+        let why = "supported values: \"nil\", \"false\"".to_string();
+        let field = "spec.jobTemplate.spec.manualSelector";
+        errors.push(FieldError::new(field, Problem::NotSupported, "true".to_string(), why));
+    }
+    not_negative(spec, "spec", "successfulJobsHistoryLimit", errors);
+    not_negative(spec, "spec", "failedJobsHistoryLimit", errors);
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    if old.is_null() && name.len() > CRON_JOB_NAME_MAX {
+        errors.push(FieldError::invalid_text("metadata.name", name, "must be no more than 52 characters"));
+    }
+}

@@ -1,0 +1,276 @@
+//! Validation of LimitRanges and ResourceQuotas.
+//!
+//! Mirrors pkg/apis/core/validation/validation.go and pkg/apis/core/helper/helpers.go (v1.34). Left out on purpose: the
+//! ratio of limits to requests as far as it depends on both bounds.
+
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::{FieldError, invalid, text};
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
+
+/// What a quota counts in whole numbers. Source: helpers.go (v1.34), `integerResources`.
+const COUNTED: [&str; 9] = [
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+/// What a quota measures. Source: helpers.go (v1.34), `standardQuotaResources`.
+const MEASURED: [&str; 10] = [
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "requests.storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+];
+/// Source: helpers.go (v1.34), `podComputeQuotaResources`.
+const COMPUTE: [&str; 6] = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
+const EXISTS_ONLY: &str = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, \
+    ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or \
+    ResourceQuotaScopeCrossNamespacePodAffinity";
+
+fn is_quota_resource(name: &str) -> bool {
+    COUNTED.contains(&name)
+        || MEASURED.contains(&name)
+        || name.starts_with("hugepages-")
+        || name.starts_with("requests.hugepages-")
+}
+
+/// Checks the name of a resource; tells whether it is a name at all.
+fn resource_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let before = errors.len();
+    invalid(names::qualified(name, wording), path, name, errors);
+    if errors.len() == before && !name.contains('/') && !is_quota_resource(name) && name != "storage" {
+        errors.push(FieldError::invalid_text(path, name, "must be a standard resource type or fully qualified"));
+    }
+}
+
+/// Checks the name of a resource that a range limits.
+fn limited_name(kind: &str, name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    resource_name(name, path, wording, errors);
+    if kind != "Pod" && kind != "Container" {
+        return;
+    }
+    let is_of_container = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
+    if !name.contains('/') && !is_of_container {
+        errors.push(FieldError::invalid_text(path, name, "must be a standard resource for containers"));
+    } else if !is_native && (name.starts_with("requests.") || !is_extended(name)) {
+        errors.push(FieldError::invalid_text(path, name, "doesn't follow extended resource name standard"));
+    }
+}
+
+/// Tells whether the quota of an extended resource has a name too.
+fn is_extended(name: &str) -> bool {
+    names::is_extended_resource(name) && names::qualified(&format!("requests.{name}"), Wording::Characters).is_empty()
+}
+
+/// Checks a LimitRange.
+pub(in super::super) fn limit_range(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let limits = tree.at(&["spec", "limits"]).items();
+    for (at, limit) in limits.iter().enumerate() {
+        let path = format!("spec.limits[{at}]");
+        let kind = text(limit, "type");
+        let place = format!("{path}.type");
+        let before = errors.len();
+        invalid(names::qualified(kind, wording), &place, kind, errors);
+        let is_known = kind.contains('/') || ["Pod", "Container", "PersistentVolumeClaim"].contains(&kind);
+        if errors.len() == before && !is_known {
+            let why = "must be a standard limit type or fully qualified";
+            errors.push(FieldError::invalid_text(place.as_str(), kind, why));
+        }
+        if limits[..at].iter().any(|other| text(other, "type") == kind) {
+            errors.push(FieldError::duplicate(place, &Json::from(kind)));
+        }
+        for field in ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] {
+            let is_default = field.starts_with("default");
+            if kind == "Pod" && is_default {
+                if !limit.get(field).is_empty() {
+                    let why = "may not be specified when `type` is 'Pod'";
+                    errors.push(FieldError::forbidden(format!("{path}.{field}"), why));
+                }
+                continue;
+            }
+            for (name, _) in limit.get(field).fields() {
+                limited_name(kind, name, &format!("{path}.{field}[{name}]"), wording, errors);
+            }
+        }
+        if kind == "PersistentVolumeClaim"
+            && [limit.get("min"), limit.get("max")].iter().all(|bound| bound.get("storage").is_null())
+        {
+            let why = "either minimum or maximum storage value is required, but neither was provided";
+            errors.push(FieldError::required(path.as_str(), why));
+        }
+        amounts(limit, kind, &path, errors);
+    }
+}
+
+/// Checks that the amounts of a limit are in order.
+fn amounts(limit: &Json, kind: &str, path: &str, errors: &mut Vec<FieldError>) {
+    let lists = ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"];
+    let mut names: Vec<&str> =
+        lists.iter().flat_map(|list| limit.get(list).fields()).map(|(name, _)| &**name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let of = |field: &str| {
+            let hidden = kind == "Pod" && field.starts_with("default");
+            let value = limit.get(field).get(name);
+            (!hidden).then(|| Quantity::from_json(value).map(|amount| (amount, value))).flatten()
+        };
+        // The smaller, the greater, the field that is told with the value of one of both, and their names.
+        for (low, high, told, value, [low_name, high_name]) in [
+            ("min", "max", "min", "min", ["min", "max"]),
+            ("min", "defaultRequest", "defaultRequest", "defaultRequest", ["min", "default request"]),
+            ("defaultRequest", "max", "defaultRequest", "defaultRequest", ["default request", "max"]),
+            ("defaultRequest", "default", "defaultRequest", "defaultRequest", ["default request", "default limit"]),
+            ("min", "default", "default", "min", ["min", "default"]),
+            ("default", "max", "default", "max", ["default", "max"]),
+        ] {
+            let (Some((least, low)), Some((most, high))) = (of(low), of(high)) else { continue };
+            if least > most {
+                let (low, high) = (low.as_str().unwrap_or(""), high.as_str().unwrap_or(""));
+                let why = format!("{low_name} value {low} is greater than {high_name} value {high}");
+                errors.push(FieldError::invalid(format!("{path}.{told}[{name}]"), limit.get(value).get(name), why));
+            }
+        }
+        if let Some((_, value)) = of("maxLimitRequestRatio").filter(|(ratio, _)| *ratio < Quantity::milli(1000)) {
+            let why = format!("ratio {} is less than 1", value.as_str().unwrap_or(""));
+            errors.push(FieldError::invalid(format!("{path}.maxLimitRequestRatio[{name}]"), value, why));
+        }
+    }
+}
+
+/// Checks a ResourceQuota.
+pub(in super::super) fn quota(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    for (name, value) in spec.get("hard").fields() {
+        let path = format!("spec.hard[{name}]");
+        resource_name(name, &path, wording, errors);
+        if !name.contains('/') && !is_quota_resource(name) {
+            errors.push(FieldError::invalid_text(path.as_str(), name, "must be a standard resource for quota"));
+        }
+        let Some(amount) = Quantity::from_json(value) else { continue };
+        if amount.is_negative() {
+            errors.push(FieldError::invalid(path.as_str(), value, "must be greater than or equal to 0"));
+        }
+        let is_whole = amount.milli_value() % 1000 == 0;
+        if !is_whole && (COUNTED.contains(&&**name) || is_extended(name)) {
+            errors.push(FieldError::invalid(path, value, "must be an integer"));
+        }
+    }
+    scopes(spec, errors);
+    selector(spec, errors);
+}
+
+fn is_scope(scope: &str) -> bool {
+    const SCOPES: [&str; 7] = [
+        "Terminating",
+        "NotTerminating",
+        "BestEffort",
+        "NotBestEffort",
+        "PriorityClass",
+        "VolumeAttributesClass",
+        "CrossNamespacePodAffinity",
+    ];
+    SCOPES.contains(&scope)
+}
+
+fn applies(scope: &str, name: &str) -> bool {
+    match scope {
+        "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity" => {
+            name == "pods" || COMPUTE.contains(&name)
+        }
+        "BestEffort" => name == "pods",
+        "VolumeAttributesClass" => matches!(name, "persistentvolumeclaims" | "requests.storage"),
+        _ => true,
+    }
+}
+
+fn are_at_odds(scopes: &[&str]) -> usize {
+    let pairs = [["BestEffort", "NotBestEffort"], ["Terminating", "NotTerminating"]];
+    pairs.iter().filter(|pair| pair.iter().all(|scope| scopes.contains(scope))).count()
+}
+
+fn scopes(spec: &Json, errors: &mut Vec<FieldError>) {
+    let list = spec.get("scopes");
+    let all: Vec<&str> = list.items().iter().map(|scope| scope.as_str().unwrap_or("")).collect();
+    let mut tell = |why: &str| errors.push(FieldError::invalid("spec.scopes", list, why));
+    for scope in &all {
+        if !is_scope(scope) {
+            tell("unsupported scope");
+        }
+        for (name, _) in spec.get("hard").fields().filter(|(name, _)| is_quota_resource(name)) {
+            if !applies(scope, name) {
+                tell("unsupported scope applied to resource");
+            }
+        }
+    }
+    (0..are_at_odds(&all)).for_each(|_| tell("conflicting scopes"));
+}
+
+fn selector(spec: &Json, errors: &mut Vec<FieldError>) {
+    let path = "spec.scopeSelector.matchExpressions";
+    let terms = spec.at(&["scopeSelector", "matchExpressions"]).items();
+    for term in terms {
+        let (scope, operator) = (text(term, "scopeName"), text(term, "operator"));
+        if !is_scope(scope) {
+            errors.push(FieldError::invalid_text(format!("{path}.scopeName"), scope, "unsupported scope"));
+        }
+        for (name, _) in spec.get("hard").fields().filter(|(name, _)| is_quota_resource(name)) {
+            if !applies(scope, name) {
+                let why = "unsupported scope applied to resource";
+                errors.push(FieldError::new(path, super::Problem::Invalid, go_selector(terms), why));
+            }
+        }
+        let is_bare = !matches!(scope, "PriorityClass" | "VolumeAttributesClass") && is_scope(scope);
+        if is_bare && operator != "Exists" {
+            errors.push(FieldError::invalid_text(format!("{path}.operator"), operator, EXISTS_ONLY));
+        }
+        let values = term.get("values");
+        match operator {
+            "In" | "NotIn" if values.is_empty() => {
+                let why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+                errors.push(FieldError::required(format!("{path}.values"), why));
+            }
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                let why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+                errors.push(FieldError::invalid(format!("{path}.values"), values, why));
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            _ => {
+                let why = "not a valid selector operator";
+                errors.push(FieldError::invalid_text(format!("{path}.operator"), operator, why));
+            }
+        }
+    }
+    let named: Vec<&str> = terms.iter().map(|term| text(term, "scopeName")).collect();
+    for _ in 0..are_at_odds(&named) {
+        errors.push(FieldError::invalid("spec.scopes", spec.get("scopes"), "conflicting scopes"));
+    }
+}
+
+/// Prints a selector of scopes as the server's own type is printed.
+fn go_selector(terms: &[Json]) -> alloc::string::String {
+    let term = |term: &Json| {
+        let (scope, operator) = (text(term, "scopeName"), text(term, "operator"));
+        let values = term.get("values").to_string();
+        format!("{{\"ScopeName\":{scope:?},\"Operator\":{operator:?},\"Values\":{values}}}")
+    };
+    let terms: Vec<_> = terms.iter().map(term).collect();
+    format!("{{\"MatchExpressions\":[{}]}}", terms.join(","))
+}
