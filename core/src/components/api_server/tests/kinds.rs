@@ -122,7 +122,7 @@ fn a_service_gets_a_free_address_that_it_keeps() {
     let made = fixture.call(Call::new(Verb::Create, SERVICES, "default", "").body(service.clone())).body();
     let address = made.at(&["spec", "clusterIP"]).clone();
     assert!(address.as_str().unwrap().starts_with("10.0.0."), "{address}");
-    assert_eq!(made.at(&["spec", "clusterIPs"]).items(), [address.clone()]);
+    assert_eq!(made.at(&["spec", "clusterIPs"]).items(), core::slice::from_ref(&address));
     let port = json!({"port": 80, "protocol": "TCP", "targetPort": 80});
     assert_eq!(made.at(&["spec", "ports"]).items(), [port]);
     let mut put = |value: &str| {

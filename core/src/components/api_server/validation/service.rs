@@ -72,7 +72,7 @@ pub(in super::super) fn create(tree: &Json, settings: &Settings, errors: &mut Ve
 pub(in super::super) fn update(tree: &Json, old: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
     let (spec, stored) = (tree.get("spec"), old.get("spec"));
     let is_external = |spec: &Json| text(spec, "type") == "ExternalName";
-    if !is_external(spec) && !is_external(stored) && !(is_headless(spec) && is_headless(stored)) {
+    if !(is_external(spec) || is_external(stored) || is_headless(spec) && is_headless(stored)) {
         addresses_are_kept(spec, stored, errors);
     }
     let is_balanced = |spec: &Json| text(spec, "type") == "LoadBalancer";
