@@ -91,6 +91,7 @@ impl ApiServer {
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.resource.api_version());
         check_patched_name(&tree, info)?;
+        super::naming::fix_namespace(kind, &mut tree, &info.namespace)?;
         match self.update_tree(info, options, origin, &current, tree) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),

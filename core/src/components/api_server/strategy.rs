@@ -243,10 +243,12 @@ pub(super) fn prepare_update(
 }
 
 /// Tells whether an object differs in what its generation counts: its specification; of an EndpointSlice, which has
-/// none, all but its metadata, and its labels. Source: pkg/registry/discovery/endpointslice/strategy.go (v1.34).
+/// none, all but its metadata, and its labels; of a Deployment its annotations too. Source:
+/// pkg/registry/discovery/endpointslice/strategy.go and pkg/registry/apps/deployment/strategy.go (v1.34).
 fn is_other(kind: &Kind, tree: &Json, old: &Json) -> bool {
     let differ = |path: &[&str]| tree.at(path) != old.at(path);
     match kind.name {
+        "Deployment" => differ(&["spec"]) || differ(&["metadata", "annotations"]),
         "EndpointSlice" => differ(&["endpoints"]) || differ(&["ports"]) || differ(&["metadata", "labels"]),
         _ if kind.is(Trait::Custom) => {
             let is_counted =
@@ -312,7 +314,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("CustomResourceDefinition", _) => custom::check(tree, &mut errors),
                 ("Service", _) => service::create(tree, settings, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", _) => {
-                    workload::validate(kind.name, tree, wording, pod::Rules::of(settings), &mut errors);
+                    workload::validate(kind.name, (tree, true), wording, pod::Rules::of(settings), &mut errors);
                 }
                 _ => {}
             }
@@ -355,6 +357,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             errors.extend(meta::validate_by_strategy(kind, subresource, (tree, old), wording));
             match (kind.name, subresource) {
                 ("Namespace", "") => meta::namespace(tree, wording, &mut errors),
+                ("ConfigMap", _) => others::config_map(tree, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "status") => {
                     workload_status::validate(kind.name, tree, old, &mut errors);
                 }
@@ -380,7 +383,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("Service", "") => service::update(tree, old, settings, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
                     if !tree.get("spec").is_same_allocation(old.get("spec")) {
-                        workload::validate(kind.name, tree, wording, pod::Rules::of(settings), &mut errors);
+                        workload::validate(kind.name, (tree, false), wording, pod::Rules::of(settings), &mut errors);
                         workload::selector_is_kept(kind.name, tree, old, &mut errors);
                     }
                     if kind.name == "StatefulSet" {

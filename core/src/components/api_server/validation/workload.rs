@@ -17,24 +17,28 @@ use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::selector::selects;
 
-/// Checks a workload.
+/// Checks a workload; of a StatefulSet that is there already neither its claims nor the name of its Service, which may
+/// not change.
 pub(in super::super) fn validate(
     kind: &str,
-    tree: &Json,
+    (tree, is_new): (&Json, bool),
     wording: Wording,
     rules: Rules,
     errors: &mut Vec<FieldError>,
 ) {
     let spec = tree.get("spec");
     if kind == "StatefulSet" {
-        stateful_set(spec, wording, errors);
+        stateful_set(spec, errors);
+        if is_new {
+            claim_templates(spec, wording, errors);
+        }
     }
     if kind != "DaemonSet" {
         not_negative(spec, "replicas", errors);
     }
     not_negative(spec, "minReadySeconds", errors);
     if kind == "StatefulSet" {
-        identity(spec, wording, errors);
+        identity(spec, is_new, wording, errors);
     }
     if selector(kind, spec, wording, errors) {
         template(kind, spec, wording, rules, errors);
@@ -78,7 +82,7 @@ fn unknown_strategy(field: &str, strategy: &Json, known: &[&str]) -> FieldError 
 
 /// Checks how the Pods of a StatefulSet are made, replaced and stored. Source: validation.go (v1.34),
 /// `ValidateStatefulSetSpec`.
-fn stateful_set(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+fn stateful_set(spec: &Json, errors: &mut Vec<FieldError>) {
     let management = text(spec, "podManagementPolicy");
     if !["OrderedReady", "Parallel"].contains(&management) {
         let why = "must be 'OrderedReady' or 'Parallel'";
@@ -113,6 +117,9 @@ fn stateful_set(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::not_supported(field, policy, &["Retain", "Delete"]));
         }
     }
+}
+
+fn claim_templates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     for (at, claim) in spec.get("volumeClaimTemplates").items().iter().enumerate() {
         let mut own = Vec::new();
         storage::claim(claim, wording, &mut own);
@@ -124,13 +131,13 @@ fn stateful_set(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
 }
 
 /// Checks where the Pods of a StatefulSet are counted from, and the name of their Service.
-fn identity(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+fn identity(spec: &Json, is_new: bool, wording: Wording, errors: &mut Vec<FieldError>) {
     let start = spec.at(&["ordinals", "start"]);
     if start.as_i64().is_some_and(|number| number < 0) {
         errors.push(FieldError::invalid("spec.ordinals.start", start, "must be greater than or equal to 0"));
     }
     let service = text(spec, "serviceName");
-    if !service.is_empty() {
+    if is_new && !service.is_empty() {
         for problem in names::label(service, wording) {
             errors.push(FieldError::invalid_text("spec.serviceName", service, problem));
         }
@@ -300,7 +307,7 @@ fn daemons_at_once(rolling: &Json, errors: &mut Vec<FieldError>) {
 pub(in super::super) fn selector_is_kept(kind: &str, tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let (new, stored) = (tree.at(&["spec", "selector"]), old.at(&["spec", "selector"]));
     if matches!(kind, "DaemonSet" | "Deployment" | "ReplicaSet") && new != stored {
-        let error = FieldError::invalid("spec.selector", new, "field is immutable");
+        let error = FieldError::new("spec.selector", Problem::Invalid, printed_selector(new), "field is immutable");
         errors.push(error.in_go(go_selector(new)));
     }
 }
