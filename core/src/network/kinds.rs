@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use super::Resource;
 use crate::objects::{Json, Text, nearest};
+use crate::profile::Profile;
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -248,17 +249,18 @@ kinds! {
         [ReturnsObject] &[];
 }
 
-/// Returns the row of the profile that says whether a release serves a kind; `None` for one that all have.
-pub(crate) fn serving_row(resource: &Resource) -> Option<&'static str> {
-    match (resource.group.as_str(), resource.plural.as_str()) {
-        ("resource.k8s.io", _) => Some("dynamic-resources-are-served"),
-        ("networking.k8s.io", "ipaddresses" | "servicecidrs") => Some("service-cidrs-are-served"),
-        ("storage.k8s.io", "volumeattributesclasses") => Some("volume-attributes-classes-are-served"),
+/// Tells whether a release serves a kind.
+pub(crate) fn is_served(resource: &Resource, profile: &Profile) -> bool {
+    let row = match (resource.group.as_str(), resource.plural.as_str()) {
+        ("resource.k8s.io", _) => "dynamic-resources-are-served",
+        ("networking.k8s.io", "ipaddresses" | "servicecidrs") => "service-cidrs-are-served",
+        ("storage.k8s.io", "volumeattributesclasses") => "volume-attributes-classes-are-served",
         ("admissionregistration.k8s.io", "mutatingadmissionpolicies" | "mutatingadmissionpolicybindings") => {
-            Some("mutating-admission-policies-are-served")
+            "mutating-admission-policies-are-served"
         }
-        _ => None,
-    }
+        _ => return true,
+    };
+    profile.is(row)
 }
 
 /// Finds a kind by a name that kubectl takes: the kind, its plural, singular or short name; the core group first.

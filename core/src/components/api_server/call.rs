@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
-use crate::network::kinds::{Kind, Trait, serving_row};
+use crate::network::kinds::{Kind, Trait, is_served};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
@@ -73,7 +73,7 @@ impl ApiServer {
             "events.k8s.io" => self.keep_new_events(),
             _ => {}
         }
-        let kind = self.kinds.find(&resource).filter(|_| self.serves(&resource));
+        let kind = self.kinds.find(&resource).filter(|_| is_served(&resource, self.settings.profile()));
         let kind = kind.ok_or_else(|| self.unknown(&resource))?;
         let table = self.kinds.at(kind);
         if !table.is_namespaced() && !namespace.is_empty()
@@ -117,14 +117,9 @@ impl ApiServer {
         representation.shape(answer?, table, view).map(Some)
     }
 
-    /// Tells whether the release serves a kind.
-    fn serves(&self, resource: &Resource) -> bool {
-        serving_row(resource).is_none_or(|row| self.settings.profile().is(row))
-    }
-
     /// 404 for a resource that is not served; plain text if its group is not served either.
     fn unknown(&self, resource: &Resource) -> Answer {
-        let mut served = self.kinds.iter().filter(|kind| self.serves(&kind.resource));
+        let mut served = self.kinds.iter().filter(|kind| is_served(&kind.resource, self.settings.profile()));
         if served.any(|kind| kind.resource.group == resource.group) {
             status::no_such_resource()
         } else {

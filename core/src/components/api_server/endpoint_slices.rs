@@ -3,6 +3,7 @@
 //! Mirrors pkg/apis/discovery/v1/defaults.go and pkg/registry/discovery/endpointslice/strategy.go (v1.34). Inputs: the
 //! tree of an object. Output: the same tree.
 
+use super::fields::set_absent;
 use crate::objects::Json;
 use crate::profile::Settings;
 
@@ -14,9 +15,7 @@ pub(super) fn default(tree: &mut Json) {
     }
     for port in tree.entry(&["ports"]).make_array() {
         for (field, value) in [("name", ""), ("protocol", "TCP")] {
-            if port.get(field).is_null() {
-                port.set(&[field], value);
-            }
+            set_absent(port, &[field], value);
         }
     }
 }

@@ -5,6 +5,13 @@ use alloc::string::ToString;
 use crate::objects::Json;
 use crate::objects::quantity::Quantity;
 
+/// Sets a field that is not there.
+pub(super) fn set_absent(tree: &mut Json, path: &[&str], value: impl Into<Json>) {
+    if tree.at(path).is_null() {
+        tree.set(path, value);
+    }
+}
+
 /// Puts a stored value back; one that was absent becomes absent.
 pub(super) fn put(tree: &mut Json, path: &[&str], value: &Json) {
     if value.is_null() {

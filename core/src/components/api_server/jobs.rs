@@ -3,6 +3,7 @@
 //! Mirrors pkg/apis/batch/v1/defaults.go and pkg/registry/batch/job/strategy.go (v1.34). Inputs: the tree of an object.
 //! Output: the same tree.
 
+use super::fields::set_absent;
 use super::workloads::default_template;
 use crate::objects::Json;
 use crate::profile::Settings;
@@ -23,7 +24,7 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
             ("successfulJobsHistoryLimit", Json::Int(3)),
             ("failedJobsHistoryLimit", Json::Int(1)),
         ] {
-            set_absent(spec, field, value);
+            set_absent(spec, &[field], value);
         }
         return;
     }
@@ -31,7 +32,7 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
     default_template(spec);
     default_conditions(spec);
     if spec.get("parallelism").is_null() {
-        set_absent(spec, "completions", Json::Int(1));
+        set_absent(spec, &["completions"], 1_i64);
     }
     let retries = if spec.get("backoffLimitPerIndex").is_null() { 6 } else { i64::from(i32::MAX) };
     let replacement = if spec.get("podFailurePolicy").is_null() { "TerminatingOrFailed" } else { "Failed" };
@@ -43,13 +44,7 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
         ("podReplacementPolicy", Json::from(replacement)),
         ("manualSelector", Json::Bool(false)),
     ] {
-        set_absent(spec, field, value);
-    }
-}
-
-fn set_absent(place: &mut Json, field: &str, value: Json) {
-    if place.get(field).is_null() {
-        place.set(&[field], value);
+        set_absent(spec, &[field], value);
     }
 }
 

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
-use crate::network::kinds::{Kind, Kinds, Trait, serving_row};
+use crate::network::kinds::{Kind, Kinds, Trait, is_served};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::{Json, base64, digest};
 use crate::profile::Profile;
@@ -199,9 +199,8 @@ fn group_path(path: &str, profile: &Profile, kinds: &Kinds) -> Result<Answer, An
 
 fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kinds) -> Json {
     let mut resources: Vec<Json> = Vec::new();
-    let is_served = |kind: &Kind| serving_row(&kind.resource).is_none_or(|row| profile.is(row));
     let of_group = |kind: &Kind| kind.resource.group == *group && kind.resource.version == *version;
-    for kind in kinds.iter().filter(|kind| of_group(kind) && is_served(kind)) {
+    for kind in kinds.iter().filter(|kind| of_group(kind) && is_served(&kind.resource, profile)) {
         let mut entry = resource(kind);
         if !kind.is(Trait::Review) && kind.name != "Binding" {
             entry.set(&["storageVersionHash"], storage_hash(group, version, kind.name, profile));

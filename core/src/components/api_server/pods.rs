@@ -8,7 +8,7 @@ use alloc::string::ToString;
 
 use jiff::Timestamp;
 
-use super::fields::{put, round_up};
+use super::fields::{put, round_up, set_absent};
 use super::validation::pod_resources;
 use crate::json;
 use crate::objects::quantity::Quantity;
@@ -19,9 +19,7 @@ use crate::profile::Settings;
 pub(super) fn default(tree: &mut Json) {
     default_template(tree);
     let spec = tree.entry(&["spec"]);
-    if spec.get("enableServiceLinks").is_null() {
-        spec.set(&["enableServiceLinks"], Json::Bool(true));
-    }
+    set_absent(spec, &["enableServiceLinks"], true);
     let host_network = spec.get("hostNetwork").as_bool() == Some(true);
     for list in ["containers", "initContainers"] {
         if spec.get(list).is_array() {
@@ -41,16 +39,11 @@ pub(super) fn default(tree: &mut Json) {
 /// Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_PodSpec`; the rest are those of `SetDefaults_Pod`.
 pub(super) fn default_template(tree: &mut Json) {
     let spec = tree.entry(&["spec"]);
-    let set_absent = |place: &mut Json, field: &str, value: Json| {
-        if place.get(field).is_null() {
-            place.set(&[field], value);
-        }
-    };
-    set_absent(spec, "restartPolicy", Json::from("Always"));
-    set_absent(spec, "terminationGracePeriodSeconds", Json::Int(30));
-    set_absent(spec, "dnsPolicy", Json::from("ClusterFirst"));
-    set_absent(spec, "schedulerName", Json::from("default-scheduler"));
-    set_absent(spec, "securityContext", Json::object());
+    set_absent(spec, &["restartPolicy"], "Always");
+    set_absent(spec, &["terminationGracePeriodSeconds"], 30_i64);
+    set_absent(spec, &["dnsPolicy"], "ClusterFirst");
+    set_absent(spec, &["schedulerName"], "default-scheduler");
+    set_absent(spec, &["securityContext"], Json::object());
     let account = spec.get("serviceAccountName").clone();
     let legacy = spec.get("serviceAccount").clone();
     if !account.is_null() {
@@ -95,13 +88,8 @@ fn default_host_ports(container: &mut Json) {
 }
 
 fn default_container(container: &mut Json) {
-    let mut set_absent = |field: &str, value: Json| {
-        if container.get(field).is_null() {
-            container.set(&[field], value);
-        }
-    };
-    set_absent("terminationMessagePath", Json::from("/dev/termination-log"));
-    set_absent("terminationMessagePolicy", Json::from("File"));
+    set_absent(container, &["terminationMessagePath"], "/dev/termination-log");
+    set_absent(container, &["terminationMessagePolicy"], "File");
     let image = container.get("image").as_str().unwrap_or("").to_string();
     if container.get("imagePullPolicy").is_null() && !image.is_empty() {
         container.set(&["imagePullPolicy"], if uses_latest(&image) { "Always" } else { "IfNotPresent" });
@@ -110,9 +98,7 @@ fn default_container(container: &mut Json) {
     }
     if container.get("ports").is_array() {
         for port in container.entry(&["ports"]).make_array() {
-            if port.get("protocol").is_null() {
-                port.set(&["protocol"], "TCP");
-            }
+            set_absent(port, &["protocol"], "TCP");
         }
     }
     for list in ["limits", "requests"] {
@@ -129,15 +115,13 @@ fn default_container(container: &mut Json) {
             for (field, value) in
                 [("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)]
             {
-                if probe.get(field).is_null() {
-                    probe.set(&[field], Json::Int(value));
-                }
+                set_absent(probe, &[field], value);
             }
             if probe.get("httpGet").is_object() {
                 default_http(probe.entry(&["httpGet"]));
             }
-            if probe.get("grpc").is_object() && probe.at(&["grpc", "service"]).is_null() {
-                probe.set(&["grpc", "service"], "");
+            if probe.get("grpc").is_object() {
+                set_absent(probe, &["grpc", "service"], "");
             }
         }
     }
@@ -154,9 +138,7 @@ fn default_container(container: &mut Json) {
 
 fn default_http(get: &mut Json) {
     for (field, value) in [("path", "/"), ("scheme", "HTTP")] {
-        if get.get(field).is_null() {
-            get.set(&[field], value);
-        }
+        set_absent(get, &[field], value);
     }
 }
 

@@ -6,6 +6,7 @@
 
 use jiff::Timestamp;
 
+use super::fields::set_absent;
 use crate::components::volumes::{CLAIM_FINALIZER, VOLUME_FINALIZER};
 use crate::json;
 use crate::objects::Json;
@@ -14,24 +15,19 @@ use crate::profile::Settings;
 
 /// Sets the defaults of a volume, a claim, a class or a driver.
 pub(super) fn default(kind: &str, tree: &mut Json) {
-    let mut set_absent = |path: &[&str], value: Json| {
-        if tree.at(path).is_null() {
-            tree.set(path, value);
-        }
-    };
     match kind {
         "PersistentVolume" => {
-            set_absent(&["spec", "persistentVolumeReclaimPolicy"], Json::from("Retain"));
-            set_absent(&["spec", "volumeMode"], Json::from("Filesystem"));
-            set_absent(&["status", "phase"], Json::from("Pending"));
+            set_absent(tree, &["spec", "persistentVolumeReclaimPolicy"], "Retain");
+            set_absent(tree, &["spec", "volumeMode"], "Filesystem");
+            set_absent(tree, &["status", "phase"], "Pending");
         }
         "PersistentVolumeClaim" => {
-            set_absent(&["spec", "volumeMode"], Json::from("Filesystem"));
-            set_absent(&["status", "phase"], Json::from("Pending"));
+            set_absent(tree, &["spec", "volumeMode"], "Filesystem");
+            set_absent(tree, &["status", "phase"], "Pending");
         }
         "StorageClass" => {
-            set_absent(&["reclaimPolicy"], Json::from("Delete"));
-            set_absent(&["volumeBindingMode"], Json::from("Immediate"));
+            set_absent(tree, &["reclaimPolicy"], "Delete");
+            set_absent(tree, &["volumeBindingMode"], "Immediate");
         }
         "CSIDriver" => {
             for (field, value) in [
@@ -42,7 +38,7 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
                 ("requiresRepublish", Json::from(false)),
                 ("seLinuxMount", Json::from(false)),
             ] {
-                set_absent(&["spec", field], value);
+                set_absent(tree, &["spec", field], value);
             }
             if tree.at(&["spec", "volumeLifecycleModes"]).is_empty() {
                 tree.set(&["spec", "volumeLifecycleModes"], json!(["Persistent"]));

@@ -5,6 +5,7 @@
 
 use alloc::format;
 
+use super::fields::set_absent;
 use super::{pods, storage_kinds};
 use crate::objects::Json;
 
@@ -18,48 +19,37 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
     if kind == "StatefulSet" {
         default_claims(tree);
     }
-    let mut set_absent = |path: &[&str], value: Json| {
-        if tree.at(path).is_null() {
-            tree.set(path, value);
-        }
-    };
     if kind != "DaemonSet" {
-        set_absent(&["spec", "replicas"], Json::Int(1));
+        set_absent(tree, &["spec", "replicas"], 1_i64);
     }
     if kind != "ReplicaSet" && kind != "ReplicationController" {
-        set_absent(&["spec", "revisionHistoryLimit"], Json::Int(10));
+        set_absent(tree, &["spec", "revisionHistoryLimit"], 10_i64);
     }
     match kind {
         "Deployment" => {
-            set_absent(&["spec", "progressDeadlineSeconds"], Json::Int(600));
-            set_absent(&["spec", "strategy", "type"], Json::from("RollingUpdate"));
+            set_absent(tree, &["spec", "progressDeadlineSeconds"], 600_i64);
+            set_absent(tree, &["spec", "strategy", "type"], "RollingUpdate");
             if tree.at(&["spec", "strategy", "type"]).as_str() == Some("RollingUpdate") {
                 for field in ["maxUnavailable", "maxSurge"] {
-                    if tree.at(&["spec", "strategy", "rollingUpdate", field]).is_null() {
-                        tree.set(&["spec", "strategy", "rollingUpdate", field], "25%");
-                    }
+                    set_absent(tree, &["spec", "strategy", "rollingUpdate", field], "25%");
                 }
             }
         }
         "StatefulSet" => {
-            set_absent(&["spec", "podManagementPolicy"], Json::from("OrderedReady"));
+            set_absent(tree, &["spec", "podManagementPolicy"], "OrderedReady");
             for field in ["whenDeleted", "whenScaled"] {
-                set_absent(&["spec", "persistentVolumeClaimRetentionPolicy", field], Json::from("Retain"));
+                set_absent(tree, &["spec", "persistentVolumeClaimRetentionPolicy", field], "Retain");
             }
-            set_absent(&["spec", "updateStrategy", "type"], Json::from("RollingUpdate"));
-            if tree.at(&["spec", "updateStrategy", "type"]).as_str() == Some("RollingUpdate")
-                && tree.at(&["spec", "updateStrategy", "rollingUpdate", "partition"]).is_null()
-            {
-                tree.set(&["spec", "updateStrategy", "rollingUpdate", "partition"], 0_i64);
+            set_absent(tree, &["spec", "updateStrategy", "type"], "RollingUpdate");
+            if tree.at(&["spec", "updateStrategy", "type"]).as_str() == Some("RollingUpdate") {
+                set_absent(tree, &["spec", "updateStrategy", "rollingUpdate", "partition"], 0_i64);
             }
         }
         "DaemonSet" => {
-            set_absent(&["spec", "updateStrategy", "type"], Json::from("RollingUpdate"));
+            set_absent(tree, &["spec", "updateStrategy", "type"], "RollingUpdate");
             if tree.at(&["spec", "updateStrategy", "type"]).as_str() == Some("RollingUpdate") {
                 for (field, value) in [("maxUnavailable", 1_i64), ("maxSurge", 0)] {
-                    if tree.at(&["spec", "updateStrategy", "rollingUpdate", field]).is_null() {
-                        tree.set(&["spec", "updateStrategy", "rollingUpdate", field], value);
-                    }
+                    set_absent(tree, &["spec", "updateStrategy", "rollingUpdate", field], value);
                 }
             }
         }
@@ -103,9 +93,6 @@ fn default_claims(tree: &mut Json) {
         claim.set(&["kind"], "PersistentVolumeClaim");
         claim.set(&["apiVersion"], "v1");
         storage_kinds::default("PersistentVolumeClaim", claim);
-        if claim.at(&["status", "phase"]).is_null() {
-            claim.set(&["status", "phase"], "Pending");
-        }
     }
 }
 

@@ -1,11 +1,28 @@
-//! Validation of numbers of Pods and percentages of them.
+//! Validation of numbers: those that are not negative, ports, numbers of Pods and percentages of them.
 //!
-//! Mirrors pkg/apis/apps/validation/validation.go (v1.34).
+//! Mirrors pkg/apis/apps/validation/validation.go and k8s.io/apimachinery pkg/api/validation/generic.go,
+//! pkg/util/validation/validation.go (v1.34).
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::FieldError;
 use crate::objects::Json;
+
+/// Checks that a number, if it is there, is not negative.
+pub(super) fn not_negative(tree: &Json, path: &str, field: &str, errors: &mut Vec<FieldError>) {
+    let value = tree.get(field);
+    if value.as_i64().is_some_and(|number| number < 0) {
+        errors.push(FieldError::invalid(format!("{path}.{field}"), value, "must be greater than or equal to 0"));
+    }
+}
+
+/// Checks that a number can be that of a port.
+pub(super) fn check_port(path: &str, number: i64, errors: &mut Vec<FieldError>) {
+    if !(1..=65535).contains(&number) {
+        errors.push(FieldError::invalid(path, &Json::Int(number), "must be between 1 and 65535, inclusive"));
+    }
+}
 
 /// Checks a number or a percentage. Source: validation.go (v1.34), `ValidatePositiveIntOrPercent`.
 pub(super) fn amount(value: &Json, path: &str, errors: &mut Vec<FieldError>) {

@@ -8,11 +8,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, one_of, placement, pod_resources, quote, text};
+use super::amount::{check_port, not_negative};
+use super::{FieldError, Problem, invalid, one_of, placement, pod_resources, quote, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
-const PORT_RANGE: &str = "must be between 1 and 65535, inclusive";
 const NOT_FOR_INIT: &str = "may not be set for init containers without restartPolicy=Always";
 const PROBES: [&str; 3] = ["livenessProbe", "readinessProbe", "startupProbe"];
 
@@ -79,9 +79,7 @@ fn common(container: &Json, path: &str, context: &ContainerContext<'_>, errors: 
     if name.is_empty() {
         errors.push(FieldError::required(format!("{path}.name"), ""));
     } else {
-        for problem in names::label(name, context.wording) {
-            errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
-        }
+        invalid(names::label(name, context.wording), format!("{path}.name"), name, errors);
     }
     if text(container, "image").is_empty() {
         errors.push(FieldError::required(format!("{path}.image"), ""));
@@ -106,54 +104,23 @@ fn ports(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
     for (at, port) in container.get("ports").items().iter().enumerate() {
         let path = format!("{path}.ports[{at}]");
         let name = text(port, "name");
-        let problems = if name.is_empty() { Vec::new() } else { port_name(name) };
+        let problems = if name.is_empty() { Vec::new() } else { names::port_name(name) };
         if !name.is_empty() && problems.is_empty() {
             if names.contains(&name) {
                 errors.push(FieldError::duplicate(format!("{path}.name"), &Json::from(name)));
             }
             names.push(name);
         }
-        for problem in problems {
-            errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
-        }
+        invalid(problems, format!("{path}.name"), name, errors);
         match port.get("containerPort").as_i64().unwrap_or(0) {
             0 => errors.push(FieldError::required(format!("{path}.containerPort"), "")),
-            number => check_port(number, format!("{path}.containerPort"), errors),
+            number => check_port(&format!("{path}.containerPort"), number, errors),
         }
         if let Some(host) = port.get("hostPort").as_i64().filter(|host| *host != 0) {
-            check_port(host, format!("{path}.hostPort"), errors);
+            check_port(&format!("{path}.hostPort"), host, errors);
         }
         one_of(&format!("{path}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"], errors);
     }
-}
-
-fn check_port(number: i64, path: String, errors: &mut Vec<FieldError>) {
-    if !(1..=65535).contains(&number) {
-        errors.push(FieldError::invalid(path, &Json::Int(number), PORT_RANGE));
-    }
-}
-
-/// Returns what is wrong with the name of a port.
-///
-/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34), `IsValidPortName`.
-fn port_name(name: &str) -> Vec<&'static str> {
-    let mut problems = Vec::new();
-    if name.len() > 15 {
-        problems.push("must be no more than 15 characters");
-    }
-    if name.is_empty() || !name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-')) {
-        problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
-    }
-    if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        problems.push("must contain at least one letter (a-z)");
-    }
-    if name.contains("--") {
-        problems.push("must not contain consecutive hyphens");
-    }
-    if name.starts_with('-') || name.ends_with('-') {
-        problems.push("must not begin or end with a hyphen");
-    }
-    problems
 }
 
 /// Checks that no two ports are the same one of the machine.
@@ -355,11 +322,7 @@ fn probes(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
         check_handler(probe, &["exec", "httpGet", "tcpSocket", "grpc"], &path, 0, errors);
         for field in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"]
         {
-            let value = probe.get(field);
-            if value.as_i64().is_some_and(|number| number < 0) {
-                let why = "must be greater than or equal to 0";
-                errors.push(FieldError::invalid(format!("{path}.{field}"), value, why));
-            }
+            not_negative(probe, &path, field, errors);
         }
         let grace = probe.get("terminationGracePeriodSeconds");
         let field = format!("{path}.terminationGracePeriodSeconds");
@@ -416,10 +379,8 @@ fn check_handler(handler: &Json, kinds: &[&str], path: &str, grace: i64, errors:
 fn port_or_name(port: &Json, path: String, errors: &mut Vec<FieldError>) {
     match port.as_str() {
         Some(name) => {
-            for problem in port_name(name) {
-                errors.push(FieldError::invalid_text(path.as_str(), name, problem));
-            }
+            invalid(names::port_name(name), &path, name, errors);
         }
-        None => check_port(port.as_i64().unwrap_or(0), path, errors),
+        None => check_port(&path, port.as_i64().unwrap_or(0), errors),
     }
 }

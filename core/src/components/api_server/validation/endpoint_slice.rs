@@ -58,7 +58,7 @@ fn ports(ports: &[Json], wording: Wording, errors: &mut Vec<FieldError>) {
         let path = format!("ports[{at}]");
         let name = text(port, "name");
         if !name.is_empty() {
-            invalid(names::label(name, wording), &format!("{path}.name"), name, errors);
+            invalid(names::label(name, wording), format!("{path}.name"), name, errors);
         }
         if ports[..at].iter().any(|other| text(other, "name") == name) {
             errors.push(FieldError::duplicate(format!("{path}.name"), port.get("name")));
@@ -68,7 +68,7 @@ fn ports(ports: &[Json], wording: Wording, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::not_supported(format!("{path}.protocol"), protocol, &PROTOCOLS));
         }
         if let Some(name) = port.get("appProtocol").as_str() {
-            invalid(names::qualified(name, wording), &format!("{path}.appProtocol"), name, errors);
+            invalid(names::qualified(name, wording), format!("{path}.appProtocol"), name, errors);
         }
     }
 }
@@ -98,10 +98,10 @@ fn check_endpoint(
         }
     }
     if let Some(name) = endpoint.get("nodeName").as_str() {
-        invalid(names::subdomain(name, wording), &format!("{path}.nodeName"), name, errors);
+        invalid(names::subdomain(name, wording), format!("{path}.nodeName"), name, errors);
     }
     if let Some(name) = endpoint.get("hostname").as_str() {
-        invalid(names::label(name, wording), &format!("{path}.hostname"), name, errors);
+        invalid(names::label(name, wording), format!("{path}.hostname"), name, errors);
     }
     hints(endpoint.get("hints"), path, wording, errors);
 }

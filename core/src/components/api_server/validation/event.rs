@@ -5,7 +5,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::FieldError;
+use super::{FieldError, invalid};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -25,9 +25,7 @@ pub(in super::super) fn validate(tree: &Json, wording: Wording, errors: &mut Vec
     if controller.is_empty() {
         errors.push(FieldError::required("reportingComponent", ""));
     }
-    for problem in names::qualified(controller, wording) {
-        errors.push(FieldError::invalid_text("reportingComponent", controller, problem));
-    }
+    invalid(names::qualified(controller, wording), "reportingComponent", controller, errors);
     for (field, name) in [("reportingInstance", "reportingInstance"), ("action", "action"), ("reason", "reason")] {
         let value = text(&[field]);
         if value.is_empty() {

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::amount::not_negative;
 use super::job_policies;
 use super::others::label_selector;
 use super::pod::{Rules, validate_template};
@@ -147,13 +148,6 @@ fn restart_policy(spec: &Json, path: &str, errors: &mut Vec<FieldError>) {
         }
         "OnFailure" | "Never" => {}
         other => errors.push(FieldError::not_supported(place, other, &["OnFailure", "Never"])),
-    }
-}
-
-pub(super) fn not_negative(spec: &Json, path: &str, field: &str, errors: &mut Vec<FieldError>) {
-    let value = spec.get(field);
-    if value.as_i64().is_some_and(|number| number < 0) {
-        errors.push(FieldError::invalid(format!("{path}.{field}"), value, "must be greater than or equal to 0"));
     }
 }
 

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::job::not_negative;
+use super::amount::not_negative;
 use super::{FieldError, Problem, invalid, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -67,7 +67,7 @@ fn failure_rule(spec: &Json, rule: &Json, path: &str, wording: Wording, errors: 
     for (at, pattern) in conditions.iter().enumerate() {
         let path = format!("{list}[{at}]");
         let kind = text(pattern, "type");
-        invalid(names::qualified(kind, wording), &format!("{path}.type"), kind, errors);
+        invalid(names::qualified(kind, wording), format!("{path}.type"), kind, errors);
         one_of(pattern, &path, "status", &["False", "True", "Unknown"], errors);
     }
     let why = match (codes.is_null(), conditions.is_empty()) {

@@ -5,6 +5,7 @@
 use alloc::vec::Vec;
 
 use super::FieldError;
+use super::amount::not_negative;
 use crate::objects::Json;
 
 /// Checks the specification of a Lease.
@@ -15,8 +16,5 @@ pub(in super::super) fn validate_spec(tree: &Json, errors: &mut Vec<FieldError>)
         let value = spec.get("leaseDurationSeconds");
         errors.push(FieldError::invalid("spec.leaseDurationSeconds", value, "must be greater than 0"));
     }
-    if below("leaseTransitions", 0) {
-        let value = spec.get("leaseTransitions");
-        errors.push(FieldError::invalid("spec.leaseTransitions", value, "must be greater than or equal to 0"));
-    }
+    not_negative(spec, "spec", "leaseTransitions", errors);
 }

@@ -6,7 +6,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem};
+use super::amount::not_negative;
+use super::{FieldError, Problem, invalid};
 use crate::network::kinds::{Kind, Trait};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
@@ -134,23 +135,15 @@ fn metadata_of_any(
             Some(rest) if !rest.is_empty() => format!("{rest}a"),
             _ => String::from(base),
         };
-        for problem in check(&masked) {
-            errors.push(FieldError::invalid_text("metadata.generateName", base, problem));
-        }
+        invalid(check(&masked), "metadata.generateName", base, errors);
     }
     match metadata.get("name").as_str() {
         None | Some("") => errors.push(FieldError::required("metadata.name", "name or generateName is required")),
         Some(name) => {
-            for problem in check(name) {
-                errors.push(FieldError::invalid_text("metadata.name", name, problem));
-            }
+            invalid(check(name), "metadata.name", name, errors);
         }
     }
-    let generation = metadata.get("generation");
-    if generation.as_i64().is_some_and(|number| number < 0) {
-        let why = "must be greater than or equal to 0";
-        errors.push(FieldError::invalid("metadata.generation", generation, why));
-    }
+    not_negative(metadata, "metadata", "generation", errors);
     validate_maps(metadata, old.get("metadata"), wording, errors);
     validate_finalizers(metadata.get("finalizers"), wording, errors);
 }
@@ -168,9 +161,7 @@ fn standard_finalizer(name: &str, field: &str, errors: &mut Vec<FieldError>) {
 pub(in super::super) fn namespace(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     for finalizer in tree.at(&["spec", "finalizers"]).items() {
         let name = finalizer.as_str().unwrap_or("");
-        for problem in names::qualified(name, wording) {
-            errors.push(FieldError::invalid_text("spec.finalizers", name, problem));
-        }
+        invalid(names::qualified(name, wording), "spec.finalizers", name, errors);
         standard_finalizer(name, "spec.finalizers", errors);
     }
 }
@@ -220,9 +211,7 @@ fn validate_maps(metadata: &Json, stored: &Json, wording: Wording, errors: &mut 
 pub(super) fn validate_annotations(annotations: &Json, field: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let mut size = 0;
     for (key, value) in annotations.fields() {
-        for problem in names::qualified(&key.to_lowercase(), wording) {
-            errors.push(FieldError::invalid_text(field, key, problem));
-        }
+        invalid(names::qualified(&key.to_lowercase(), wording), field, key, errors);
         size += key.len() + value.as_str().map_or(0, str::len);
     }
     if size > ANNOTATIONS_LIMIT {
@@ -234,13 +223,9 @@ pub(super) fn validate_annotations(annotations: &Json, field: &str, wording: Wor
 /// Checks keys and values of labels.
 pub(in super::super) fn validate_labels(labels: &Json, field: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     for (key, value) in labels.fields() {
-        for problem in names::qualified(key, wording) {
-            errors.push(FieldError::invalid_text(field, key, problem));
-        }
+        invalid(names::qualified(key, wording), field, key, errors);
         let value = value.as_str().unwrap_or("");
-        for problem in names::label_value(value, wording) {
-            errors.push(FieldError::invalid_text(field, value, problem));
-        }
+        invalid(names::label_value(value, wording), field, value, errors);
     }
 }
 
@@ -287,9 +272,7 @@ fn validate_finalizers(finalizers: &Json, wording: Wording, errors: &mut Vec<Fie
     let has = |name: &str| finalizers.items().iter().any(|item| item.as_str() == Some(name));
     for finalizer in finalizers.items() {
         let name = finalizer.as_str().unwrap_or("");
-        for problem in names::qualified(name, wording) {
-            errors.push(FieldError::invalid_text("metadata.finalizers", name, problem));
-        }
+        invalid(names::qualified(name, wording), "metadata.finalizers", name, errors);
     }
     if has("orphan") && has("foregroundDeletion") {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";

@@ -216,8 +216,8 @@ fn is_blank(value: &Json) -> bool {
 }
 
 /// Adds what is wrong with a text.
-fn invalid(problems: Vec<String>, path: &str, value: &str, errors: &mut Vec<FieldError>) {
-    errors.extend(problems.into_iter().map(|problem| FieldError::invalid_text(path, value, problem)));
+fn invalid(problems: Vec<String>, path: impl AsRef<str>, value: &str, errors: &mut Vec<FieldError>) {
+    errors.extend(problems.into_iter().map(|problem| FieldError::invalid_text(path.as_ref(), value, problem)));
 }
 
 /// Checks the name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use super::super::syntax;
-use super::{FieldError, Problem, meta};
+use super::{FieldError, Problem, invalid, meta};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -97,9 +97,7 @@ fn taints(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
         let text = |taint: &Json, field: &str| taint.get(field).as_str().unwrap_or("").to_string();
         let path = format!("metadata.taints[{at}]");
         let (key, value, effect) = (text(taint, "key"), text(taint, "value"), text(taint, "effect"));
-        for problem in names::qualified(&key, wording) {
-            errors.push(FieldError::invalid_text(format!("{path}.key"), &key, problem));
-        }
+        invalid(names::qualified(&key, wording), format!("{path}.key"), &key, errors);
         let problems = names::label_value(&value, wording);
         if !problems.is_empty() {
             errors.push(FieldError::invalid_text(format!("{path}.value"), &value, problems.join(";")));

@@ -54,10 +54,7 @@ pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<F
 /// Checks the status of a PodDisruptionBudget.
 pub(in super::super) fn budget_status(tree: &Json, errors: &mut Vec<FieldError>) {
     for field in ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] {
-        let value = tree.at(&["status", field]);
-        if value.as_i64().is_some_and(|number| number < 0) {
-            errors.push(FieldError::invalid(format!("status.{field}"), value, "must be greater than or equal to 0"));
-        }
+        amount::not_negative(tree.get("status"), "status", field, errors);
     }
 }
 
@@ -87,9 +84,7 @@ pub(in super::super) fn label_selector(selector: &Json, path: &str, wording: Wor
                 ));
             }
         }
-        for problem in names::qualified(key, wording) {
-            errors.push(FieldError::invalid_text(format!("{path}.key"), key, problem));
-        }
+        invalid(names::qualified(key, wording), format!("{path}.key"), key, errors);
         label_values(term, &path, wording, errors);
     }
 }
@@ -98,9 +93,7 @@ pub(in super::super) fn label_selector(selector: &Json, path: &str, wording: Wor
 pub(super) fn label_values(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     for (at, value) in term.get("values").items().iter().enumerate() {
         let value = value.as_str().unwrap_or("");
-        for problem in names::label_value(value, wording) {
-            errors.push(FieldError::invalid_text(format!("{path}.values[{at}]"), value, problem));
-        }
+        invalid(names::label_value(value, wording), format!("{path}.values[{at}]"), value, errors);
     }
 }
 
@@ -151,11 +144,7 @@ pub(in super::super) fn csi_node(tree: &Json, wording: Wording, errors: &mut Vec
             }
             invalid(names::qualified(key, wording), &path, key, errors);
         }
-        let count = driver.at(&["allocatable", "count"]);
-        if count.as_i64().is_some_and(|count| count < 0) {
-            let why = "must be greater than or equal to 0";
-            errors.push(FieldError::invalid(format!("{path}.allocatable.count"), count, why));
-        }
+        amount::not_negative(driver.get("allocatable"), &format!("{path}.allocatable"), "count", errors);
     }
 }
 
@@ -190,9 +179,7 @@ pub(in super::super) fn volume_attachment(
         }
         _ => {}
     }
-    for problem in names::subdomain(text("nodeName"), wording) {
-        errors.push(FieldError::invalid_text("spec.nodeName", text("nodeName"), problem));
-    }
+    invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);
     if settings.profile().is("volume-attachments-are-checked-once") && attacher.is_empty() {
         return;
     }
@@ -208,7 +195,7 @@ const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 /// Checks the keys of a map of data.
 fn config_keys(tree: &Json, field: &str, errors: &mut Vec<FieldError>) {
     for (key, _) in tree.get(field).fields() {
-        invalid(names::config_key(key), &format!("{field}[{key}]"), key, errors);
+        invalid(names::config_key(key), format!("{field}[{key}]"), key, errors);
     }
 }
 
@@ -263,9 +250,7 @@ pub(in super::super) fn new_event(tree: &Json, wording: Wording, errors: &mut Ve
     if controller.is_empty() {
         errors.push(FieldError::required("reportingController", ""));
     }
-    for problem in names::qualified(controller, wording) {
-        errors.push(FieldError::invalid_text("reportingController", controller, problem));
-    }
+    invalid(names::qualified(controller, wording), "reportingController", controller, errors);
     for field in ["reportingInstance", "action", "reason"] {
         if text(field).is_empty() {
             errors.push(FieldError::required(field, ""));

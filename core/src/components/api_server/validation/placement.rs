@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, others};
+use super::{FieldError, Problem, invalid, others};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -79,9 +79,7 @@ fn node_term(term: &Json, path: &str, wording: Wording, checks_values: bool, err
             other => errors.push(FieldError::invalid_text(format!("{path}.operator"), other, NO_OPERATOR)),
         }
         let key = text("key");
-        for problem in names::qualified(key, wording) {
-            errors.push(FieldError::invalid_text(format!("{path}.key"), key, problem));
-        }
+        invalid(names::qualified(key, wording), format!("{path}.key"), key, errors);
         if checks_values {
             others::label_values(requirement, &path, wording, errors);
         }
@@ -114,9 +112,7 @@ fn field_requirement(requirement: &Json, path: &str, wording: Wording, errors: &
     }
     for (at, value) in values.iter().enumerate() {
         let value = value.as_str().unwrap_or("");
-        for problem in names::subdomain(value, wording) {
-            errors.push(FieldError::invalid_text(format!("{path}.values[{at}]"), value, problem));
-        }
+        invalid(names::subdomain(value, wording), format!("{path}.values[{at}]"), value, errors);
     }
 }
 
@@ -127,17 +123,13 @@ fn pod_term(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErr
     }
     for namespace in term.get("namespaces").items() {
         let namespace = namespace.as_str().unwrap_or("");
-        for problem in names::label(namespace, wording) {
-            errors.push(FieldError::invalid_text(format!("{path}.namespace"), namespace, problem));
-        }
+        invalid(names::label(namespace, wording), format!("{path}.namespace"), namespace, errors);
     }
     let key = term.get("topologyKey").as_str().unwrap_or("");
     if key.is_empty() {
         errors.push(FieldError::required(format!("{path}.topologyKey"), "can not be empty"));
     }
-    for problem in names::qualified(key, wording) {
-        errors.push(FieldError::invalid_text(format!("{path}.topologyKey"), key, problem));
-    }
+    invalid(names::qualified(key, wording), format!("{path}.topologyKey"), key, errors);
 }
 
 /// Checks how the Pods of a selector are spread.

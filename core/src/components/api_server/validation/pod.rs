@@ -7,7 +7,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, container, meta, one_of, placement, pod_details, pod_resources, text};
+use super::ip::NO_ADDRESS;
+use super::{FieldError, Problem, container, invalid, meta, one_of, placement, pod_details, pod_resources, text};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -168,17 +169,13 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     pod_details::dns(spec, wording, rules.dns_underscores, errors);
     for (at, gate) in spec.get("readinessGates").items().iter().enumerate() {
         let name = text(gate, "conditionType");
-        for problem in names::qualified(name, wording) {
-            errors.push(FieldError::invalid_text(format!("spec.readinessGates[{at}].conditionType"), name, problem));
-        }
+        invalid(names::qualified(name, wording), format!("spec.readinessGates[{at}].conditionType"), name, errors);
     }
     gates(spec, wording, errors);
     placement::spreading(spec, wording, errors);
     let node = text(spec, "nodeName");
     if !node.is_empty() {
-        for problem in names::subdomain(node, wording) {
-            errors.push(FieldError::invalid_text("spec.nodeName", node, problem));
-        }
+        invalid(names::subdomain(node, wording), "spec.nodeName", node, errors);
     }
     if let Some(seconds) = spec.get("activeDeadlineSeconds").as_i64()
         && !(1..=i64::from(i32::MAX)).contains(&seconds)
@@ -189,9 +186,7 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     for field in ["hostname", "subdomain"] {
         let value = text(spec, field);
         if !value.is_empty() {
-            for problem in names::label(value, wording) {
-                errors.push(FieldError::invalid_text(format!("spec.{field}"), value, problem));
-            }
+            invalid(names::label(value, wording), format!("spec.{field}"), value, errors);
         }
     }
     tolerations(spec, wording, rules.comparisons, errors);
@@ -222,9 +217,7 @@ fn volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -
             errors.push(FieldError::required(path, ""));
             continue;
         }
-        for problem in names::label(name, wording) {
-            errors.push(FieldError::invalid_text(path.as_str(), name, problem));
-        }
+        invalid(names::label(name, wording), &path, name, errors);
         if valid.iter().any(|own| text(own, "name") == name) {
             errors.push(FieldError::duplicate(path, &Json::from(name)));
         }
@@ -242,9 +235,7 @@ fn tolerations(spec: &Json, wording: Wording, comparisons: Comparisons, errors: 
         let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
         let (value, effect) = (text(toleration, "value"), text(toleration, "effect"));
         if !key.is_empty() {
-            for problem in names::qualified(key, wording) {
-                errors.push(FieldError::invalid_text(format!("{path}.key"), key, problem));
-            }
+            invalid(names::qualified(key, wording), format!("{path}.key"), key, errors);
         }
         if key.is_empty() && operator != "Exists" {
             let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
@@ -275,9 +266,7 @@ fn tolerations(spec: &Json, wording: Wording, comparisons: Comparisons, errors: 
             }
             "Exists" => {}
             "Lt" | "Gt" if comparisons == Comparisons::Allowed => {
-                for problem in names::decimal_integer(value) {
-                    errors.push(FieldError::invalid_text(format!("{path}.value"), value, problem));
-                }
+                invalid(names::decimal_integer(value), format!("{path}.value"), value, errors);
             }
             other => {
                 let operators = ["Equal", "Exists", "Lt", "Gt"];
@@ -297,9 +286,7 @@ fn gates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let gates = spec.get("schedulingGates").items();
     for (at, gate) in gates.iter().enumerate() {
         let name = text(gate, "name");
-        for problem in names::qualified(name, wording) {
-            errors.push(FieldError::invalid_text(format!("spec.schedulingGates[{at}]"), name, problem));
-        }
+        invalid(names::qualified(name, wording), format!("spec.schedulingGates[{at}]"), name, errors);
         if gates[..at].iter().any(|other| text(other, "name") == name) {
             errors.push(FieldError::duplicate(format!("spec.schedulingGates[{at}]"), &Json::from(name)));
         }
@@ -316,9 +303,7 @@ pub(in super::super) fn validate_status_update(tree: &Json, old: &Json, wording:
     }
     for (at, condition) in status.get("conditions").items().iter().enumerate() {
         let name = text(condition, "type");
-        for problem in names::qualified(name, wording) {
-            errors.push(FieldError::invalid_text(format!("status.conditions[{at}].Type"), name, problem));
-        }
+        invalid(names::qualified(name, wording), format!("status.conditions[{at}].Type"), name, &mut errors);
     }
     addresses(status, "podIPs", "may specify no more than one IP for each IP family", &mut errors);
     let policy = old.at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always");
@@ -333,8 +318,7 @@ fn addresses(status: &Json, list: &str, twice: &str, errors: &mut Vec<FieldError
     let parsed: Vec<Option<core::net::IpAddr>> = items.iter().map(|item| text(item, "ip").parse().ok()).collect();
     for (at, ip) in parsed.iter().enumerate() {
         if ip.is_none() {
-            let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-            errors.push(FieldError::invalid_text(format!("status.{list}[{at}]"), text(&items[at], "ip"), detail));
+            errors.push(FieldError::invalid_text(format!("status.{list}[{at}]"), text(&items[at], "ip"), NO_ADDRESS));
         }
     }
     let known: Vec<bool> = parsed.iter().flatten().map(|ip| ip.is_ipv4()).collect();

@@ -7,12 +7,12 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::{FieldError, Problem, one_of, pod_resources, text};
+use super::ip::NO_ADDRESS;
+use super::{FieldError, Problem, invalid, one_of, pod_resources, text};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
-const NO_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 /// Most bytes of the name of a sysctl. Source: validation.go (v1.34), `SysctlMaxLength`.
 const SYSCTL_BYTES: usize = 253;
 
@@ -27,9 +27,7 @@ pub(super) fn claims(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>
         } else if seen.contains(&name) {
             errors.push(FieldError::duplicate(format!("{path}.name"), &Json::from(name)));
         } else {
-            for problem in names::label(name, wording) {
-                errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
-            }
+            invalid(names::label(name, wording), format!("{path}.name"), name, errors);
             seen.push(name);
         }
         let (own, template) = (claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName"));
@@ -47,9 +45,7 @@ pub(super) fn claims(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>
         }
         for (value, field) in [(own, "resourceClaimName"), (template, "resourceClaimTemplateName")] {
             let Some(value) = value.as_str() else { continue };
-            for problem in names::subdomain(value, wording) {
-                errors.push(FieldError::invalid_text(format!("{path}.{field}"), value, problem));
-            }
+            invalid(names::subdomain(value, wording), format!("{path}.{field}"), value, errors);
         }
     }
 }
@@ -156,9 +152,7 @@ pub(super) fn dns(spec: &Json, wording: Wording, underscores: bool, errors: &mut
             true => names::subdomain_with_underscores(search, wording),
             false => names::subdomain(search, wording),
         };
-        for problem in problems {
-            errors.push(FieldError::invalid_text(format!("spec.dnsConfig.searches[{at}]"), search, problem));
-        }
+        invalid(problems, format!("spec.dnsConfig.searches[{at}]"), search, errors);
     }
     for (at, option) in config.get("options").items().iter().enumerate() {
         if text(option, "name").is_empty() {
@@ -193,9 +187,7 @@ pub(super) fn names_and_policies(spec: &Json, wording: Wording, errors: &mut Vec
     for field in ["priorityClassName", "runtimeClassName"] {
         let name = text(spec, field);
         if !name.is_empty() || field == "runtimeClassName" && !spec.get(field).is_null() {
-            for problem in names::subdomain(name, wording) {
-                errors.push(FieldError::invalid_text(format!("spec.{field}"), name, problem));
-            }
+            invalid(names::subdomain(name, wording), format!("spec.{field}"), name, errors);
         }
     }
     let policy = spec.get("preemptionPolicy");

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::amount::check_port;
 use super::endpoint_slice::PROTOCOLS;
 use super::ip::{self, Reading};
 use super::{FieldError, Problem, invalid, meta, text};
@@ -170,16 +171,6 @@ fn external_name(spec: &Json, settings: &Settings, errors: &mut Vec<FieldError>)
     }
 }
 
-fn is_port(number: i64) -> bool {
-    (1..=65535).contains(&number)
-}
-
-fn check_port(path: &str, number: i64, errors: &mut Vec<FieldError>) {
-    if !is_port(number) {
-        errors.push(FieldError::invalid(path, &Json::Int(number), "must be between 1 and 65535, inclusive"));
-    }
-}
-
 fn check_ports(ports: &[Json], settings: &Settings, errors: &mut Vec<FieldError>) {
     let wording = meta::wording(settings);
     for (at, port) in ports.iter().enumerate() {
@@ -189,7 +180,7 @@ fn check_ports(ports: &[Json], settings: &Settings, errors: &mut Vec<FieldError>
             errors.push(FieldError::required(format!("{path}.name"), ""));
         }
         if !name.is_empty() {
-            invalid(names::label(name, wording), &format!("{path}.name"), name, errors);
+            invalid(names::label(name, wording), format!("{path}.name"), name, errors);
             if ports[..at].iter().any(|other| text(other, "name") == name) {
                 errors.push(FieldError::duplicate(format!("{path}.name"), port.get("name")));
             }
@@ -205,7 +196,7 @@ fn check_ports(ports: &[Json], settings: &Settings, errors: &mut Vec<FieldError>
             None => check_port(&target, port.get("targetPort").as_i64().unwrap_or(0), errors),
         }
         if let Some(name) = port.get("appProtocol").as_str() {
-            invalid(names::qualified(name, wording), &format!("{path}.appProtocol"), name, errors);
+            invalid(names::qualified(name, wording), format!("{path}.appProtocol"), name, errors);
         }
     }
 }

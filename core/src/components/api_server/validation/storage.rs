@@ -80,9 +80,7 @@ fn positive(value: &Json, path: String, errors: &mut Vec<FieldError>) {
 fn class_name(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let class = text(spec, "storageClassName");
     if !class.is_empty() {
-        for problem in names::subdomain(class, wording) {
-            errors.push(FieldError::invalid_text("spec.storageClassName", class, problem));
-        }
+        invalid(names::subdomain(class, wording), "spec.storageClassName", class, errors);
     }
 }
 
@@ -209,7 +207,7 @@ fn data_sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::invalid_text(path.as_str(), kind, why));
         }
         if !group.is_empty() {
-            invalid(names::subdomain(group, wording), &format!("{path}.apiGroup"), group, errors);
+            invalid(names::subdomain(group, wording), format!("{path}.apiGroup"), group, errors);
         }
     }
     let is_same = ["apiGroup", "kind", "name"].iter().all(|part| old.get(part) == new.get(part));
@@ -321,9 +319,7 @@ pub(in super::super) fn class(tree: &Json, wording: Wording, errors: &mut Vec<Fi
     if provisioner.is_empty() {
         errors.push(FieldError::required("provisioner", ""));
     } else {
-        for problem in names::qualified(&provisioner, wording) {
-            errors.push(FieldError::invalid_text("provisioner", &provisioner, problem));
-        }
+        invalid(names::qualified(&provisioner, wording), "provisioner", &provisioner, errors);
     }
     if tree.get("parameters").fields().any(|(name, _)| name.is_empty()) {
         errors.push(FieldError::invalid_text("parameters", "", "field can not be empty."));
@@ -411,7 +407,7 @@ fn topologies(terms: &[Json], wording: Wording, errors: &mut Vec<FieldError>) {
             for (at, value) in values.iter().enumerate().filter(|(at, value)| values[..*at].contains(value)) {
                 errors.push(FieldError::duplicate(format!("{path}.values[{at}]"), value));
             }
-            invalid(names::qualified(key, wording), &format!("{path}.key"), key, errors);
+            invalid(names::qualified(key, wording), format!("{path}.key"), key, errors);
             if all[..at].iter().any(|other| text(other, "key") == key) {
                 errors.push(FieldError::duplicate(format!("{path}.key"), &Json::from(key)));
             }

@@ -7,11 +7,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::amount::{amount, at_most_all, is_zero};
+use super::amount::{amount, at_most_all, is_zero, not_negative};
 use super::others::label_selector;
 use super::pod::{Rules, validate_template};
 use super::selector::{go_labels, go_selector, printed_selector};
-use super::{FieldError, Problem, storage, text};
+use super::{FieldError, Problem, invalid, storage, text};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -34,9 +34,9 @@ pub(in super::super) fn validate(
         }
     }
     if kind != "DaemonSet" {
-        not_negative(spec, "replicas", errors);
+        not_negative(spec, "spec", "replicas", errors);
     }
-    not_negative(spec, "minReadySeconds", errors);
+    not_negative(spec, "spec", "minReadySeconds", errors);
     if kind == "StatefulSet" {
         identity(spec, is_new, wording, errors);
     }
@@ -56,7 +56,7 @@ pub(in super::super) fn validate(
         _ => {}
     }
     if kind != "StatefulSet" {
-        not_negative(spec, "revisionHistoryLimit", errors);
+        not_negative(spec, "spec", "revisionHistoryLimit", errors);
     }
 }
 
@@ -99,11 +99,7 @@ fn stateful_set(spec: &Json, errors: &mut Vec<FieldError>) {
         }
         "OnDelete" => {}
         "RollingUpdate" => {
-            let partition = rolling.get("partition");
-            if partition.as_i64().is_some_and(|number| number < 0) {
-                let field = "spec.updateStrategy.rollingUpdate.partition";
-                errors.push(FieldError::invalid(field, partition, "must be greater than or equal to 0"));
-            }
+            not_negative(rolling, "spec.updateStrategy.rollingUpdate", "partition", errors);
         }
         _ => {
             let why = "must be 'RollingUpdate' or 'OnDelete'";
@@ -132,15 +128,10 @@ fn claim_templates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) 
 
 /// Checks where the Pods of a StatefulSet are counted from, and the name of their Service.
 fn identity(spec: &Json, is_new: bool, wording: Wording, errors: &mut Vec<FieldError>) {
-    let start = spec.at(&["ordinals", "start"]);
-    if start.as_i64().is_some_and(|number| number < 0) {
-        errors.push(FieldError::invalid("spec.ordinals.start", start, "must be greater than or equal to 0"));
-    }
+    not_negative(spec.get("ordinals"), "spec.ordinals", "start", errors);
     let service = text(spec, "serviceName");
     if is_new && !service.is_empty() {
-        for problem in names::label(service, wording) {
-            errors.push(FieldError::invalid_text("spec.serviceName", service, problem));
-        }
+        invalid(names::label(service, wording), "spec.serviceName", service, errors);
     }
 }
 
@@ -165,13 +156,6 @@ fn with_claims(spec: &Json) -> Json {
     volumes.extend(kept.cloned());
     template.set(&["spec", "volumes"], volumes);
     template
-}
-
-fn not_negative(spec: &Json, field: &str, errors: &mut Vec<FieldError>) {
-    let value = spec.get(field);
-    if value.as_i64().is_some_and(|number| number < 0) {
-        errors.push(FieldError::invalid(format!("spec.{field}"), value, "must be greater than or equal to 0"));
-    }
 }
 
 /// Checks the template of the Pods.
@@ -272,7 +256,7 @@ fn deployment(spec: &Json, errors: &mut Vec<FieldError>) {
         "Recreate" => {}
         _ => errors.push(unknown_strategy("spec.strategy", strategy, &["Recreate", "RollingUpdate"])),
     }
-    not_negative(spec, "progressDeadlineSeconds", errors);
+    not_negative(spec, "spec", "progressDeadlineSeconds", errors);
     let ready = spec.get("minReadySeconds").as_i64().unwrap_or(0);
     let deadline = spec.get("progressDeadlineSeconds");
     if deadline.as_i64().is_some_and(|seconds| seconds <= ready) {
