@@ -329,6 +329,14 @@ fn shorten(tree: &mut Json, stored: i64, wanted: i64, earliest: Option<Timestamp
     tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
 }
 
+/// Tells whether the dependents of a kind stay where the request does not say it.
+///
+/// Source: pkg/registry/core/replicationcontroller/strategy.go and pkg/registry/batch/job/strategy.go (v1.34),
+/// `DefaultGarbageCollectionPolicy`.
+fn orphans_by_default(kind: &Kind) -> bool {
+    matches!(kind.name, "ReplicationController" | "Job")
+}
+
 /// Sets the finalizers that a propagation policy asks for. Source: store.go (v1.34),
 /// `deletionFinalizersForGarbageCollection`.
 fn set_policy_finalizers(tree: &mut Json, kind: &Kind, delete: &DeleteOptions) {
@@ -344,7 +352,8 @@ fn set_policy_finalizers(tree: &mut Json, kind: &Kind, delete: &DeleteOptions) {
         (Some(orphan), _) => orphan,
         (_, "Orphan") => true,
         (_, "Background" | "Foreground") => false,
-        _ => has(tree, ORPHAN),
+        _ if has(tree, FOREGROUND) => false,
+        _ => has(tree, ORPHAN) || orphans_by_default(kind),
     };
     let foreground = match (delete.orphan_dependents, delete.policy.as_str()) {
         (Some(_), _) | (_, "Orphan" | "Background") => false,

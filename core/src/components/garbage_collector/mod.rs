@@ -46,12 +46,13 @@ const fn namespaced(name: &'static str, resource: Resource) -> (&'static str, Re
 
 /// The kinds that own or are owned here, each with its resource and whether it is namespaced; custom ones are watched
 /// behind them once their definitions are seen.
-static KINDS: [(&str, Resource, bool); 16] = [
+static KINDS: [(&str, Resource, bool); 17] = [
     cluster("Node", NODES),
     cluster("CSINode", CSI_NODES),
     cluster("PersistentVolume", Resource::of("", "v1", "persistentvolumes")),
     cluster("VolumeAttachment", Resource::of("storage.k8s.io", "v1", "volumeattachments")),
     namespaced("ConfigMap", Resource::of("", "v1", "configmaps")),
+    namespaced("PersistentVolumeClaim", Resource::of("", "v1", "persistentvolumeclaims")),
     namespaced("Pod", PODS),
     namespaced("ReplicationController", Resource::of("", "v1", "replicationcontrollers")),
     namespaced("ControllerRevision", Resource::of("apps", "v1", "controllerrevisions")),

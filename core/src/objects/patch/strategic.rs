@@ -22,16 +22,18 @@ const SET_ORDER: &str = "$setElementOrder/";
 enum MergeSchema<'a> {
     Struct(&'a Struct),
     Map(&'a FieldType),
+    /// An object of a kind that the schema does not know, of which it knows the metadata.
+    Stored,
     Unknown,
 }
 
 /// Merges a patch into an object of a type (a kind's name); a type that the schema does not know merges like a map
-/// whose lists are replaced.
+/// whose lists are replaced, but for its metadata.
 ///
 /// # Errors
 /// The patch does not fit the object.
 pub fn strategic_merge(schema: &Schema, of: &str, original: &Json, patch: &Json) -> Result<Json, PatchError> {
-    let place = schema.named(of).map_or(MergeSchema::Unknown, MergeSchema::Struct);
+    let place = schema.named(of).map_or(MergeSchema::Stored, MergeSchema::Struct);
     Merger { schema }.map(original, patch, place)
 }
 
@@ -46,7 +48,12 @@ impl<'a> Merger<'a> {
                 of.field(name).map_or((None, Merge::Replace), |field| (Some(field.kind()), field.merge()))
             }
             MergeSchema::Map(kind) => (Some(kind), Merge::Replace),
-            MergeSchema::Unknown => (None, Merge::Replace),
+            // Each kind has the same metadata.
+            MergeSchema::Stored if name == "metadata" => self
+                .schema
+                .named("Node")
+                .map_or((None, Merge::Replace), |node| self.field(MergeSchema::Struct(node), name)),
+            MergeSchema::Stored | MergeSchema::Unknown => (None, Merge::Replace),
         }
     }
 
