@@ -255,3 +255,37 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
       Then the EndpointSlice of Service "web" field endpoints[gated].conditions.ready is false between 29s and 58s
       When machine "worker-1" regains its connection to the API server
       Then the EndpointSlice of Service "web" field endpoints[gated].conditions.ready is true within 70s
+
+  Rule: What a slice says of its Service
+
+    Scenario: A Service without an address
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Service
+        metadata: {name: peers, namespace: default}
+        spec: {clusterIP: None, selector: {app: web}, ports: [{port: 80}]}
+        """
+      Then the EndpointSlice of Service "peers" field metadata.labels["service.kubernetes.io/headless"] is "" within 1s
+      And the EndpointSlice of Service "web" keeps field metadata.labels["service.kubernetes.io/headless"] absent for 10s
+
+    Scenario: The last of its pods is gone
+      When the user sends DELETE /api/v1/namespaces/default/pods/alive?gracePeriodSeconds=0
+      And the user sends DELETE /api/v1/namespaces/default/pods/dead?gracePeriodSeconds=0
+      Then the EndpointSlice of Service "web" field ports is absent within 2s
+      And the EndpointSlice of Service "web" field endpoints is absent within 2s
+
+    Scenario: A port by its name
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Service
+        metadata: {name: named, namespace: default}
+        spec: {selector: {app: named}, ports: [{port: 80, targetPort: http}]}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: named, namespace: default, labels: {app: named}}
+        spec: {nodeName: worker-2, containers: [{name: main, image: pause, ports: [{name: http, containerPort: 8080}]}]}
+        """
+      Then the EndpointSlice of Service "named" field ports[0].port is 8080 within 5s

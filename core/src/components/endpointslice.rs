@@ -3,10 +3,10 @@
 //! Mirrors kube-controller-manager's `endpointslice-controller`
 //! (pkg/controller/endpointslice/endpointslice_controller.go and k8s.io/endpointslice {reconciler,utils}.go, v1.34). An
 //! endpoint is ready while its pod is Ready and not being deleted; it names the pod's node and that node's zone. A pod
-//! whose Node is gone is left out, and the sync is retried; a change of a Node alone starts no sync.
+//! whose Node is gone is left out, and the sync is retried; a change of a Node alone starts no sync. Pods whose ports
+//! have other numbers stand in slices of their own. A Service without endpoints keeps one empty slice.
 //! Inputs: Services, Pods, Nodes, EndpointSlices, answers, time. Outputs: EndpointSlices, Events.
-//! Left out on purpose: topology hints, IPv6 and dual stack, ports by name, Services without selector, mirroring of
-//! Endpoints, and the packing of slices beyond filling the first that has room.
+//! Left out on purpose: topology hints, IPv6 and dual stack, Services without selector, mirroring of Endpoints.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -35,6 +35,8 @@ const MANAGER: &str = "endpointslice-controller.k8s.io";
 const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 /// Source: k8s.io/api core/v1/well_known_labels.go (v1.34), `LabelTopologyZone`.
 const ZONE: &str = "topology.kubernetes.io/zone";
+/// Source: k8s.io/api core/v1/well_known_labels.go (v1.34), `IsHeadlessService`.
+const HEADLESS: &str = "service.kubernetes.io/headless";
 /// Endpoints of one slice. Source: pkg/controller/endpointslice/config/v1alpha1/defaults.go (v1.34).
 const SLICE_MOST: usize = 100;
 
@@ -101,18 +103,22 @@ impl EndpointSlices {
         }
     }
 
-    /// Returns the endpoints of a Service by their pods, and the pods that were left out.
-    fn endpoints(&self, service: &Object, runtime: &KeyedRuntime<()>) -> (Vec<(Text, Json)>, Vec<String>) {
+    /// Returns the endpoints of a Service by their ports, and the pods that were left out.
+    fn endpoints(&self, service: &Object, runtime: &KeyedRuntime<()>) -> (Vec<PortGroup>, Vec<String>) {
         let key = service.key();
         let publishes = service.stable().at(&["spec", "publishNotReadyAddresses"]).as_bool() == Some(true);
-        let (mut found, mut skipped) = (Vec::new(), Vec::new());
+        let (mut groups, mut skipped): (Vec<PortGroup>, Vec<String>) = (Vec::new(), Vec::new());
         for pod in self.alive.of(&key).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
             let Some(ip) = address(pod) else { continue };
+            let ports = ports_of(service, pod);
+            let at = groups.iter().position(|group| group.ports == ports).unwrap_or_else(|| {
+                groups.push(PortGroup { ports, endpoints: Vec::new() });
+                groups.len() - 1
+            });
             let node = node_name(pod).and_then(|name| runtime.cache(NODE_CACHE).get(&ObjectKey::cluster(name.clone())));
-            if node.is_none()
-                && let Some(name) = node_name(pod).filter(|_| !publishes)
-            {
+            if node.is_none() && !publishes {
                 let service = format!("{}/{}", key.namespace, key.name);
+                let name = node_name(pod).cloned().unwrap_or_default();
                 skipped.push(format!("skipping Pod {} for Service {service}: Node {name} Not Found", pod.name()));
                 continue;
             }
@@ -134,9 +140,9 @@ impl EndpointSlices {
             if let Some(zone) = node.map(|node| labels(node).get(ZONE)).filter(|zone| !zone.is_empty()) {
                 endpoint.set(&["zone"], zone.clone());
             }
-            found.push((Text::from(pod.uid()), endpoint));
+            groups[at].endpoints.push(endpoint);
         }
-        (found, skipped)
+        (groups, skipped)
     }
 
     /// Returns the trigger time: the first change of a pod that no slice shows yet.
@@ -171,73 +177,51 @@ impl EndpointSlices {
     }
 
     /// Distributes the endpoints over the existing slices and new ones.
+    ///
+    /// Source: k8s.io/endpointslice reconciler.go (v1.34), `reconcileByAddressType` and `finalize`.
     fn reconcile(
         &self,
         service: &Object,
-        mut wanted: Vec<(Text, Json)>,
+        groups: Vec<PortGroup>,
         trigger: Option<&Text>,
         runtime: &mut KeyedRuntime<()>,
         now: Timestamp,
     ) {
         let key = service.key();
-        let ports: Json = service
-            .stable()
-            .at(&["spec", "ports"])
-            .items()
-            .iter()
-            .map(|port| {
-                let target = port.get("targetPort").as_i64().or_else(|| port.get("port").as_i64()).unwrap_or(0);
-                json!({"name": port.get("name").as_str().unwrap_or(""),
-                    "protocol": port.get("protocol").as_str().unwrap_or("TCP"), "port": target})
-            })
-            .collect();
-        let slices: Vec<Object> = self
-            .slices
-            .get(&key)
-            .into_iter()
-            .flatten()
+        let own = self.slices.get(&key).into_iter().flatten();
+        let slices: Vec<Object> = own
             .filter_map(|slice| runtime.cache(SLICE_CACHE).get(slice).cloned())
+            .filter(|slice| !is_ending(slice))
             .collect();
-        // Endpoints that stay keep their place; new ones follow.
-        let mut kept: Vec<Vec<Json>> = Vec::new();
+        let marks = slice_labels(service);
+        let mut plan = SlicePlan::default();
+        let of_group = |group: &PortGroup, slice: &Object| {
+            is_owned(slice, service) && *slice.stable().get("ports").items() == *group.ports.items()
+        };
         for slice in &slices {
-            let mut own = Vec::new();
-            for old in slice.stable().get("endpoints").items() {
-                let uid = old.at(&["targetRef", "uid"]).as_str().unwrap_or("");
-                if let Some(at) = wanted.iter().position(|(own, _)| **own == *uid) {
-                    own.push(wanted.remove(at).1);
-                }
+            if !groups.iter().any(|group| of_group(group, slice)) {
+                plan.delete.push(slice.clone());
             }
-            kept.push(own);
         }
-        let mut rest: Vec<Json> = wanted.into_iter().map(|(_, endpoint)| endpoint).collect();
-        for (slice, mut endpoints) in slices.iter().zip(kept) {
-            let room = SLICE_MOST.saturating_sub(endpoints.len()).min(rest.len());
-            endpoints.extend(rest.drain(..room));
-            let tree = slice.stable();
-            if *tree.get("endpoints").items() == *endpoints && (endpoints.is_empty() || *tree.get("ports") == ports) {
-                continue;
-            }
-            let mut body = slice.json();
-            body.set(&["endpoints"], endpoints);
-            body.set(&["ports"], ports.clone());
+        for group in groups {
+            let existing = slices.iter().filter(|slice| of_group(&group, slice));
+            plan.fill(existing, &group, &marks);
+        }
+        plan.finish(slices.len(), service, &marks);
+        for (verb, mut body) in plan.writes {
             match trigger {
                 Some(at) => body.set(&["metadata", "annotations", TRIGGER_TIME], at),
                 None => drop(body.remove(&["metadata", "annotations", TRIGGER_TIME])),
             }
-            let because = Self::decide(&key, slice.name(), runtime);
-            let call = Call::new(Verb::Update, SLICES, &key.namespace, slice.name()).body(body);
+            let name = String::from(body.at(&["metadata", "name"]).as_str().unwrap_or(""));
+            let shown = if name.is_empty() { format!("{}-", key.name) } else { name.clone() };
+            let because = Self::decide(&key, &shown, runtime);
+            let call = Call::new(verb, SLICES, &key.namespace, &name).body(body);
             runtime.send(&key, (), call, Some(because), now);
         }
-        let mut new: Vec<Vec<Json>> = rest.chunks(SLICE_MOST).map(<[Json]>::to_vec).collect();
-        if slices.is_empty() && new.is_empty() {
-            // A Service without endpoints has one slice without endpoints.
-            new.push(Vec::new());
-        }
-        for own in new {
-            let body = Self::new_slice(service, own, &ports, trigger);
-            let because = Self::decide(&key, &format!("{}-", key.name), runtime);
-            let call = Call::new(Verb::Create, SLICES, &key.namespace, "").body(body);
+        for slice in plan.delete {
+            let because = Self::decide(&key, slice.name(), runtime);
+            let call = Call::new(Verb::Delete, SLICES, &key.namespace, slice.name());
             runtime.send(&key, (), call, Some(because), now);
         }
     }
@@ -247,20 +231,12 @@ impl EndpointSlices {
         runtime.decide(format!("endpointslice/{}/{slice}", key.namespace), "write endpoints", fact)
     }
 
-    fn new_slice(service: &Object, endpoints: Vec<Json>, ports: &Json, trigger: Option<&Text>) -> Json {
+    fn new_slice(service: &Object, marks: &Json, endpoints: Vec<Json>, ports: &Json) -> Json {
         let mut slice = json!({"kind": "EndpointSlice", "apiVersion": "discovery.k8s.io/v1",
             "metadata": {"generateName": format!("{}-", service.name()),
                 "namespace": service.key().namespace.as_str()},
             "addressType": "IPv4", "endpoints": null, "ports": null});
-        let marks = labels(service).clone();
-        if !marks.is_empty() {
-            slice.set(&["metadata", "labels"], marks);
-        }
-        slice.set(&["metadata", "labels", MANAGED_BY], MANAGER);
-        slice.set(&["metadata", "labels", SERVICE_NAME], service.name());
-        if let Some(at) = trigger {
-            slice.set(&["metadata", "annotations", TRIGGER_TIME], at);
-        }
+        slice.set(&["metadata", "labels"], marks.clone());
         let owner = reference_to(service, "v1", "Service");
         slice.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
         if !endpoints.is_empty() {
@@ -269,6 +245,179 @@ impl EndpointSlices {
         }
         slice
     }
+}
+
+/// Endpoints with the same ports.
+struct PortGroup {
+    ports: Json,
+    endpoints: Vec<Json>,
+}
+
+/// What is to be done to the slices of a Service.
+#[derive(Default)]
+struct SlicePlan {
+    /// Endpoints and ports of each new slice.
+    create: Vec<(Vec<Json>, Json)>,
+    update: Vec<Json>,
+    delete: Vec<Object>,
+    /// What is created and updated, in this order, once the plan is finished.
+    writes: Vec<(Verb, Json)>,
+}
+
+impl SlicePlan {
+    /// Distributes the endpoints of a group: those that stay keep their place; new ones fill the slices that change
+    /// anyway, then the one that they fill best, then new ones.
+    ///
+    /// Source: k8s.io/endpointslice reconciler.go (v1.34), `reconcileByPortMapping`.
+    fn fill<'a>(&mut self, existing: impl Iterator<Item = &'a Object>, group: &PortGroup, marks: &Json) {
+        let mut wanted = group.endpoints.clone();
+        let (mut changed, mut unchanged): (Vec<(Json, Vec<Json>)>, Vec<(Json, Vec<Json>)>) = (Vec::new(), Vec::new());
+        for slice in existing {
+            let old = slice.stable().get("endpoints").items();
+            let mut kept = Vec::new();
+            for endpoint in old {
+                if let Some(at) = wanted.iter().position(|new| is_same_endpoint(new, endpoint)) {
+                    kept.push(wanted.remove(at));
+                }
+            }
+            let mut body = slice.json();
+            body.set(&["metadata", "labels"], marks.clone());
+            if *old != *kept {
+                if kept.is_empty() {
+                    self.delete.push(slice.clone());
+                } else {
+                    changed.push((body, kept));
+                }
+            } else if without_own(labels(slice)) == without_own(marks) {
+                unchanged.push((slice.json(), kept));
+            } else {
+                changed.push((body, kept));
+            }
+        }
+        changed.sort_by_key(|(_, endpoints)| core::cmp::Reverse(endpoints.len()));
+        for (_, endpoints) in &mut changed {
+            let room = SLICE_MOST.saturating_sub(endpoints.len()).min(wanted.len());
+            endpoints.extend(wanted.drain(..room));
+        }
+        if !wanted.is_empty() && wanted.len() < SLICE_MOST {
+            let fits = |endpoints: &[Json]| endpoints.len() + wanted.len() <= SLICE_MOST;
+            let best =
+                (0..unchanged.len()).filter(|at| fits(&unchanged[*at].1)).max_by_key(|at| unchanged[*at].1.len());
+            if let Some(at) = best {
+                let (body, mut endpoints) = unchanged.remove(at);
+                endpoints.append(&mut wanted);
+                changed.push((body, endpoints));
+            }
+        }
+        for (mut body, endpoints) in changed {
+            body.set(&["endpoints"], endpoints);
+            self.update.push(body);
+        }
+        self.create.extend(wanted.chunks(SLICE_MOST).map(|some| (some.to_vec(), group.ports.clone())));
+    }
+
+    /// Lets what would be deleted take the place of what would be created, and keeps one slice in any case.
+    fn finish(&mut self, slices: usize, service: &Object, marks: &Json) {
+        if slices == self.delete.len() && self.create.is_empty() {
+            match self.delete.as_slice() {
+                [one] if is_placeholder(one, service, marks) => self.delete.clear(),
+                _ => self.create.push((Vec::new(), Json::Null)),
+            }
+        }
+        for slice in core::mem::take(&mut self.delete) {
+            match self.create.pop() {
+                Some((endpoints, ports)) if is_owned(&slice, service) => {
+                    let mut body = EndpointSlices::new_slice(service, marks, endpoints, &ports);
+                    body.set(&["metadata", "name"], slice.name());
+                    self.update.push(body);
+                }
+                new => {
+                    self.create.extend(new);
+                    self.delete.push(slice);
+                }
+            }
+        }
+        // The collector is about to delete the slices of a Service that is being deleted.
+        for (endpoints, ports) in core::mem::take(&mut self.create).into_iter().filter(|_| !is_ending(service)) {
+            self.writes.push((Verb::Create, EndpointSlices::new_slice(service, marks, endpoints, &ports)));
+        }
+        self.writes.extend(self.update.drain(..).map(|body| (Verb::Update, body)));
+    }
+}
+
+/// Tells whether two endpoints are of one pod at one address.
+/// Source: k8s.io/endpointslice util/endpointset.go (v1.34), `hashEndpoint`.
+fn is_same_endpoint(own: &Json, other: &Json) -> bool {
+    let same = |path: &[&str]| own.at(path) == other.at(path);
+    same(&["addresses"]) && same(&["hostname"]) && same(&["targetRef", "name"]) && same(&["targetRef", "namespace"])
+}
+
+/// Returns the ports of a pod that a Service leads to.
+/// Source: k8s.io/endpointslice utils.go (v1.34), `getEndpointPorts` and `FindPort`.
+fn ports_of(service: &Object, pod: &Object) -> Json {
+    let of_service = service.stable().at(&["spec", "ports"]).items().iter();
+    let found = of_service.filter_map(|port| {
+        let protocol = port.get("protocol").as_str().unwrap_or("TCP");
+        let target = match port.get("targetPort") {
+            Json::Str(name) => named_port(pod, name, protocol)?,
+            Json::Null => port.get("port").as_i64()?,
+            number => number.as_i64()?,
+        };
+        let mut own = json!({"name": port.get("name").as_str().unwrap_or(""), "protocol": protocol, "port": target});
+        if let Some(application) = port.get("appProtocol").as_str() {
+            own.set(&["appProtocol"], application);
+        }
+        Some(own)
+    });
+    let mut found: Vec<Json> = found.collect();
+    found.sort_by_cached_key(|port| (port.get("name").as_text().cloned(), port.get("port").as_i64()));
+    if found.is_empty() { Json::Null } else { Json::array(found) }
+}
+
+fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
+    let spec = pod.stable().get("spec");
+    let restarts = |container: &&Json| container.get("restartPolicy").as_str() == Some("Always");
+    let containers = spec.get("containers").items().iter();
+    let containers = containers.chain(spec.get("initContainers").items().iter().filter(restarts));
+    let fits = |port: &&Json| {
+        port.get("name").as_str() == Some(name) && port.get("protocol").as_str().unwrap_or("TCP") == protocol
+    };
+    containers.flat_map(|container| container.get("ports").items()).find(fits)?.get("containerPort").as_i64()
+}
+
+/// Returns the labels of a Service's slices. Source: k8s.io/endpointslice utils.go (v1.34), `setEndpointSliceLabels`.
+fn slice_labels(service: &Object) -> Json {
+    let mut marks = without_own(labels(service));
+    let ip = service.stable().at(&["spec", "clusterIP"]).as_str().unwrap_or("");
+    if ip.is_empty() || ip == "None" {
+        marks.set(&[HEADLESS], "");
+    }
+    marks.set(&[MANAGED_BY], MANAGER);
+    marks.set(&[SERVICE_NAME], service.name());
+    marks
+}
+
+/// Returns labels without those that the controller keeps for itself.
+fn without_own(labels: &Json) -> Json {
+    let own = |name: &str| [HEADLESS, MANAGED_BY, SERVICE_NAME].contains(&name);
+    let mut rest = Json::object();
+    for (name, value) in labels.fields().filter(|(name, _)| !own(name)) {
+        rest.set(&[name.as_str()], value.clone());
+    }
+    rest
+}
+
+fn is_owned(slice: &Object, service: &Object) -> bool {
+    let owners = slice.stable().at(&["metadata", "ownerReferences"]).items();
+    owners.iter().any(|owner| owner.get("uid").as_str() == Some(service.uid()))
+}
+
+/// Tells whether a slice is the empty one that a Service without endpoints has.
+fn is_placeholder(slice: &Object, service: &Object, marks: &Json) -> bool {
+    is_owned(slice, service)
+        && slice.stable().get("endpoints").is_empty()
+        && slice.stable().get("ports").is_empty()
+        && labels(slice) == marks
 }
 
 impl Reconciler for EndpointSlices {
