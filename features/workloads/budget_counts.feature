@@ -29,6 +29,32 @@ Feature: How many Pods a PodDisruptionBudget lets go
         """
       Then the request is refused with 429, "Cannot evict pod as it would violate the pod's disruption budget."
 
+  Rule: A ReplicationController says how many Pods there should be
+
+    Scenario: Half of its two Pods
+      Given the objects:
+        """yaml
+        kind: ReplicationController
+        apiVersion: v1
+        metadata: {name: old, namespace: default}
+        spec:
+          replicas: 2
+          selector: {app: old}
+          template:
+            metadata: {labels: {app: old}}
+            spec: {containers: [{name: main, image: pause}]}
+        """
+      And 2 Pods of "old" are running
+      When the user creates:
+        """
+        kind: PodDisruptionBudget
+        apiVersion: policy/v1
+        metadata: {name: old, namespace: default}
+        spec: {minAvailable: 50%, selector: {matchLabels: {app: old}}}
+        """
+      Then PodDisruptionBudget "old" field status.expectedPods is 2 within 1s
+      And PodDisruptionBudget "old" field status.disruptionsAllowed is 1 within 1s
+
   Rule: A Pod that is not ready may go if the others suffice
 
     Scenario: Three are wanted, three are healthy, and a fourth is not

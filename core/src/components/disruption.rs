@@ -5,7 +5,7 @@
 //! two minutes). Where the expected number comes from the owners, a pod without an owner counts as healthy but not as
 //! expected. Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and
 //! DisruptionTarget=False on a pod that was not deleted within two minutes.
-//! Left out on purpose: owners of custom kinds with a subresource `scale`, and ReplicationControllers.
+//! Left out on purpose: owners of custom kinds with a subresource `scale`.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -22,7 +22,7 @@ use super::controller::{
 };
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};
-use super::workload::{DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS};
+use super::workload::{DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb, find_kind};
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
@@ -42,6 +42,7 @@ const PODS_CACHE: usize = 1;
 const SETS: usize = 2;
 const DEPLOYMENT_CACHE: usize = 3;
 const STATEFUL: usize = 4;
+const REPLICATION: usize = 5;
 
 const CONFIG: ControllerConfig = ControllerConfig {
     queue: "disruption",
@@ -53,6 +54,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
         Watched::of(REPLICA_SETS),
         Watched::of(DEPLOYMENTS),
         Watched::of(STATEFUL_SETS),
+        Watched::of(REPLICATION_CONTROLLERS),
     ],
 };
 
@@ -167,7 +169,8 @@ impl Disruption {
                 "ReplicaSet" => SETS,
                 "StatefulSet" => STATEFUL,
                 "Deployment" => DEPLOYMENT_CACHE,
-                _ => return Err(unscaled(owner, kind, pod.name())),
+                "ReplicationController" => REPLICATION,
+                _ => return Err(unscaled(owner, kind)),
             };
             let own = owner_key(pod, kind)
                 .and_then(|(key, uid)| runtime.cache(source).get(&key).filter(|own| own.uid() == &*uid));
@@ -320,13 +323,10 @@ fn targeted_since(pod: &Object) -> Option<Timestamp> {
 }
 
 /// Returns the error for an owner of a kind whose scale is not known.
-fn unscaled(owner: &Json, kind: &str, pod: &str) -> String {
+fn unscaled(owner: &Json, kind: &str) -> String {
     let version = owner.get("apiVersion").as_str().unwrap_or("");
     let group = version.rsplit_once('/').map_or("", |(group, _)| group);
     match find_kind(kind).map(|(resource, _)| resource).filter(|resource| resource.group == *group) {
-        Some(resource) if resource.plural == *"replicationcontrollers" => {
-            format!("found no controllers for pod {pod:?}")
-        }
         Some(resource) if group.is_empty() => format!("{} does not implement the scale subresource", resource.plural),
         Some(resource) => format!("{}.{group} does not implement the scale subresource", resource.plural),
         None => format!("no matches for kind {kind:?} in version {version:?}"),

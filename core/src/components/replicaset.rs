@@ -27,7 +27,9 @@ use super::workload::pods::{
     Orphans, adoption, became_ready, controller_of, deletion_rank, from_template, is_available, labels, number,
     owner_key, reference_to, release, set_unless_zero,
 };
-use super::workload::{Expectations, PodTally, REPLICA_SETS, Tallies, has_labels, pod_control};
+use super::workload::{
+    Expectations, PodTally, REPLICA_SETS, REPLICATION_CONTROLLERS, Tallies, has_labels, pod_control,
+};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
@@ -43,8 +45,6 @@ const STATUS_TRIES: u32 = 2;
 
 const SETS: usize = 0;
 const PODS_CACHE: usize = 1;
-
-const REPLICATION_CONTROLLERS: Resource = Resource::of("", "v1", "replicationcontrollers");
 
 /// A kind of objects that keep pods in this way.
 #[derive(Debug)]

@@ -13,6 +13,8 @@ use crate::network::Resource;
 
 /// `replicasets`.
 pub(super) const REPLICA_SETS: Resource = Resource::of("apps", "v1", "replicasets");
+/// `replicationcontrollers`.
+pub(super) const REPLICATION_CONTROLLERS: Resource = Resource::of("", "v1", "replicationcontrollers");
 /// `deployments`.
 pub(super) const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
 /// `statefulsets`.
