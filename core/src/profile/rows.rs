@@ -287,10 +287,8 @@ pub static ROWS: &[Row] = &[
         ..PLAIN
     },
     off("scaling-tells-from", "the Event ScalingReplicaSet tells the number before first: from 0 to 3"),
-    off(
-        "stateful-set-events-capitalised",
-        "the Events of a StatefulSet begin with Create and Delete, not with create and delete",
-    ),
+    off("stateful-set-events-capitalised", "Events of a StatefulSet begin with Create and Delete, not create, delete"),
+    off("stateful-sets-wait-for-available", "a StatefulSet waits for pods that are available, not only ready"),
     on(
         "taint-eviction-leaves-tombstones",
         "a pod that was evicted once is not evicted again before its eviction is cancelled",

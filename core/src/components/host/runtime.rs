@@ -427,16 +427,17 @@ impl Runtime {
         containers.filter(|own| own.is_running()).filter_map(Container::next_step).min()
     }
 
-    /// Shows the containers as `GET machines/NAME` does.
+    /// Shows the containers as `GET machines/NAME` does, by their pods; those of a pod's removed sandboxes come first,
+    /// with the instant of the removal.
     #[must_use]
-    ///
-    /// Those of removed sandboxes come first, with the instant of the removal.
     pub fn describe(&self, now: Timestamp, wall: impl Fn(Timestamp) -> Timestamp) -> Json {
         use crate::objects::time::to_micro_time;
         let mut list = Vec::new();
         let removed = self.removed.iter().filter(|(at, _)| is_known(*at, now));
         let removed = removed.map(|(at, sandbox)| (Some(*at), sandbox));
-        for (removed_at, sandbox) in removed.chain(self.sandboxes.values().map(|sandbox| (None, sandbox))) {
+        let mut all: Vec<_> = removed.chain(self.sandboxes.values().map(|sandbox| (None, sandbox))).collect();
+        all.sort_by(|(_, own), (_, other)| own.key.cmp(&other.key));
+        for (removed_at, sandbox) in all {
             for container in &sandbox.containers {
                 let mut shown = crate::json!({
                     "namespace": sandbox.key.namespace.as_str(), "pod": sandbox.key.name.as_str(),

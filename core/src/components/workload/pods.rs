@@ -118,15 +118,20 @@ impl Owned {
     }
 }
 
-/// Pods without a controller, by namespace. Pods that have ended or are being deleted are left out.
+/// Objects without a controller, by namespace.
 #[derive(Clone, Debug, Default)]
 pub(in crate::components) struct Orphans(BTreeMap<Text, BTreeSet<ObjectKey>>);
 
 impl Orphans {
-    /// Follows a change of the cache.
+    /// Follows a change of the cache of pods; those that have ended or are being deleted are left out.
     pub(in crate::components) fn update(&mut self, event: &CacheEvent) {
+        self.update_those(event, is_active);
+    }
+
+    /// Follows a change of the cache, for the objects that pass the test.
+    pub(in crate::components) fn update_those(&mut self, event: &CacheEvent, is_worth: fn(&Object) -> bool) {
         let key = event.object().key();
-        let is_orphan = event.after.as_ref().is_some_and(|pod| is_active(pod) && controller_of(pod).is_none());
+        let is_orphan = event.after.as_ref().is_some_and(|object| is_worth(object) && controller_of(object).is_none());
         if is_orphan {
             self.0.entry(key.namespace.clone()).or_default().insert(key);
         } else if let Some(own) = self.0.get_mut(&key.namespace) {
@@ -235,7 +240,11 @@ pub(in crate::components) fn reference_to(owner: &Object, api_version: &str, kin
 
 /// Makes a pod from the template of an owner; the server generates the end of its name.
 pub(in crate::components) fn from_template(owner: &Object, api_version: &str, kind: &str) -> Json {
-    let template = owner.stable().at(&["spec", "template"]);
+    pod_of(owner, owner.stable().at(&["spec", "template"]), api_version, kind)
+}
+
+/// Makes a pod of an owner from a template.
+pub(in crate::components) fn pod_of(owner: &Object, template: &Json, api_version: &str, kind: &str) -> Json {
     let mut pod = json!({"kind": "Pod", "apiVersion": "v1",
         "metadata": {"generateName": format!("{}-", owner.name()), "namespace": owner.key().namespace.as_str()}});
     for field in ["labels", "annotations", "finalizers"] {
@@ -283,7 +292,13 @@ pub(in crate::components) fn deletion_rank(pod: &Object) -> impl Ord + use<> {
 pub(in crate::components) fn hash(template: &Json) -> String {
     let text = format!("{template}");
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    format!("{hash}").bytes().map(|digit| char::from(ALPHABET[usize::from(digit) % ALPHABET.len()])).collect()
+    safe_text(&format!("{hash}"))
+}
+
+/// Writes a number with letters that make no words. Source: k8s.io/apimachinery pkg/util/rand/rand.go (v1.34),
+/// `SafeEncodeString`.
+pub(in crate::components) fn safe_text(number: &str) -> String {
+    number.bytes().map(|digit| char::from(ALPHABET[usize::from(digit) % ALPHABET.len()])).collect()
 }
 
 /// Sets a field, or removes it if the value is zero, as fields that Go omits when empty.

@@ -18,6 +18,7 @@ use once_cell::race::OnceBox;
 pub use go_names::named_kind;
 
 pub use decode::{DecodeError, Decoded};
+pub use print::sorted_go_json;
 
 use crate::objects::order;
 

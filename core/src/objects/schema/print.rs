@@ -81,6 +81,13 @@ fn below<'a>(touched: &'a Json, name: &str) -> Option<&'a Json> {
     }
 }
 
+/// Prints a value of no type: with its keys sorted.
+#[must_use]
+pub fn sorted_go_json(value: &Json) -> String {
+    let empty = Schema { types: Vec::new(), names: super::Names::new(), changes: Vec::new() };
+    empty.go_json("", value, None)
+}
+
 /// Prints a string as Go does: with escapes for what HTML would take for markup, too.
 fn print_text(out: &mut String, text: &str) {
     for letter in Json::text(text).to_string().chars() {

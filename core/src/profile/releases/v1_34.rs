@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "stateful-sets-wait-for-available",
+            YES,
+            "pkg/controller/statefulset/stateful_set_utils.go (v1.33, v1.34), isHealthy and isUnavailable",
+        ),
+        row(
+            SINCE,
             "volume-attributes-classes-are-kept",
             YES,
             "pkg/features/kube_features.go (v1.34), VolumeAttributesClass",

@@ -1,0 +1,267 @@
+//! The pods of a StatefulSet: which one is made, changed or deleted next.
+//!
+//! Mirrors `updateStatefulSet`, `processReplica` and `processCondemned` of
+//! pkg/controller/statefulset/stateful_set_control.go, and stateful_set_utils.go beside it (v1.34). Inputs: the pods of
+//! a sync, claims. Outputs: pods and claims created, pods deleted and put right.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::{
+    REVISION_LABEL, StatefulSetPurpose, StatefulSetStage, StatefulSetSync, StatefulSets, is_ordered, is_rolling,
+    is_running_and_ready, labels, min_ready, revision_of,
+};
+use crate::components::Because;
+use crate::components::controller::KeyedRuntime;
+use crate::components::workload::pods::{is_available, number, pod_of};
+use crate::json;
+use crate::network::{Call, PODS, Verb};
+use crate::objects::lifecycle::{is_ending, is_terminal, phase};
+use crate::objects::{Json, Object, ObjectKey};
+
+/// The label with a pod's own name. Source: k8s.io/api apps/v1/types.go (v1.34), `StatefulSetPodNameLabel`.
+const NAME_LABEL: &str = "statefulset.kubernetes.io/pod-name";
+/// The label with a pod's ordinal. Source: k8s.io/api apps/v1/types.go (v1.34), `PodIndexLabel`.
+const INDEX_LABEL: &str = "apps.kubernetes.io/pod-index";
+
+/// What was done for the pod of one ordinal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ReplicaProgress {
+    /// It is as it should be.
+    Settled,
+    /// The pods after it have to wait, if the set keeps an order.
+    Blocks,
+    /// Its claims are made first; then it is looked at again.
+    AwaitsClaims,
+}
+
+/// Labels a pod with its name and ordinal.
+fn identify(pod: &mut Json, name: &str, number: i64) {
+    pod.set(&["metadata", "labels", NAME_LABEL], name);
+    pod.set(&["metadata", "labels", INDEX_LABEL], format!("{number}"));
+}
+
+impl StatefulSets {
+    /// Creates, replaces or deletes the next pods.
+    pub(super) fn manage(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
+        work.stage = StatefulSetStage::Status;
+        if is_ending(&work.set) {
+            return;
+        }
+        let ordered = is_ordered(&work.set);
+        for (number, pod) in work.replicas.clone() {
+            if work.settled.contains(&number) {
+                continue;
+            }
+            let progress = self.process(key, work, (number, pod.as_ref()), runtime, now);
+            if progress == ReplicaProgress::AwaitsClaims {
+                work.stage = StatefulSetStage::Pods;
+            } else {
+                work.settled.insert(number);
+            }
+            if ordered && progress != ReplicaProgress::Settled {
+                return;
+            }
+        }
+        if work.stage == StatefulSetStage::Pods {
+            return;
+        }
+        for (_, pod) in work.condemned.clone().iter().rev() {
+            self.keep_claims(key, work, pod, runtime, now);
+        }
+        if !(self.scale_down(key, work, runtime, now) && ordered) {
+            self.roll(key, work, runtime, now);
+        }
+    }
+
+    fn process(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        (number, pod): (i64, Option<&Object>),
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) -> ReplicaProgress {
+        let name = format!("{}-{number}", work.set.name());
+        let Some(pod) = pod else { return self.create(key, work, (number, &name), runtime, now) };
+        if is_terminal(pod) {
+            if !is_ending(pod) {
+                let fact = format!("Pod {name} has ended: {}", phase(pod));
+                Self::delete(key, work, pod, fact, runtime, now);
+            }
+            return ReplicaProgress::Blocks;
+        }
+        if phase(pod) == "Pending" {
+            self.make_claims(key, work, &name, runtime, now);
+            self.keep_claims(key, work, pod, runtime, now);
+        }
+        // The name is taken until the object is gone.
+        let is_up = !is_ending(pod) && is_running_and_ready(pod) && is_available(pod, min_ready(&work.set), now);
+        if is_ordered(&work.set) && !is_up {
+            return ReplicaProgress::Blocks;
+        }
+        let is_named = labels(pod).get(NAME_LABEL).as_str() == Some(&name);
+        let keeps = phase(pod) != "Pending" && self.keep_claims(key, work, pod, runtime, now);
+        if !is_named || keeps {
+            let mut body = pod.json();
+            identify(&mut body, &name, number);
+            let call = Call::new(Verb::Update, PODS, &key.namespace, &name).body(body);
+            runtime.send(key, StatefulSetPurpose::Update(name), call, work.because, now);
+        }
+        ReplicaProgress::Settled
+    }
+
+    /// Deletes pods of surplus ordinals, the highest first; tells whether there were any.
+    fn scale_down(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) -> bool {
+        let (wanted, ordered) = (work.replicas.len(), is_ordered(&work.set));
+        let pause = min_ready(&work.set);
+        let is_down = |pod: &Object| !self.is_healthy(pod, pause, now);
+        let first_down = work.condemned.iter().find(|(_, pod)| is_down(pod)).map(|(number, _)| *number);
+        let condemned: Vec<(i64, Object)> = work.condemned.iter().rev().cloned().collect();
+        for (number, pod) in &condemned {
+            if is_ending(pod) {
+                if ordered {
+                    return true;
+                }
+                continue;
+            }
+            let is_up = is_running_and_ready(pod) && is_available(pod, pause, now);
+            if ordered && !is_up && first_down != Some(*number) {
+                return true;
+            }
+            let fact = format!("ordinal {number} is too much: spec.replicas is {wanted}");
+            Self::delete(key, work, pod, fact, runtime, now);
+            if ordered {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Tells whether a pod is one that the next change need not wait for.
+    ///
+    /// Source: stateful_set_utils.go (v1.33 `isHealthy`, v1.34 `isUnavailable`).
+    fn is_healthy(&self, pod: &Object, min_ready: i64, now: Timestamp) -> bool {
+        let is_up = is_running_and_ready(pod) && (!self.waits_for_available || is_available(pod, min_ready, now));
+        is_up && !is_ending(pod)
+    }
+
+    /// Deletes the last pod of an old revision, if all after it are healthy.
+    fn roll(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
+        if !is_rolling(&work.set) {
+            return;
+        }
+        let partition = number(&work.set, &["spec", "updateStrategy", "rollingUpdate", "partition"], 0);
+        let kept = usize::try_from(partition).unwrap_or(0);
+        let pods: Vec<Option<Object>> = work.replicas.iter().skip(kept).rev().map(|(_, pod)| pod.clone()).collect();
+        for pod in pods {
+            let Some(pod) = pod else { return };
+            if revision_of(&pod) != work.update.name && !is_ending(&pod) {
+                let fact = format!("its revision is {}, and the template's {}", revision_of(&pod), work.update.name);
+                work.rolled = revision_of(&pod) == work.current.name;
+                Self::delete(key, work, &pod, fact, runtime, now);
+                return;
+            }
+            if !self.is_healthy(&pod, min_ready(&work.set), now) {
+                return;
+            }
+        }
+    }
+
+    /// Creates a pod, after its claims.
+    fn create(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        (number, name): (i64, &str),
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) -> ReplicaProgress {
+        if self.has_stale_claim(key, work, name, runtime) {
+            return ReplicaProgress::Blocks;
+        }
+        if work.because.is_none() {
+            let fact = Vec::from([Because::Fact(format!("there is no Pod {name}"))]);
+            let what = format!("create Pod {name}");
+            work.because = Some(runtime.decide(format!("statefulset/{key}"), what, fact));
+        }
+        if self.make_claims(key, work, name, runtime, now) {
+            return ReplicaProgress::AwaitsClaims;
+        }
+        if let Some(error) = self.claim_error(key, work, name, runtime) {
+            self.tell(work, "create", &format!("Pod {name}"), Some(&error), runtime, now);
+            work.failed = true;
+            return ReplicaProgress::Blocks;
+        }
+        let pod = Self::new_pod(work, number, name);
+        let because = work.because.take();
+        let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
+        runtime.send(key, StatefulSetPurpose::Create(String::from(name)), call, because, now);
+        work.because = because;
+        ReplicaProgress::Blocks
+    }
+
+    /// Makes the pod of an ordinal: of the current revision below the partition, of the new one from there on.
+    ///
+    /// Source: stateful_set_utils.go (v1.34), `newVersionedStatefulSetPod` and `initIdentity`.
+    fn new_pod(work: &StatefulSetSync, number: i64, name: &str) -> Json {
+        let set = &work.set;
+        let first = self::number(set, &["spec", "ordinals", "start"], 0);
+        let partition = self::number(set, &["spec", "updateStrategy", "rollingUpdate", "partition"], 0);
+        let is_current = is_rolling(set) && number < first + partition;
+        let revision = if is_current { &work.current } else { &work.update };
+        let mut pod = pod_of(set, &revision.template, "apps/v1", "StatefulSet");
+        pod.set(&["metadata", "name"], name);
+        identify(&mut pod, name, number);
+        pod.set(&["metadata", "labels", REVISION_LABEL], revision.name.as_str());
+        pod.set(&["spec", "hostname"], name);
+        let service = set.stable().at(&["spec", "serviceName"]);
+        if !service.is_empty() {
+            pod.set(&["spec", "subdomain"], service.clone());
+        }
+        for template in set.stable().at(&["spec", "volumeClaimTemplates"]).items() {
+            let volume = template.at(&["metadata", "name"]).as_str().unwrap_or("");
+            let volumes = pod.entry(&["spec", "volumes"]).make_array();
+            volumes.retain(|other| other.get("name").as_str() != Some(volume));
+            let claim = format!("{volume}-{name}");
+            volumes.push(json!({"name": volume, "persistentVolumeClaim": {"claimName": claim}}));
+        }
+        pod
+    }
+
+    fn delete(
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        pod: &Object,
+        fact: String,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
+        let because = runtime.decide(format!("pod/{}", pod.key()), "delete", Vec::from([Because::Fact(fact)]));
+        work.because = Some(because);
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
+        let call = Call::new(Verb::Delete, PODS, &key.namespace, pod.name()).body(options);
+        runtime.send(key, StatefulSetPurpose::Delete(String::from(pod.name())), call, Some(because), now);
+    }
+}

@@ -1,0 +1,135 @@
+@core
+Feature: A StatefulSet keeps its Pods, its revisions and their claims
+  Source: pkg/controller/statefulset/stateful_set.go (v1.34), getPodsForStatefulSet and adoptOrphanRevisions
+  Source: pkg/controller/statefulset/stateful_set_control.go (v1.34), getStatefulSetRevisions and truncateHistory
+  Source: pkg/controller/statefulset/stateful_set_utils.go (v1.34), updateClaimOwnerRefForSetAndPod
+
+  Background:
+    Given a ready Node "worker-1"
+    And the objects:
+      """yaml
+      apiVersion: apps/v1
+      kind: StatefulSet
+      metadata: {name: db, namespace: default}
+      spec:
+        serviceName: db
+        replicas: 2
+        revisionHistoryLimit: 1
+        selector: {matchLabels: {app: db}}
+        template:
+          metadata: {labels: {app: db}}
+          spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: pause}]}
+      """
+    And 2 Pods of "db" are running
+
+  Rule: What it no longer selects it lets go, and what nobody owns it takes
+
+    Scenario: A Pod with other labels belongs to nobody, and keeps its name
+      When the user sends PATCH /api/v1/namespaces/default/pods/db-1:
+        """
+        metadata: {labels: {app: aside}}
+        """
+      Then Pod "db-1" field metadata.ownerReferences is absent within 1s
+      And Pod "db-1" stays for 2m
+      And no Event FailedCreate about StatefulSet "db" for 2m
+      And StatefulSet "db" field status.replicas is 1 within 1s
+
+    Scenario: It is deleted without its Pods, and made again
+      When the user sends DELETE /apis/apps/v1/namespaces/default/statefulsets/db?propagationPolicy=Orphan
+      Then StatefulSet "db" is gone within 5s
+      And Pod "db-0" field metadata.ownerReferences is absent within 5s
+      And Pod "db-1" field metadata.ownerReferences is absent within 5s
+      When the user sends POST /apis/apps/v1/namespaces/default/statefulsets:
+        """
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: db, namespace: default}
+        spec:
+          serviceName: db
+          replicas: 2
+          selector: {matchLabels: {app: db}}
+          template:
+            metadata: {labels: {app: db}}
+            spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: pause}]}
+        """
+      Then Pod "db-0" field metadata.ownerReferences is set within 2s
+      And Pod "db-1" field metadata.ownerReferences is set within 2s
+      And Pod "db-0" stays for 2m
+      And Pod "db-1" stays for 2m
+      And StatefulSet "db" field status.readyReplicas is 2 within 5s
+      And the history of Pod "db-0" matches its snapshot
+
+  Rule: A template that it had before gets its revision back, with the next number
+
+    @since:1.34
+    Scenario: The template changes, and changes back
+      Up to 1.33 the name ends in another hash, since the template has `creationTimestamp: null`.
+
+      When the user sends PATCH /apis/apps/v1/namespaces/default/statefulsets/db:
+        """
+        spec: {template: {metadata: {annotations: {a: b}}}}
+        """
+      Then Pod "db-0" field metadata.annotations.a is "b" within 60s
+      When the user sends PATCH /apis/apps/v1/namespaces/default/statefulsets/db:
+        """
+        spec: {template: {metadata: {annotations: null}}}
+        """
+      Then Pod "db-0" field metadata.annotations is absent within 60s
+      And StatefulSet "db" field status.updatedReplicas is 2 within 60s
+      And StatefulSet "db" field status.updateRevision is "db-6c7649b846" within 1s
+
+  Rule: Claims go with the set, or with the Pods that are too many, if the set says so
+
+    Background:
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: one}
+        spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /one}}
+        ---
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: two}
+        spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /two}}
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data-log-0, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data-log-1, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}
+        ---
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: log, namespace: default}
+        spec:
+          serviceName: log
+          replicas: 2
+          persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete, whenScaled: Delete}
+          selector: {matchLabels: {app: log}}
+          template:
+            metadata: {labels: {app: log}}
+            spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: pause}]}
+          volumeClaimTemplates:
+            - metadata: {name: data}
+              spec: {accessModes: [ReadWriteOnce], storageClassName: "", resources: {requests: {storage: 1Gi}}}
+        """
+      And 2 Pods of "log" are running
+
+    Scenario: One Pod less
+      When the user sends PATCH /apis/apps/v1/namespaces/default/statefulsets/log:
+        """
+        spec: {replicas: 1}
+        """
+      Then PersistentVolumeClaim "data-log-1" field metadata.ownerReferences[0].kind is "Pod" within 1s
+      And PersistentVolumeClaim "data-log-1" is gone after Pod "log-1" is gone, within 30s
+      And PersistentVolumeClaim "data-log-0" keeps field metadata.ownerReferences[0].kind at "StatefulSet" for 60s
+
+    Scenario: The set is deleted
+      When the user sends DELETE /apis/apps/v1/namespaces/default/statefulsets/log
+      Then PersistentVolumeClaim "data-log-0" is gone after Pod "log-0" is gone, within 30s
+      And PersistentVolumeClaim "data-log-1" is gone after Pod "log-1" is gone, within 30s
