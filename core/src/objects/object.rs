@@ -3,8 +3,8 @@
 //! Two kinds of writes are nearly all traffic of a quiet cluster and change only times: the renewal of a Lease and the
 //! status heartbeat of a Node. A revision made by one of them holds the tree before it and the new time; the JSON is
 //! built only when it is read; where an object names the managers of its fields, the time of the kubelet's entry is the
-//! server's at the heartbeat. Invariant (tested): the built tree equals the one that a full write stores. The same holds
-//! for bookmarks, which differ by their revision alone.
+//! server's at the heartbeat. Invariant (tested): the built tree equals the one that a full write stores. The same
+//! holds for bookmarks, which differ by their revision alone.
 
 use alloc::format;
 use core::fmt;
@@ -185,8 +185,8 @@ impl Object {
         renewed
     }
 
-    /// Gives this Lease a new `spec.renewTime`, and its place in the store, without building JSON; the server took it at
-    /// an instant.
+    /// Gives this Lease a new `spec.renewTime`, and its place in the store, without building JSON; the server took
+    /// it at an instant.
     pub fn renew(&mut self, renew_time: Timestamp, resource_version: u64, place: u32, taken: Timestamp) {
         let micros = time::whole_micros(renew_time).as_microsecond();
         self.take(HeartbeatStamp::renewal(resource_version, micros, place, taken));

@@ -162,7 +162,9 @@ impl ApiServer {
         if found != kind.name || version != kind.resource.api_version() {
             return Err(status::bad_request(&format!("invalid object type: {shown}")));
         }
-        if !wanted.at(&["metadata", "managedFields"]).is_null() {
+        // A list with anything but objects is none to Go; that it does not fit its type is told below.
+        let managers = wanted.at(&["metadata", "managedFields"]);
+        if managers.is_array() && managers.items().iter().all(Json::is_object) {
             return Err(status::bad_request("metadata.managedFields must be nil"));
         }
         if let Some(why) = ownership::problem(&self.schema, kind.type_name(), wanted) {
@@ -181,8 +183,8 @@ impl ApiServer {
         let text = |field| live.at(&["metadata", field]).as_str().unwrap_or("");
         let (namespace, name, shown) = (text("namespace"), text("name"), shown(kind));
         Err(status::untyped(&format!(
-            "failed to create manager for existing fields: failed to convert new object ({namespace}/{name}; {shown}) to \
-             smd typed: {why}"
+            "failed to create manager for existing fields: failed to convert new object ({namespace}/{name}; \
+             {shown}) to smd typed: {why}"
         )))
     }
 

@@ -153,7 +153,7 @@ impl Managers {
         )
     }
 
-    /// Returns the managers after a write through such a subresource. Who owns the field through it owns it now, without
+    /// Returns the managers after a write through such a subresource. Who owns the field there owns it now, without
     /// a time: that belongs to the subresource's version. Source: k8s.io/apimachinery
     /// pkg/util/managedfields/scalehandler.go (v1.34), `ToParent`.
     pub(super) fn with_subresource(mut self, below: Self, path: &FieldSet, shown: &FieldSet, version: &Text) -> Self {

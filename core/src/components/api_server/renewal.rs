@@ -126,8 +126,8 @@ impl ApiServer {
         Answer::object(200, object)
     }
 
-    /// Stores a heartbeat as a whole tree, after which its writer owns the times. So the next ones change no more of the
-    /// managers than a time.
+    /// Stores a heartbeat as a whole tree, after which its writer owns the times. So the next ones change no more of
+    /// the managers than a time.
     fn beat_in_full(&mut self, kind: usize, origin: &Origin, mut tree: Json) -> Answer {
         let text = |field| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));

@@ -276,84 +276,124 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
         _ => {
             errors.extend(meta::validate_by_strategy(kind, subresource, (tree, old), wording));
-            match (kind.name, subresource) {
-                ("Namespace", "") => meta::namespace(tree, wording, &mut errors),
-                ("Namespace", "finalize") => kept::namespace_finalizers(tree, wording, &mut errors),
-                ("ConfigMap", _) => {
-                    kept::sealed(tree, old, &["data", "binaryData"], &mut errors);
-                    others::config_map(tree, &mut errors);
-                }
-                ("Secret", _) => {
-                    kept::same(tree, old, "type", &mut errors);
-                    kept::sealed(tree, old, &["data"], &mut errors);
-                    others::secret(tree, &mut errors);
-                }
-                ("PriorityClass", _) => kept::priority_class(tree, old, &mut errors),
-                ("LimitRange", _) => quota::limit_range(tree, wording, &mut errors),
-                ("ResourceQuota", "status") => quota::status(tree, wording, &mut errors),
-                ("ResourceQuota", _) => {
-                    quota::quota(tree, wording, &mut errors);
-                    quota::same_scopes(tree, old, &mut errors);
-                }
-                ("Job", "status") => kept::job_status(tree, old, &mut errors),
-                ("Service", "status") => {
-                    kept::service_status(tree, old, wording, ip::Reading::of(settings), &mut errors);
-                }
-                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "status") => {
-                    workload_status::validate(kind.name, tree, old, &mut errors);
-                }
-                ("Namespace", "status") => namespace_status(tree, old, &mut errors),
-                ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
-                ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
-                ("CSINode", _) => {
-                    // Source: pkg/registry/storage/csinode/strategy.go (v1.34), which checks it twice.
-                    (0..2).for_each(|_| others::csi_node(tree, wording, &mut errors));
-                    kept::csi_node(tree, old, settings.profile().is("csi-drivers-time-recounts"), &mut errors);
-                }
-                ("CustomResourceDefinition", "") => custom::check_change(tree, old, &mut errors),
-                ("CertificateSigningRequest", _) => {
-                    certificates::validate_update(subresource, tree, old, &mut errors);
-                }
-                ("PersistentVolume", "") => storage::volume_update(tree, old, wording, &mut errors),
-                ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, &mut errors),
-                ("StorageClass", _) => {
-                    storage::class(tree, wording, &mut errors);
-                    storage::class_update(tree, old, &mut errors);
-                }
-                ("CSIDriver", _) => {
-                    storage::driver(tree, &mut errors);
-                    kept::driver(tree, old, &mut errors);
-                }
-                ("VolumeAttachment", _) => {
-                    // Source: pkg/registry/storage/volumeattachment/strategy.go (v1.34), which checks it twice.
-                    (0..2).for_each(|_| others::attachment(tree, wording, &mut errors));
-                    kept::attachment(tree, old, &mut errors);
-                }
-                ("EndpointSlice", _) => {
-                    endpoint_slice::validate(tree, old, wording, ip::Reading::of(settings), &mut errors);
-                }
-                ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), &mut errors),
-                ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), &mut errors),
-                ("Service", "") => service::update(tree, old, settings, &mut errors),
-                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
-                    if !tree.get("spec").is_same_allocation(old.get("spec")) {
-                        // Source: pkg/registry/core/replicationcontroller/strategy.go (v1.34), which checks it twice.
-                        for _ in 0..if kind.name == "ReplicationController" { 2 } else { 1 } {
-                            let rules = pod::Rules::of(settings);
-                            workload::validate(kind.name, (tree, false), wording, rules, &mut errors);
-                        }
-                        workload::selector_is_kept(kind.name, tree, old, &mut errors);
-                    }
-                    if kind.name == "StatefulSet" {
-                        let limit = settings.profile().is("stateful-set-history-limit-may-change");
-                        workload::only_changeable(tree, old, limit, &mut errors);
-                    }
-                }
-                _ => {}
-            }
+            check_status(kind, subresource, (tree, old), settings, &mut errors);
         }
     }
     errors
+}
+
+/// Checks what a change through a subresource may change, or else the object.
+fn check_status(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
+    let wording = meta::wording(settings);
+    match (kind.name, subresource) {
+        ("Namespace", "finalize") => kept::namespace_finalizers(tree, wording, errors),
+        ("ResourceQuota", "status") => quota::status(tree, wording, errors),
+        ("Job", "status") => kept::job_status(tree, old, errors),
+        ("Service", "status") => {
+            kept::service_status(tree, old, wording, ip::Reading::of(settings), errors);
+        }
+        ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "status") => {
+            workload_status::validate(kind.name, tree, old, errors);
+        }
+        ("Namespace", "status") => namespace_status(tree, old, errors),
+        ("PodDisruptionBudget", "status") => others::budget_status(tree, errors),
+        _ => check_workload(kind, subresource, (tree, old), settings, errors),
+    }
+}
+
+/// Checks what runs Pods or stands before them, or else the rest.
+fn check_workload(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
+    let wording = meta::wording(settings);
+    match (kind.name, subresource) {
+        ("Namespace", "") => meta::namespace(tree, wording, errors),
+        ("PodDisruptionBudget", _) => others::budget(tree, wording, errors),
+        ("EndpointSlice", _) => {
+            endpoint_slice::validate(tree, old, wording, ip::Reading::of(settings), errors);
+        }
+        ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), errors),
+        ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), errors),
+        ("Service", "") => service::update(tree, old, settings, errors),
+        ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
+            if !tree.get("spec").is_same_allocation(old.get("spec")) {
+                // Source: pkg/registry/core/replicationcontroller/strategy.go (v1.34), which checks it twice.
+                for _ in 0..if kind.name == "ReplicationController" { 2 } else { 1 } {
+                    let rules = pod::Rules::of(settings);
+                    workload::validate(kind.name, (tree, false), wording, rules, errors);
+                }
+                workload::selector_is_kept(kind.name, tree, old, errors);
+            }
+            if kind.name == "StatefulSet" {
+                let limit = settings.profile().is("stateful-set-history-limit-may-change");
+                workload::only_changeable(tree, old, limit, errors);
+            }
+        }
+        _ => check_other(kind, subresource, (tree, old), settings, errors),
+    }
+}
+
+/// Checks kinds that neither run Pods nor stand before them.
+fn check_other(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
+    let wording = meta::wording(settings);
+    match (kind.name, subresource) {
+        ("ConfigMap", _) => {
+            kept::sealed(tree, old, &["data", "binaryData"], errors);
+            others::config_map(tree, errors);
+        }
+        ("Secret", _) => {
+            kept::same(tree, old, "type", errors);
+            kept::sealed(tree, old, &["data"], errors);
+            others::secret(tree, errors);
+        }
+        ("PriorityClass", _) => kept::priority_class(tree, old, errors),
+        ("LimitRange", _) => quota::limit_range(tree, wording, errors),
+        ("ResourceQuota", _) => {
+            quota::quota(tree, wording, errors);
+            quota::same_scopes(tree, old, errors);
+        }
+        ("CSINode", _) => {
+            // Source: pkg/registry/storage/csinode/strategy.go (v1.34), which checks it twice.
+            (0..2).for_each(|_| others::csi_node(tree, wording, errors));
+            kept::csi_node(tree, old, settings.profile().is("csi-drivers-time-recounts"), errors);
+        }
+        ("CustomResourceDefinition", "") => custom::check_change(tree, old, errors),
+        ("CertificateSigningRequest", _) => {
+            certificates::validate_update(subresource, tree, old, errors);
+        }
+        ("PersistentVolume", "") => storage::volume_update(tree, old, wording, errors),
+        ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, errors),
+        ("StorageClass", _) => {
+            storage::class(tree, wording, errors);
+            storage::class_update(tree, old, errors);
+        }
+        ("CSIDriver", _) => {
+            storage::driver(tree, errors);
+            kept::driver(tree, old, errors);
+        }
+        ("VolumeAttachment", _) => {
+            // Source: pkg/registry/storage/volumeattachment/strategy.go (v1.34), which checks it twice.
+            (0..2).for_each(|_| others::attachment(tree, wording, errors));
+            kept::attachment(tree, old, errors);
+        }
+        _ => {}
+    }
 }
 
 /// Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateNamespaceStatusUpdate`.

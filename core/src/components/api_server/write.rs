@@ -153,7 +153,11 @@ impl ApiServer {
         };
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() && sent != current.uid() {
-            let why = uid_precondition(&strategy::storage_key(kind, info), sent, current.uid());
+            let mut why = uid_precondition(&strategy::storage_key(kind, info), sent, current.uid());
+            if options.dry_run {
+                // A dry run names the key without the prefix of the store.
+                why = why.replacen("Key: /registry/", "Key: /", 1);
+            }
             return Err(status::conflict(&kind.resource, &info.name, &why));
         }
         match self.update_tree(info, options, origin, &current, read.tree) {
@@ -227,7 +231,7 @@ impl ApiServer {
             self.allocate(kind, &mut tree, &old, options.dry_run)?;
         }
         changes::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
-        keep_system_fields(&mut tree, &old);
+        keep_system_fields(&mut tree, &old, options.dry_run);
         let mut errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
         self.check_schema(kind, &tree, &mut errors);
         if !errors.is_empty() {
@@ -330,13 +334,15 @@ fn refuse_existing(kind: &Kind, name: &str, terminating: bool, generated: bool) 
 }
 
 /// Restores what clients cannot change.
-fn keep_system_fields(tree: &mut Json, old: &Json) {
+fn keep_system_fields(tree: &mut Json, old: &Json, is_dry_run: bool) {
     let stored = old.get("metadata");
     if tree.at(&["metadata", "uid"]).as_str().unwrap_or("").is_empty() {
         tree.set(&["metadata", "uid"], stored.get("uid").clone());
     }
-    for field in ["creationTimestamp", "selfLink"] {
-        restore(tree, stored, field);
+    restore(tree, stored, "creationTimestamp");
+    // It is dropped on the way to the store, which a dry run does not go.
+    if !is_dry_run {
+        restore(tree, stored, "selfLink");
     }
     if !stored.get("deletionTimestamp").is_null() {
         restore(tree, stored, "deletionTimestamp");

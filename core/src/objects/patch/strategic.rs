@@ -148,14 +148,7 @@ impl<'a> Merger<'a> {
             // What replaces a list is taken as it is: a directive in it is nothing but an unknown field.
             Merge::Replace => return Ok(Json::array(patch.to_vec())),
             Merge::Set => {
-                let forms = |list: &[Json]| list.iter().map(form).collect::<Vec<_>>();
-                let forms = [forms(original), forms(patch)].concat();
-                if forms.windows(2).any(|pair| pair[0] != pair[1]) {
-                    return Err(PatchError::Other(not_identical(original, patch)));
-                }
-                if forms.contains(&Form::List) {
-                    return Err(PatchError::Unsupported("lists of lists are not supported".to_string()));
-                }
+                check_forms(original, patch)?;
                 let mut both: Vec<Json> = Vec::new();
                 for value in original.iter().chain(patch) {
                     if !both.contains(value) {
@@ -229,6 +222,18 @@ const fn form(item: &Json) -> Form {
         Json::Array(_) => Form::List,
         Json::Object(_) => Form::Map,
     }
+}
+
+/// Refuses to merge sets of values of different forms, and of lists.
+fn check_forms(original: &[Json], patch: &[Json]) -> Result<(), PatchError> {
+    let forms: Vec<Form> = original.iter().chain(patch).map(form).collect();
+    if forms.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(PatchError::Other(not_identical(original, patch)));
+    }
+    if forms.contains(&Form::List) {
+        return Err(PatchError::Unsupported("lists of lists are not supported".to_string()));
+    }
+    Ok(())
 }
 
 /// Source: k8s.io/apimachinery pkg/util/strategicpatch/patch.go (v1.34), `sliceElementType`.

@@ -250,7 +250,8 @@ DeploymentSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpe
 DeploymentStrategy = type:str rollingUpdate:RollingUpdateDeployment*\n\
 RollingUpdateDeployment = maxUnavailable:intstr* maxSurge:intstr*\n\
 DeploymentStatus = observedGeneration:int replicas:int32 updatedReplicas:int32 readyReplicas:int32 \
-    availableReplicas:int32 unavailableReplicas:int32 conditions:[WorkloadCondition]@type collisionCount:int32*\n\
+    availableReplicas:int32 unavailableReplicas:int32 conditions:[DeploymentCondition]@type collisionCount:int32*\n\
+DeploymentCondition = type:str! status:str! lastUpdateTime:time lastTransitionTime:time reason:str message:str\n\
 ReplicaSet = kind:str apiVersion:str metadata:ObjectMeta spec:ReplicaSetSpec status:ReplicaSetStatus\n\
 ReplicaSetSpec = replicas:int32* minReadySeconds:int32 selector:LabelSelector* template:PodTemplateSpec\n\
 ReplicaSetStatus = replicas:int32! fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32 \

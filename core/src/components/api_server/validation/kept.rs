@@ -1,6 +1,6 @@
 //! Validation of changes of small kinds: what is checked again, and what may not change.
 //!
-//! Mirrors the functions `Validate…Update` of pkg/apis/{core,scheduling,storage,batch}/validation (v1.34). Inputs: the
+//! Mirrors the functions `Validate*Update` of pkg/apis/{core,scheduling,storage,batch}/validation (v1.34). Inputs: the
 //! changed object and the stored one. Outputs: errors. Left out on purpose: that an inline volume of a VolumeAttachment
 //! is checked and printed, and the conditions of Jobs.
 

@@ -1,8 +1,8 @@
 //! Validation of what the subresources `ephemeralcontainers` and `resize` change of a Pod.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodEphemeralContainersUpdate` and
-//! `ValidatePodResize`. Inputs: the changed Pod and the stored one. Outputs: errors. Left out on purpose: the difference
-//! that upstream prints of a changed ephemeral container.
+//! `ValidatePodResize`. Inputs: the changed Pod and the stored one. Outputs: errors. Left out on purpose: the
+//! difference that upstream prints of a changed ephemeral container.
 
 use alloc::format;
 use alloc::vec::Vec;
