@@ -167,7 +167,14 @@ impl Setup {
     #[must_use]
     pub fn options(&self) -> SimulationOptions {
         let (settings, controllers) = (self.settings.clone(), self.controllers.clone());
-        SimulationOptions { settings, seed: self.seed, start: self.start, controllers, ..SimulationOptions::default() }
+        SimulationOptions {
+            settings,
+            seed: self.seed,
+            start: self.start,
+            tracks_managers: true,
+            controllers,
+            ..SimulationOptions::default()
+        }
     }
 
     /// Returns machines and objects that are there from the start.

@@ -312,3 +312,29 @@ fn a_cluster_may_be_there_from_the_start() {
     let (code, field, _) = refusal(&mut session, "POST reset", bad);
     assert_eq!((code, field.as_str()), (400, "cluster.objects[1]"));
 }
+
+#[test]
+fn objects_name_the_managers_of_their_fields_and_heartbeats_move_their_times() {
+    let mut session = session();
+    let cluster = json!({"id": 1, "call": "POST machines", "body": {"name": "w1"}});
+    ask(&mut session, &cluster);
+    call(&mut session, "POST clock/advance", json!({"by": "2m"}));
+    let managers = |session: &mut Session, path: &str| -> Vec<String> {
+        let answer = call(session, path, Json::Null);
+        let entries = answer.at(&["body", "metadata", "managedFields"]).items().to_vec();
+        let text = |entry: &Json, field| entry.get(field).as_str().unwrap_or_default().to_string();
+        let fields = ["manager", "operation", "subresource", "time"];
+        entries.iter().map(|entry| fields.map(|field| text(entry, field)).join(" ")).collect()
+    };
+    let lease = "GET /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/w1";
+    let before = managers(&mut session, lease);
+    assert!(before.len() == 1 && before[0].starts_with("kubelet Update  2026-01-01T00:0"), "{before:?}");
+    call(&mut session, "POST clock/advance", json!({"by": "20s"}));
+    assert_ne!(managers(&mut session, lease), before);
+    let node = managers(&mut session, "GET /api/v1/nodes/w1");
+    assert!(node.iter().any(|entry| entry.starts_with("kubelet Update status ")), "{node:?}");
+    let config_map = json!({"metadata": {"name": "c"}, "data": {"a": "b"}});
+    call(&mut session, "POST /api/v1/namespaces/default/configmaps?fieldManager=me", config_map);
+    let own = managers(&mut session, "GET /api/v1/namespaces/default/configmaps/c");
+    assert!(own.len() == 1 && own[0].starts_with("me Update  "), "{own:?}");
+}

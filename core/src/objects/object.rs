@@ -2,7 +2,8 @@
 //!
 //! Two kinds of writes are nearly all traffic of a quiet cluster and change only times: the renewal of a Lease and the
 //! status heartbeat of a Node. A revision made by one of them holds the tree before it and the new time; the JSON is
-//! built only when it is read. Invariant (tested): the built tree equals the one that a full write stores. The same
+//! built only when it is read; where an object names the managers of its fields, the time of the kubelet's entry is the
+//! server's at the heartbeat. Invariant (tested): the built tree equals the one that a full write stores. The same
 //! holds for bookmarks, which differ by their revision alone.
 
 use alloc::format;
@@ -10,7 +11,7 @@ use core::fmt;
 
 use jiff::Timestamp;
 
-use super::{Json, Text, time};
+use super::{Json, Text, ownership, time};
 
 /// Namespace and name of an object within its resource; the namespace of a cluster-scoped object is empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
@@ -56,6 +57,8 @@ pub struct HeartbeatStamp {
     micros: i64,
     /// See [`Object::place`].
     place: u32,
+    /// How many whole seconds later than the heartbeat's own the server's clock was.
+    lag: i16,
     change: TypedChange,
 }
 
@@ -75,13 +78,20 @@ enum TypedChange {
 
 impl HeartbeatStamp {
     const fn of(change: TypedChange, resource_version: u64) -> Self {
-        Self { resource_version, micros: 0, place: NOT_STORED, change }
+        Self { resource_version, micros: 0, place: NOT_STORED, lag: 0, change }
     }
 
-    /// Makes the stamp of a renewal, its time in microseconds since the epoch.
+    /// Makes the stamp of a renewal, its time in microseconds since the epoch, that the server took at an instant.
     #[must_use]
-    pub(crate) const fn renewal(resource_version: u64, micros: i64, place: u32) -> Self {
-        Self { resource_version, micros, place, change: TypedChange::Renewal }
+    pub(crate) fn renewal(resource_version: u64, micros: i64, place: u32, taken: Timestamp) -> Self {
+        let lag = seconds_between(micros, taken).unwrap_or_default();
+        Self { resource_version, micros, place, lag, change: TypedChange::Renewal }
+    }
+
+    /// Tells whether a stamp can hold how far the clock that wrote a time is from the server's.
+    #[must_use]
+    pub(crate) fn holds(written: Timestamp, taken: Timestamp) -> bool {
+        seconds_between(time::whole_micros(written).as_microsecond(), taken).is_some()
     }
 
     /// Returns the time of a renewal in microseconds since the epoch; `None` if this is none.
@@ -111,6 +121,18 @@ impl HeartbeatStamp {
     fn at(self) -> Timestamp {
         Timestamp::from_microsecond(self.micros).expect("it was taken from an instant")
     }
+
+    /// Returns the server's time at the heartbeat in whole seconds.
+    fn taken(self) -> Timestamp {
+        let seconds = self.micros.div_euclid(MICROS) + i64::from(self.lag);
+        Timestamp::from_second(seconds).unwrap_or_else(|_| self.at())
+    }
+}
+
+const MICROS: i64 = 1_000_000;
+
+fn seconds_between(micros: i64, taken: Timestamp) -> Option<i16> {
+    i16::try_from(taken.as_microsecond().div_euclid(MICROS) - micros.div_euclid(MICROS)).ok()
 }
 
 /// The conditions whose heartbeat a kubelet writes.
@@ -159,27 +181,25 @@ impl Object {
     #[must_use]
     pub fn renewed(&self, renew_time: Timestamp, resource_version: u64) -> Self {
         let mut renewed = self.clone();
-        renewed.renew(renew_time, resource_version, self.stamp.place);
+        renewed.renew(renew_time, resource_version, self.stamp.place, renew_time);
         renewed
     }
 
-    /// Gives this Lease a new `spec.renewTime`, and its place in the store, without building JSON.
-    pub fn renew(&mut self, renew_time: Timestamp, resource_version: u64, place: u32) {
+    /// Gives this Lease a new `spec.renewTime`, and its place in the store, without building JSON; the server took
+    /// it at an instant.
+    pub fn renew(&mut self, renew_time: Timestamp, resource_version: u64, place: u32, taken: Timestamp) {
         let micros = time::whole_micros(renew_time).as_microsecond();
-        self.take(HeartbeatStamp { resource_version, micros, place, change: TypedChange::Renewal });
+        self.take(HeartbeatStamp::renewal(resource_version, micros, place, taken));
     }
 
-    /// Returns this Node with a new `lastHeartbeatTime` of the kubelet's conditions, without building JSON.
+    /// Returns this Node with a new `lastHeartbeatTime` of the kubelet's conditions, without building JSON; the server
+    /// took it at an instant.
     #[must_use]
-    pub fn heartbeat(&self, at: Timestamp, resource_version: u64) -> Self {
+    pub fn heartbeat(&self, at: Timestamp, resource_version: u64, taken: Timestamp) -> Self {
         let micros = time::whole_seconds(at).as_microsecond();
+        let stamp = HeartbeatStamp::renewal(resource_version, micros, self.stamp.place, taken);
         let mut beaten = self.clone();
-        beaten.take(HeartbeatStamp {
-            resource_version,
-            micros,
-            place: self.stamp.place,
-            change: TypedChange::Heartbeat,
-        });
+        beaten.take(HeartbeatStamp { change: TypedChange::Heartbeat, ..stamp });
         beaten
     }
 
@@ -210,7 +230,10 @@ impl Object {
         match self.stamp.change {
             TypedChange::None => return tree,
             TypedChange::Revision => {}
-            TypedChange::Renewal => tree.set(&["spec", "renewTime"], time::to_micro_time(self.stamp.at())),
+            TypedChange::Renewal => {
+                tree.set(&["spec", "renewTime"], time::to_micro_time(self.stamp.at()));
+                ownership::note_heartbeat(&mut tree, "", self.stamp.taken());
+            }
             TypedChange::Heartbeat => {
                 let text = Json::from(time::to_time(self.stamp.at()));
                 for condition in tree.entry(&["status", "conditions"]).make_array() {
@@ -218,6 +241,7 @@ impl Object {
                         condition.set(&["lastHeartbeatTime"], text.clone());
                     }
                 }
+                ownership::note_heartbeat(&mut tree, "status", self.stamp.taken());
             }
         }
         tree.set(&["metadata", "resourceVersion"], Json::text(format!("{}", self.stamp.resource_version)));
@@ -243,6 +267,12 @@ impl Object {
     #[must_use]
     pub fn is_renewal(&self) -> bool {
         self.stamp.change == TypedChange::Renewal
+    }
+
+    /// Tells whether the last write was a Node's heartbeat and went through the typed path.
+    #[must_use]
+    pub fn is_node_heartbeat(&self) -> bool {
+        self.stamp.change == TypedChange::Heartbeat
     }
 
     /// Returns where the store keeps the object, if the last write said so.
@@ -344,7 +374,8 @@ mod tests {
                 {"type": "Ready", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}]}}),
             7,
         );
-        let beaten = node.heartbeat("2026-01-01T00:05:00.9Z".parse().unwrap(), 8).json();
+        let at = "2026-01-01T00:05:00.9Z".parse().unwrap();
+        let beaten = node.heartbeat(at, 8, at).json();
         let conditions = beaten.at(&["status", "conditions"]).items();
         assert_eq!(conditions[0].get("lastHeartbeatTime").as_str(), Some("2026-01-01T00:00:00Z"));
         assert_eq!(conditions[1].get("lastHeartbeatTime").as_str(), Some("2026-01-01T00:05:00Z"));

@@ -79,6 +79,8 @@ pub struct SimulationOptions {
     pub trace: bool,
     /// How heartbeats are delivered. Default: directly; no output shows a difference.
     pub heartbeats: Heartbeats,
+    /// Whether objects name the managers of their fields. Default false; of who runs scenarios nobody looks at them.
+    pub tracks_managers: bool,
     /// The controllers that start with the control plane. Default all but those of a cloud, which start with it.
     pub controllers: Vec<&'static str>,
 }
@@ -94,6 +96,7 @@ impl Default for SimulationOptions {
             start: DEFAULT_START,
             trace: true,
             heartbeats: Heartbeats::default(),
+            tracks_managers: false,
             controllers: processes_without_cloud().collect(),
         }
     }
@@ -147,6 +150,9 @@ impl Simulation {
             settings,
             options,
         };
+        if simulation.options.tracks_managers {
+            simulation.api.track_managers();
+        }
         for name in processes() {
             let path = Text::from(format!("controller/{name}"));
             let client = simulation.event_loop.add(path, Actor::Controller(name, None));

@@ -10,8 +10,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::call::RequestInfo;
-use super::managers::{Manager, Managers, Owned, put_managers, reset_fields, unowned};
+use super::managers::{Manager, Managers, Owned, put_managers};
 use super::options::{FieldValidation, RequestOptions};
+use super::patch::converter_words;
+use super::reset_fields::{reset_fields, unowned};
 use super::write::Read;
 use super::{ApiServer, Origin, naming, status, write};
 use crate::json;
@@ -47,13 +49,38 @@ impl ApiServer {
         if current.is_none() && !info.subresource.is_empty() {
             return Err(status::not_found(&kind.resource, &info.name));
         }
-        let mut live = match &current {
+        if let Some(current) = current.as_ref().filter(|_| info.subresource == *"scale") {
+            return self.apply_scale(info, options, origin, (current, &wanted));
+        }
+        let live = match &current {
             Some(current) => current.json(),
             None => self.empty(kind),
         };
+        let (read, _) = self.read_applied(info, options, origin, &live, &wanted)?;
+        let Some(current) = current else {
+            return self.create_applied(info, options, origin, read);
+        };
+        naming::check_patched_name(&read.tree, info)?;
+        let mut tree = read.tree;
+        naming::fix_namespace(kind, &mut tree, &info.namespace)?;
+        let (object, more) = self.update_tree(info, options, origin, &current, tree)?;
+        Ok(write::answer(200, object, [read.warnings, more].concat()))
+    }
+
+    /// Returns what an apply makes of a live object, with the managers of its fields.
+    pub(super) fn read_applied(
+        &self,
+        info: &RequestInfo,
+        options: &RequestOptions,
+        origin: &Origin,
+        live: &Json,
+        wanted: &Json,
+    ) -> Result<(Read, Managers), Answer> {
+        let kind = info.of;
+        let mut live = live.clone();
         live.set(&["kind"], kind.name);
         live.set(&["apiVersion"], kind.resource.api_version());
-        let applied = self.applied(info, options, origin, &live, &wanted)?;
+        let applied = self.applied(info, options, origin, &live, wanted)?;
         let repeated = options.repeated_yaml_keys();
         if options.field_validation == FieldValidation::Strict && !repeated.is_empty() {
             return Err(status::bad_request(&format!(
@@ -63,18 +90,11 @@ impl ApiServer {
         }
         let mut tree = applied.tree;
         tree.remove(&["metadata", "managedFields"]);
-        let decoded = self
-            .decode(kind, &tree, &live)
-            .map_err(|error| status::untyped(&format!("failed to convert new object: {error}")))?;
+        let decoded =
+            self.decode_converted(kind, &tree, &live).map_err(|error| unconverted(kind, wanted, &error.to_string()))?;
         let mut tree = decoded.object;
         put_managers(&mut tree, &applied.managers);
-        let read = Read { tree, warnings: write::warnings(options, &repeated) };
-        let Some(current) = current else {
-            return self.create_applied(info, options, origin, read);
-        };
-        super::patch::check_patched_name(&read.tree, info)?;
-        let (object, more) = self.update_tree(info, options, origin, &current, read.tree)?;
-        Ok(write::answer(200, object, [read.warnings, more].concat()))
+        Ok((Read { tree, warnings: write::warnings(options, &repeated) }, applied.managers))
     }
 
     fn create_applied(
@@ -111,6 +131,7 @@ impl ApiServer {
         let mut bare = live.clone();
         bare.remove(&["metadata", "managedFields"]);
         if managers.0.is_empty() {
+            self.check_existing(kind, &bare)?;
             managers = self.before_first_apply(info, &bare, origin.now);
         }
         let again = |force| self.merged(info, (&bare, wanted), managers.clone(), (&manager, force), origin);
@@ -141,7 +162,9 @@ impl ApiServer {
         if found != kind.name || version != kind.resource.api_version() {
             return Err(status::bad_request(&format!("invalid object type: {shown}")));
         }
-        if !wanted.at(&["metadata", "managedFields"]).is_null() {
+        // A list with anything but objects is none to Go; that it does not fit its type is told below.
+        let managers = wanted.at(&["metadata", "managedFields"]);
+        if managers.is_array() && managers.items().iter().all(Json::is_object) {
             return Err(status::bad_request("metadata.managedFields must be nil"));
         }
         if let Some(why) = ownership::problem(&self.schema, kind.type_name(), wanted) {
@@ -152,6 +175,17 @@ impl ApiServer {
             )));
         }
         Ok(())
+    }
+
+    /// Refuses to find managers for an object whose lists have items that nothing names.
+    fn check_existing(&self, kind: &Kind, live: &Json) -> Result<(), Answer> {
+        let Some(why) = ownership::unnamed(&self.schema, kind.type_name(), live) else { return Ok(()) };
+        let text = |field| live.at(&["metadata", field]).as_str().unwrap_or("");
+        let (namespace, name, shown) = (text("namespace"), text("name"), shown(kind));
+        Err(status::untyped(&format!(
+            "failed to create manager for existing fields: failed to convert new object ({namespace}/{name}; \
+             {shown}) to smd typed: {why}"
+        )))
     }
 
     fn merged(
@@ -218,6 +252,26 @@ impl ApiServer {
         let left = conflicts.iter().map(|(manager, set)| (manager.clone(), set.difference(&own)));
         Some(left.filter(|(_, set)| !set.is_empty()).collect())
     }
+}
+
+/// Refuses an outcome that does not fit the Go type. Source: k8s.io/apimachinery
+/// pkg/util/managedfields/internal/structuredmerge.go and k8s.io/kubernetes pkg/api/legacyscheme (v1.34).
+fn unconverted(kind: &Kind, wanted: &Json, why: &str) -> Answer {
+    let text = |field| wanted.at(&["metadata", field]).as_str().unwrap_or("");
+    let shown = shown(kind);
+    status::untyped(&format!(
+        "failed to convert new object ({}/{}; {shown}) to proper version: unable to convert unstructured object to \
+         {shown}: {}",
+        text("namespace"),
+        text("name"),
+        converter_words(why)
+    ))
+}
+
+/// Returns group, version and kind as Go prints them.
+fn shown(kind: &Kind) -> String {
+    let (group, version) = (&kind.resource.group, &kind.resource.version);
+    format!("{group}/{version}, Kind={}", kind.name)
 }
 
 /// Returns the configuration that a request holds.

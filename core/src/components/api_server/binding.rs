@@ -7,34 +7,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::admission::add_topology_labels;
+use super::body_kinds::{EVICTION, TOKEN_REQUEST};
 use super::call::{RequestInfo, json_of};
 use super::options::RequestOptions;
 use super::strategy::storage_key;
 use super::write::{uid_precondition, with_warnings};
 use super::{ApiServer, Origin, status};
 use crate::json;
-use crate::network::kinds::{self, Kind, Scope};
+use crate::network::kinds;
 use crate::network::{Answer, Body, Resource};
 use crate::objects::{Json, time};
 
 const BINDINGS: Resource = Resource::of("", "v1", "bindings");
-/// The kinds of bodies that subresources take and that have no collection.
-static EVICTION: Kind = body_kind(Resource::of("policy", "v1", "evictions"), "Eviction");
-static TOKEN_REQUEST: Kind = body_kind(Resource::of("authentication.k8s.io", "v1", "tokenrequests"), "TokenRequest");
-
-const fn body_kind(resource: Resource, name: &'static str) -> Kind {
-    Kind {
-        resource,
-        name,
-        singular: "",
-        short_names: &[],
-        categories: &[],
-        scope: Scope::Namespaced,
-        traits: &[],
-        subresources: &[],
-    }
-}
-
 impl ApiServer {
     pub(super) fn create_subresource(
         &mut self,

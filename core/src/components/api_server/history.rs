@@ -183,7 +183,7 @@ impl History {
         let place = before.place().expect("a renewed Lease has a place");
         let mut later = self.former.range((place, resource_version)..=(place, u64::MAX));
         let lease = later.next().map_or_else(|| store.at(place), |(_, lease)| lease);
-        let object = lease.at_stamp(HeartbeatStamp::renewal(resource_version, micros, place));
+        let object = lease.at_stamp(HeartbeatStamp::renewal(resource_version, micros, place, at));
         let before = Some(object.at_stamp(before));
         Event { at, event: WatchType::Modified, object, before }
     }
@@ -245,7 +245,7 @@ mod tests {
                 }
                 Some(place) => {
                     let before = store.at(place).clone();
-                    store.stands_at_mut(place).unwrap().renew(at, version, place);
+                    store.stands_at_mut(place).unwrap().renew(at, version, place, at);
                     (WatchType::Modified, store.at(place).clone(), Some(before))
                 }
             };

@@ -11,13 +11,16 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::body_kinds::SCALE;
 use super::call::RequestInfo;
 use super::options::RequestOptions;
+use super::reset_fields::{reset_fields, unowned};
+use super::workloads::TEMPLATE_GENERATION;
 use super::{ApiServer, Origin};
 use crate::json;
 use crate::network::kinds::Kind;
 use crate::objects::ownership::{self, FieldSet};
-use crate::objects::{Json, Text, time};
+use crate::objects::{Json, Object, Text, time};
 
 /// Most managers that have updated an object. Source: managedfields/fieldmanager.go (v1.34),
 /// `DefaultMaxUpdateManagers`.
@@ -30,6 +33,15 @@ const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 /// Longest name that is taken from a user agent, in bytes. Source: k8s.io/apimachinery pkg/apis/meta/v1/validation
 /// (v1.34), `FieldManagerMaxLength`.
 const NAME_MAX: usize = 128;
+/// The server's own user agent.
+const SERVER: &str = "kube-apiserver";
+/// Fields that are not sent where the server makes an object itself, but filled in afterwards. Source: the answers of
+/// kube-apiserver 1.34.4.
+const FILLED: [(&str, &[&str]); 3] = [
+    ("Namespace", &["spec", "finalizers"]),
+    ("Service", &["spec", "clusterIPs"]),
+    ("Service", &["spec", "ipFamilies"]),
+];
 
 /// Who owns fields, and how it got them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -110,17 +122,9 @@ impl Managers {
 
     /// Returns the entries in the order of the real server, `Null` for none.
     pub(super) fn json(&self) -> Json {
-        let mut sorted: Vec<(&Manager, &Owned)> = self.0.iter().collect();
-        sorted.sort_by(|(own, owned), (other, others)| {
-            own.operation
-                .cmp(&other.operation)
-                .then_with(|| owned.time.cmp(&others.time))
-                .then_with(|| own.name.cmp(&other.name))
-                .then_with(|| own.api_version.cmp(&other.api_version))
-                .then_with(|| own.subresource.cmp(&other.subresource))
-        });
-        let entries: Vec<Json> = sorted
-            .into_iter()
+        let mut entries: Vec<Json> = self
+            .0
+            .iter()
             .map(|(manager, owned)| {
                 let mut entry = json!({"manager": &manager.name, "operation": &manager.operation,
                     "apiVersion": &manager.api_version, "fieldsType": "FieldsV1"});
@@ -134,7 +138,39 @@ impl Managers {
                 entry
             })
             .collect();
+        entries.sort_by(ownership::order);
         if entries.is_empty() { Json::Null } else { Json::array(entries) }
+    }
+
+    /// Returns the managers of a subresource that shows one field of an object under another path.
+    pub(super) fn of_subresource(&self, path: &FieldSet, shown: &FieldSet, version: &Text) -> Self {
+        let owners = self.0.iter().filter(|(_, owned)| !owned.set.intersection(path).is_empty());
+        let renamed = |manager: &Manager| Manager { api_version: version.clone(), ..manager.clone() };
+        Self(
+            owners
+                .map(|(manager, owned)| (renamed(manager), Owned { set: shown.clone(), time: owned.time.clone() }))
+                .collect(),
+        )
+    }
+
+    /// Returns the managers after a write through such a subresource. Who owns the field there owns it now, without
+    /// a time: that belongs to the subresource's version. Source: k8s.io/apimachinery
+    /// pkg/util/managedfields/scalehandler.go (v1.34), `ToParent`.
+    pub(super) fn with_subresource(mut self, below: Self, path: &FieldSet, shown: &FieldSet, version: &Text) -> Self {
+        let applies =
+            |manager: &Manager| below.0.keys().any(|own| own.applies() && own.identifier() == manager.identifier());
+        for (manager, owned) in &mut self.0 {
+            if !(manager.applies() && applies(manager)) {
+                owned.set = owned.set.difference(path);
+            }
+        }
+        self.0.retain(|_, owned| !owned.set.is_empty());
+        for (manager, _) in below.0.into_iter().filter(|(_, owned)| !owned.set.intersection(shown).is_empty()) {
+            let manager = Manager { api_version: version.clone(), ..manager };
+            // Upstream writes another entry of the same manager, which is lost with the next write.
+            self.0.entry(manager).or_insert_with(|| Owned { set: path.clone(), time: None });
+        }
+        self
     }
 
     /// Takes fields from all managers but one, and forgets those that own nothing more.
@@ -184,9 +220,38 @@ impl Managers {
 }
 
 impl ApiServer {
-    /// Notes from now on who sets the fields of new objects, as every real server does.
+    /// Notes who sets the fields of objects, as every real server does; what is there was made by the server itself.
     pub fn track_managers(&mut self) {
         self.tracks_managers = true;
+        for kind in 0..self.tables.len() {
+            let known: Vec<Object> = self.tables[kind].store.iter("").cloned().collect();
+            for object in known {
+                let mut tree = object.json();
+                self.own_initial(kind, &mut tree);
+                let key = object.key();
+                if let Some(place) = self.tables[kind].store.find(&key.namespace, &key.name) {
+                    self.tables[kind].store.replace(place, Object::new(tree, object.resource_version()));
+                }
+            }
+        }
+    }
+
+    /// Names the server as the manager of an object that it made when it started.
+    pub(super) fn own_initial(&self, kind: usize, tree: &mut Json) {
+        if !self.tracks_managers {
+            return;
+        }
+        let kind = self.kinds.at(kind);
+        let manager = Manager::new(kind, "Update", &Text::of(SERVER), &Text::of(""));
+        let mut sent = tree.clone();
+        for path in FILLED.iter().filter(|(name, _)| *name == kind.name).map(|(_, path)| path) {
+            sent.remove(path);
+        }
+        if !sent.get("aggregationRule").is_null() {
+            sent.remove(&["rules"]);
+        }
+        let managers = self.updated(kind, Managers::default(), manager, (&self.empty(kind), &sent), self.started);
+        put_managers(tree, &managers);
     }
 
     /// Writes into a new state of an object who owns its fields after a POST, PUT or PATCH.
@@ -213,12 +278,10 @@ impl ApiServer {
             if sent.0.is_empty() { Managers::read(stored) } else { sent }
         };
         let is_tracked = !managers.0.is_empty() || live.is_none() && self.tracks_managers;
-        let managers = if is_tracked {
-            let mut name = options.parameter("fieldManager").cloned().unwrap_or_default();
-            if name.is_empty() {
-                name = name_of_agent(&origin.identity.agent);
-            }
-            let manager = Manager::new(kind, "Update", &name, &info.subresource);
+        let managers = if is_tracked && ownership::unnamed(&self.schema, kind.type_name(), tree).is_some() {
+            Managers::default()
+        } else if is_tracked {
+            let manager = Manager::new(kind, "Update", &manager_name(options, origin), &info.subresource);
             let empty;
             let before = match live {
                 Some(live) => live,
@@ -227,33 +290,56 @@ impl ApiServer {
                     &empty
                 }
             };
-            self.updated(info, managers, manager, (before, tree), origin.now)
+            self.updated(kind, managers, manager, (before, tree), origin.now)
         } else {
             managers
         };
         put_managers(tree, &managers);
     }
 
+    /// Returns the managers of the Scale of an object after an update.
+    pub(super) fn note_scale(
+        &self,
+        info: &RequestInfo,
+        options: &RequestOptions,
+        origin: &Origin,
+        known: Managers,
+        change: (&Json, &Json),
+    ) -> Managers {
+        if known.0.is_empty() {
+            return known;
+        }
+        let manager = Manager::new(&SCALE, "Update", &manager_name(options, origin), &info.subresource);
+        self.updated(&SCALE, known, manager, change, origin.now)
+    }
+
     /// Returns the managers of an object that none has applied yet and that has none: one for all that it has.
     pub(super) fn before_first_apply(&self, info: &RequestInfo, live: &Json, now: Timestamp) -> Managers {
         let kind = info.of;
         let manager = Manager::new(kind, "Update", &Text::of(BEFORE_FIRST_APPLY), &info.subresource);
-        self.updated(info, Managers::default(), manager, (&self.empty(kind), live), now)
+        self.updated(kind, Managers::default(), manager, (&self.empty(kind), live), now)
     }
 
     fn updated(
         &self,
-        info: &RequestInfo,
+        kind: &Kind,
         mut managers: Managers,
         manager: Manager,
         (before, after): (&Json, &Json),
         now: Timestamp,
     ) -> Managers {
-        let kind = info.of;
         let mut before = before.clone();
         before.remove(&["metadata", "managedFields"]);
+        let shown;
+        let after = match kind.name {
+            "DaemonSet" => {
+                shown = with_template_generation(after);
+                &shown
+            }
+            _ => after,
+        };
         let found = ownership::compare(&self.schema, kind.type_name(), &before, after);
-        let found = found.without(&reset_fields(kind, &info.subresource));
+        let found = found.without(&reset_fields(kind, &manager.subresource));
         let taken = found.set();
         managers.lose(None, &taken.clone().union(found.removed()));
         managers.gain(manager, taken.difference(&unowned()), now);
@@ -290,6 +376,12 @@ fn is_reset(list: &Json) -> bool {
     list.is_array() && (list.items().is_empty() || matches!(list.items(), [one] if one.is_empty()))
 }
 
+/// Returns the name of the manager that a request is of.
+fn manager_name(options: &RequestOptions, origin: &Origin) -> Text {
+    let named = options.parameter("fieldManager").filter(|name| !name.is_empty());
+    named.cloned().unwrap_or_else(|| name_of_agent(&origin.identity.agent))
+}
+
 /// Returns the name of a manager that its request does not name. Source: k8s.io/apiserver
 /// pkg/endpoints/handlers/create.go (v1.34), `prefixFromUserAgent`.
 fn name_of_agent(agent: &Text) -> Text {
@@ -304,36 +396,13 @@ fn name_of_agent(agent: &Text) -> Text {
     Text::from(short)
 }
 
-/// Returns the fields that every write of a kind resets, so that nobody owns them by it.
-pub(super) fn reset_fields(kind: &Kind, subresource: &str) -> FieldSet {
-    match (kind.name, subresource) {
-        ("Pod", "status") => {
-            FieldSet::of(&[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])
-        }
-        ("Deployment", "status") => FieldSet::of(&[&["spec"], &["metadata", "labels"]]),
-        ("CertificateSigningRequest", "") => FieldSet::of(&[&["spec"], &["status"]]),
-        (_, "status" | "approval") => FieldSet::of(&[&["spec"]]),
-        _ if kind.subresource("status").is_some() => FieldSet::of(&[&["status"]]),
-        _ => FieldSet::default(),
+/// Returns a DaemonSet with the annotation that the conversion from the internal type writes.
+fn with_template_generation(tree: &Json) -> Json {
+    let mut tree = tree.clone();
+    if tree.at(&["metadata", "annotations", TEMPLATE_GENERATION]).is_null() {
+        tree.set(&["metadata", "annotations", TEMPLATE_GENERATION], "0");
     }
-}
-
-/// The fields that nobody ever owns. Source: managedfields/internal/stripmeta.go (v1.34).
-pub(super) fn unowned() -> FieldSet {
-    FieldSet::of(&[
-        &["apiVersion"],
-        &["kind"],
-        &["metadata"],
-        &["metadata", "name"],
-        &["metadata", "namespace"],
-        &["metadata", "creationTimestamp"],
-        &["metadata", "selfLink"],
-        &["metadata", "uid"],
-        &["metadata", "clusterName"],
-        &["metadata", "generation"],
-        &["metadata", "managedFields"],
-        &["metadata", "resourceVersion"],
-    ])
+    tree
 }
 
 #[cfg(test)]

@@ -13,8 +13,10 @@ mod attributes;
 mod authentication;
 mod authorisation;
 mod binding;
+mod body_kinds;
 mod call;
 mod certificates;
+mod changes;
 pub(crate) mod content_negotiation;
 mod custom;
 mod delayed_reads;
@@ -51,6 +53,7 @@ mod rbac_policy;
 mod read;
 mod references;
 mod renewal;
+mod reset_fields;
 mod reviews;
 mod scale;
 mod service_accounts;
@@ -460,6 +463,7 @@ impl ApiServer {
     fn put_initial(&mut self, kind: usize, mut tree: Json, now: Timestamp) {
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(now));
+        self.own_initial(kind, &mut tree);
         self.revision += 1;
         let object = Object::new(tree, self.revision);
         let key = object.key();

@@ -81,9 +81,7 @@ pub(super) fn fix_namespace(kind: &Kind, tree: &mut Json, namespace: &Text) -> R
     } else if sent.is_empty() {
         tree.set(&["metadata", "namespace"], namespace);
     } else if sent != *namespace {
-        return Err(status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ));
+        return Err(other_namespace());
     }
     Ok(())
 }
@@ -99,10 +97,34 @@ pub(super) fn check_name(kind: &Kind, tree: &mut Json, info: &RequestInfo) -> Re
     fix_namespace(kind, tree, &info.namespace)?;
     match tree.at(&["metadata", "name"]).as_str() {
         None | Some("") => Err(no_name(info)),
-        Some(name) if name != info.name.as_str() => Err(status::bad_request(&format!(
-            "the name of the object ({name}) does not match the name on the URL ({})",
-            info.name
-        ))),
+        Some(name) if name != info.name.as_str() => Err(other_name(name, info)),
         Some(_) => Ok(()),
     }
+}
+
+fn other_name(name: &str, info: &RequestInfo) -> Answer {
+    let wanted = &info.name;
+    status::bad_request(&format!("the name of the object ({name}) does not match the name on the URL ({wanted})"))
+}
+
+fn other_namespace() -> Answer {
+    status::bad_request("the namespace of the provided object does not match the namespace sent on the request")
+}
+
+/// Checks that the outcome of a patch is still the object of the URL.
+pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
+    // One that is left out is that of the URL, and one of an object of the whole cluster is none.
+    let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
+    let is_other = !namespace.is_empty() && namespace != info.namespace.as_str() && info.of.is_namespaced();
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    if name.is_empty() {
+        return Err(no_name(info));
+    }
+    if is_other {
+        return Err(other_namespace());
+    }
+    if name != info.name.as_str() {
+        return Err(other_name(name, info));
+    }
+    Ok(())
 }

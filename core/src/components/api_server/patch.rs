@@ -7,7 +7,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::body_kinds::SCALE;
 use super::call::RequestInfo;
+use super::naming::check_patched_name;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
@@ -36,19 +38,20 @@ impl ApiServer {
         origin: &Origin,
         call: &Call,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let is_scale = info.subresource == *"scale";
+        let kind = if is_scale { &SCALE } else { info.of };
         let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
         // Unlike that of other bodies, the media type of a patch is compared as it is written.
         let content_type = String::from(content_type.split(';').next().unwrap_or("").trim());
         if options.applies {
             return self.apply(info, options, origin, call);
         }
-        if kind.is(Trait::Custom) && ![JSON_PATCH, MERGE_PATCH].contains(&content_type.as_str()) {
+        if info.of.is(Trait::Custom) && ![JSON_PATCH, MERGE_PATCH].contains(&content_type.as_str()) {
             return Err(status::failure(415, "UnsupportedMediaType", CUSTOM_PATCHES, None));
         }
         self.check_patch_type(call, &content_type)?;
         let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &info.name));
+            return Err(status::not_found(&info.of.resource, &info.name));
         };
         let patch = patch_body(&call.body, &content_type)?;
         if info.kind == self.leases
@@ -59,8 +62,7 @@ impl ApiServer {
         {
             return Ok(answer);
         }
-        let is_scale = info.subresource == *"scale";
-        let old = if is_scale { self.scale_of(info, &current) } else { current.json() };
+        let old = if is_scale { self.managed_scale_of(info, &current) } else { current.json() };
         let complaints = self.complaints_about_patch(options, &patch, &content_type)?;
         let mut touched = patch.clone();
         let patched = match content_type.as_str() {
@@ -72,9 +74,6 @@ impl ApiServer {
             MERGE_PATCH => merge(&old, &patch),
             _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
         };
-        if is_scale {
-            return self.write_scale(info, options, origin, &current, &patched);
-        }
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
         let read = self.decode_patched(kind, options, complaints, (&patched, &old, strategic)).map_err(|refusal| {
             let document = || match kind.is(Trait::Custom) {
@@ -92,6 +91,9 @@ impl ApiServer {
         tree.set(&["apiVersion"], kind.resource.api_version());
         check_patched_name(&tree, info)?;
         super::naming::fix_namespace(kind, &mut tree, &info.namespace)?;
+        if is_scale {
+            return self.write_scale(info, options, origin, &current, Read { tree, warnings: read.warnings }, None);
+        }
         match self.update_tree(info, options, origin, &current, tree) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),
@@ -115,7 +117,11 @@ impl ApiServer {
             let shown = if found_kind.is_empty() { kind.name } else { found_kind };
             return Err(PatchRefusal::Other(strategy::wrong_kind(kind, shown, found_version, scheme)));
         }
-        let decoded = self.decode(kind, tree, old).map_err(|error| PatchRefusal::Type(error.to_string()))?;
+        let decoded = match is_strategic {
+            true => self.decode_converted(kind, tree, old),
+            false => self.decode(kind, tree, old),
+        };
+        let decoded = decoded.map_err(|error| PatchRefusal::Type(error.to_string()))?;
         complaints.extend(unknown_fields(&decoded));
         if options.field_validation == FieldValidation::Strict && !complaints.is_empty() {
             return Err(PatchRefusal::Other(format!("strict decoding error: {}", complaints.join(", "))));
@@ -169,7 +175,10 @@ fn refuse_document(shown: &str, why: String) -> Answer {
 }
 
 /// Turns an error of the JSON decoder about a Go struct field into the words of the converter of unstructured objects.
-fn converter_words(why: &str) -> String {
+pub(super) fn converter_words(why: &str) -> String {
+    if why.starts_with("illegal base64 data") {
+        return format!("error decoding from json: {why}");
+    }
     let parts = why.strip_prefix("json: cannot unmarshal ").and_then(|rest| rest.split_once(" of type "));
     let Some((found, wanted)) = parts else { return why.to_string() };
     let found = match found.split(' ').next().unwrap_or("") {
@@ -194,28 +203,6 @@ fn converter_words(why: &str) -> String {
     } else {
         format!("unrecognized type: {wanted}")
     }
-}
-
-pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
-    // One that is left out is that of the URL, and one of an object of the whole cluster is none.
-    let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
-    let is_other = !namespace.is_empty() && namespace != info.namespace.as_str() && info.of.is_namespaced();
-    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
-    if name.is_empty() {
-        return Err(super::naming::no_name(info));
-    }
-    if is_other {
-        return Err(status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ));
-    }
-    if name != info.name.as_str() {
-        return Err(status::bad_request(&format!(
-            "the name of the object ({name}) does not match the name on the URL ({})",
-            info.name
-        )));
-    }
-    Ok(())
 }
 
 fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {

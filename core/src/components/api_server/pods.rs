@@ -18,6 +18,7 @@ use crate::profile::Settings;
 /// Sets the defaults of a Pod.
 pub(super) fn default(tree: &mut Json) {
     default_template(tree);
+    default_addresses(tree);
     let spec = tree.entry(&["spec"]);
     set_absent(spec, &["enableServiceLinks"], true);
     let host_network = spec.get("hostNetwork").as_bool() == Some(true);
@@ -201,12 +202,64 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
 /// A write of the status changes neither the specification nor who owns the Pod.
 pub(super) fn prepare_status_update(tree: &mut Json, old: &Json, _settings: &Settings) {
     put(tree, &["spec"], old.get("spec"));
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences"] {
+    for field in ["deletionTimestamp", "ownerReferences"] {
         put(tree, &["metadata", field], old.at(&["metadata", field]));
     }
     if tree.at(&["status", "qosClass"]).is_null() {
         let class = qos_class(tree);
         tree.set(&["status", "qosClass"], class);
+    }
+}
+
+/// A write of the containers that debug, or of resources, changes nothing else. Source:
+/// pkg/registry/core/pod/strategy.go (v1.34), `dropNonEphemeralContainerUpdates` and `dropNonResizeUpdates`.
+pub(super) fn prepare_containers_update(subresource: &str, tree: &mut Json, old: &Json) {
+    let sent = tree.get("spec").clone();
+    let lists = ["containers", "initContainers"];
+    let count = |spec: &Json, list: &str| spec.get(list).items().len();
+    if subresource == "resize" && lists.iter().any(|list| count(&sent, list) != count(old.get("spec"), list)) {
+        // Left as it is for validation to refuse.
+        return;
+    }
+    for part in ["spec", "status"] {
+        put(tree, &[part], old.get(part));
+    }
+    for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        put(tree, &["metadata", field], old.at(&["metadata", field]));
+    }
+    if subresource == "ephemeralcontainers" {
+        put(tree, &["spec", "ephemeralContainers"], sent.get("ephemeralContainers"));
+        return;
+    }
+    for list in lists {
+        let kept = tree.at(&["spec", list]).clone();
+        let (new, kept) = (sent.get(list).items(), kept.items());
+        if new.is_empty() {
+            continue;
+        }
+        let is_renamed = new.iter().zip(kept).any(|(new, kept)| new.get("name") != kept.get("name"));
+        let resized = new.iter().zip(kept).map(|(new, kept)| {
+            let mut kept = kept.clone();
+            for field in ["resources", "resizePolicy"] {
+                put(&mut kept, &[field], new.get(field));
+            }
+            kept
+        });
+        let list_now = if is_renamed { sent.get(list).clone() } else { resized.collect::<Json>() };
+        put(tree, &["spec", list], &list_now);
+    }
+}
+
+/// Makes `podIP` the first of `podIPs`. If both are sent and differ, the one counts. Source:
+/// pkg/apis/core/v1/conversion.go (v1.34), `Convert_v1_PodStatus_To_core_PodStatus` and back.
+fn default_addresses(tree: &mut Json) {
+    let one = tree.at(&["status", "podIP"]).as_text().cloned().unwrap_or_default();
+    let first = tree.at(&["status", "podIPs"]).items().first().map(|item| item.get("ip").clone());
+    match first {
+        Some(first) if one.is_empty() => put(tree, &["status", "podIP"], &first),
+        Some(first) if first.as_str() == Some(one.as_str()) => {}
+        None if one.is_empty() => {}
+        _ => tree.set(&["status", "podIPs"], json!([{"ip": one}])),
     }
 }
 

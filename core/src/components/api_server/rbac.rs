@@ -320,6 +320,7 @@ impl ApiServer {
             let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             tree.set(&["metadata", "uid"], uid_of(&resource, &name));
             tree.set(&["metadata", "creationTimestamp"], time::to_time(self.started));
+            self.own_initial(kind, &mut tree);
             let object = Object::new(tree, self.first_revision);
             let key = object.key();
             self.tables[kind].store.insert(key.namespace, key.name, object);

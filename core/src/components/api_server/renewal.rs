@@ -11,8 +11,10 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::call::RequestInfo;
 use super::content_negotiation::Representation;
 use super::node_authoriser::node_of;
+use super::options::RequestOptions;
 use super::{ApiServer, Origin, Tap, WriteEffect, status, write};
 use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, RequestId, WatchType};
 use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text, time};
@@ -67,11 +69,11 @@ impl ApiServer {
     ) -> Option<HeartbeatStamp> {
         let table = &mut self.tables[self.leases];
         let current = table.store.stands_at_mut(lease.place()?).filter(|current| current.stamp() == lease)?;
-        if lease.time() == Some(renew_time) {
+        if lease.time() == Some(renew_time) || !HeartbeatStamp::holds(renew_time, now) {
             return None;
         }
         self.revision += 1;
-        current.renew(renew_time, self.revision, lease.place()?);
+        current.renew(renew_time, self.revision, lease.place()?, now);
         let renewed = current.stamp();
         table.history.push_renewal(now, lease, renewed);
         Some(renewed)
@@ -110,13 +112,30 @@ impl ApiServer {
         if current.renew_time() == Some(time::whole_micros(renew_time)) {
             return Answer::object(200, current.clone());
         }
+        if self.tracks_managers && !(current.is_renewal() && HeartbeatStamp::holds(renew_time, origin.now)) {
+            let mut tree = current.json();
+            tree.set(&["spec", "renewTime"], time::to_micro_time(renew_time));
+            return self.beat_in_full(self.leases, origin, tree);
+        }
         self.revision += 1;
         let mut object = current.clone();
-        object.renew(renew_time, self.revision, place);
+        object.renew(renew_time, self.revision, place, origin.now);
         let before = self.tables[self.leases].store.replace(place, object.clone());
         let change = WriteEffect { namespace: NODE_LEASES, event: WatchType::Modified, before: Some(before) };
         self.publish(self.leases, origin, change, object.clone());
         Answer::object(200, object)
+    }
+
+    /// Stores a heartbeat as a whole tree, after which its writer owns the times. So the next ones change no more of
+    /// the managers than a time.
+    fn beat_in_full(&mut self, kind: usize, origin: &Origin, mut tree: Json) -> Answer {
+        let text = |field| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let info =
+            RequestInfo { kind, of: self.kinds.at(kind), subresource: origin.subresource.clone(), namespace, name };
+        let before = self.tables[kind].store.get(&info.namespace, &info.name).map(Object::json);
+        self.note_manager(&info, &RequestOptions::default(), origin, before.as_ref(), &mut tree);
+        Answer::object(200, self.commit(kind, origin, tree))
     }
 
     /// Does what a patch of a node's own Lease with a new `spec.renewTime` does; `None` if the patch changes anything
@@ -124,6 +143,9 @@ impl ApiServer {
     pub(super) fn renew_by_patch(&mut self, origin: &Origin, name: &str, patch: &Json) -> Option<Answer> {
         let store = &self.tables[self.leases].store;
         let place = self.own_lease(&origin.identity).filter(|place| store.at(*place).name() == name)?;
+        if self.tracks_managers {
+            return None;
+        }
         let (spec, text) = (patch.get("spec"), patch.at(&["spec", "renewTime"]).as_str()?);
         let renew_time = time::parse(text)?;
         let is_all = patch.fields().len() == 1 && spec.fields().len() == 1;
@@ -159,8 +181,12 @@ impl ApiServer {
         if KUBELET_CONDITIONS.iter().all(same) {
             return Ok(Answer::object(200, current.clone()));
         }
+        if self.tracks_managers && !(current.is_node_heartbeat() && HeartbeatStamp::holds(at, origin.now)) {
+            let tree = current.heartbeat(at, 0, at).json();
+            return Ok(self.beat_in_full(self.nodes, origin, tree));
+        }
         self.revision += 1;
-        let object = current.heartbeat(at, self.revision);
+        let object = current.heartbeat(at, self.revision, origin.now);
         let before = self.tables[self.nodes].store.replace(place, object.clone());
         let change = WriteEffect { namespace: "", event: WatchType::Modified, before: Some(before) };
         self.publish(self.nodes, origin, change, object.clone());

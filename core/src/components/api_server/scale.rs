@@ -1,21 +1,28 @@
 //! The subresource `scale`: how many replicas an object has and should have, in the form that all kinds share.
 //!
 //! Mirrors pkg/registry/apps/deployment/storage/storage.go (`ScaleREST`) and k8s.io/apiextensions-apiserver
-//! pkg/registry/customresource/etcd.go (v1.34). Inputs: an object, or a Scale that was sent. Outputs: the Scale, and
+//! pkg/registry/customresource/etcd.go (v1.34); the managers of its one field: k8s.io/apimachinery
+//! pkg/util/managedfields/scalehandler.go. Inputs: an object, or a Scale that was sent. Outputs: the Scale, and
 //! the object with another number of replicas.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::body_kinds::SCALE;
 use super::call::RequestInfo;
+use super::managers::{Managers, put_managers};
+use super::naming::{check_name, check_patched_name};
 use super::options::RequestOptions;
-use super::validation::FieldError;
-use super::write::answer;
+use super::validation::{FieldError, meta, worded};
+use super::write::{Read, answer};
 use super::{ApiServer, Origin, status};
 use crate::json;
-use crate::network::Answer;
+use crate::network::kinds::Kind;
+use crate::network::{Answer, Body, Resource};
+use crate::objects::ownership::FieldSet;
 use crate::objects::selector::selector_text;
-use crate::objects::{Json, Object, Text};
+use crate::objects::{Json, NULL, Object, Text};
 
 impl ApiServer {
     /// Returns the Scale of an object.
@@ -47,39 +54,111 @@ impl ApiServer {
         scale
     }
 
-    /// Gives an object the number of replicas of a Scale.
+    /// Returns the Scale of an object with the managers of its fields.
+    pub(super) fn managed_scale_of(&self, info: &RequestInfo, object: &Object) -> Json {
+        let mut scale = self.scale_of(info, object);
+        put_managers(&mut scale, &self.scale_managers(info, object));
+        scale
+    }
+
+    /// Reads a PUT of a Scale.
+    pub(super) fn update_scale(
+        &mut self,
+        info: &RequestInfo,
+        options: &RequestOptions,
+        origin: &Origin,
+        body: Body,
+    ) -> Result<Answer, Answer> {
+        let mut read = self.read_body(&SCALE, options, body, &NULL)?;
+        check_name(info.of, &mut read.tree, info)?;
+        let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
+        let current = current.ok_or_else(|| status::not_found(&info.of.resource, &info.name))?;
+        self.write_scale(info, options, origin, &current, read, None)
+    }
+
+    /// Applies a configuration to the Scale of an object.
+    pub(super) fn apply_scale(
+        &mut self,
+        info: &RequestInfo,
+        options: &RequestOptions,
+        origin: &Origin,
+        (current, wanted): (&Object, &Json),
+    ) -> Result<Answer, Answer> {
+        let live = self.managed_scale_of(info, current);
+        let of_scale = RequestInfo { of: &SCALE, ..info.clone() };
+        let (read, managers) = self.read_applied(&of_scale, options, origin, &live, wanted)?;
+        check_patched_name(&read.tree, info)?;
+        self.write_scale(info, options, origin, current, read, Some(managers))
+    }
+
+    /// Gives an object the number of replicas of a Scale; its managers are those of an update unless given.
     pub(super) fn write_scale(
         &mut self,
         info: &RequestInfo,
         options: &RequestOptions,
         origin: &Origin,
         current: &Object,
-        scale: &Json,
+        read: Read,
+        managers: Option<Managers>,
     ) -> Result<Answer, Answer> {
+        let scale = read.tree;
         let replicas = scale.at(&["spec", "replicas"]).as_i64().unwrap_or(0);
+        let mut errors = meta::validate(&SCALE, &scale, meta::wording(&self.settings));
         if replicas < 0 {
             let detail = "must be greater than or equal to 0";
-            let error = FieldError::invalid("spec.replicas", &Json::Int(replicas), detail);
-            return Err(status::invalid_of("Scale", "autoscaling", &info.name, &[error]));
+            errors.push(FieldError::invalid("spec.replicas", &Json::Int(replicas), detail));
+        }
+        if !errors.is_empty() {
+            return Err(status::invalid(&SCALE, &info.name, &worded(errors, &self.settings)));
+        }
+        let uid = scale.at(&["metadata", "uid"]).as_str().unwrap_or("");
+        if !uid.is_empty() && uid != current.uid() {
+            let resource =
+                Resource { plural: format!("{}/scale", info.of.resource.plural).into(), ..info.of.resource.clone() };
+            let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {}", current.uid());
+            return Err(status::conflict(&resource, &info.name, &why));
         }
         let mut tree = current.json();
-        let path = match self.custom_scale(info.of) {
-            Some(paths) => paths.spec.clone(),
-            None => Vec::from([Text::of("spec"), Text::of("replicas")]),
-        };
+        let path = self.replicas_path(info.of);
         tree.set(&path.iter().map(Text::as_str).collect::<Vec<_>>(), replicas);
         let sent = scale.at(&["metadata", "resourceVersion"]);
         if !sent.is_null() {
             tree.set(&["metadata", "resourceVersion"], sent.clone());
         }
-        let whole = RequestInfo {
-            subresource: Text::of(""),
-            namespace: info.namespace.clone(),
-            name: info.name.clone(),
-            ..*info
-        };
-        let (object, warnings) = self.update_tree(&whole, options, origin, current, tree)?;
+        let managers = managers.unwrap_or_else(|| {
+            let known = self.scale_managers(info, current);
+            let before = self.scale_of(info, current);
+            self.note_scale(info, options, origin, known, (&before, &scale))
+        });
+        let parent = Managers::read(tree.at(&["metadata", "managedFields"]));
+        let version = Text::from(info.of.resource.api_version());
+        put_managers(
+            &mut tree,
+            &parent.with_subresource(managers, &FieldSet::at(&path), &replicas_of_scale(), &version),
+        );
+        let whole = RequestInfo { subresource: Text::of(""), ..info.clone() };
+        // The managers are those above.
+        let options = RequestOptions { applies: true, ..options.clone() };
+        let (object, warnings) = self.update_tree(&whole, &options, origin, current, tree)?;
         let scale = self.scale_of(info, &object);
-        Ok(answer(200, Object::as_received(scale), warnings))
+        Ok(answer(200, Object::as_received(scale), [read.warnings, warnings].concat()))
     }
+
+    fn replicas_path(&self, kind: &Kind) -> Vec<Text> {
+        match self.custom_scale(kind) {
+            Some(paths) => paths.spec.clone(),
+            None => Vec::from([Text::of("spec"), Text::of("replicas")]),
+        }
+    }
+
+    /// Returns the managers of the Scale of an object: those who own its number of replicas.
+    fn scale_managers(&self, info: &RequestInfo, object: &Object) -> Managers {
+        let parent = Managers::read(object.stable().at(&["metadata", "managedFields"]));
+        let version = Text::from(SCALE.resource.api_version());
+        parent.of_subresource(&FieldSet::at(&self.replicas_path(info.of)), &replicas_of_scale(), &version)
+    }
+}
+
+fn replicas_of_scale() -> FieldSet {
+    FieldSet::of(&[&["spec", "replicas"]])
 }

@@ -11,13 +11,13 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::call::RequestInfo;
-use super::fields::put;
 use super::validation::{
-    FieldError, endpoint_slice, event, ip, job, lease, meta, node, others, pod, pod_update, quota, service, storage,
-    worded, workload, workload_status,
+    FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, pod, pod_containers, pod_status,
+    pod_update, quota, service, storage, worded, workload, workload_status,
 };
 use super::{
-    certificates, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds, workloads,
+    certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
+    workloads,
 };
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
@@ -75,11 +75,6 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
             workloads::default(kind.name, tree);
         }
-        "Lease" => {
-            // Fields of CoordinatedLeaderElection, which no release has on by default.
-            tree.remove(&["spec", "strategy"]);
-            tree.remove(&["spec", "preferredHolder"]);
-        }
         "PersistentVolume" | "PersistentVolumeClaim" | "StorageClass" | "CSIDriver" => {
             storage_kinds::default(kind.name, tree);
         }
@@ -122,7 +117,8 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
         "PersistentVolume" | "PersistentVolumeClaim" | "CSIDriver" => {
             storage_kinds::prepare_create(kind.name, tree, settings, now);
         }
-        "ServiceAccount" => secrets_by_name(tree),
+        "ServiceAccount" => changes::secrets_by_name(tree),
+        "Lease" => changes::drop_election(tree),
         "Namespace" => {
             tree.set(&["status"], json!({"phase": "Active"}));
             let has = tree.at(&["spec", "finalizers"]).items().iter().any(|item| item.as_str() == Some("kubernetes"));
@@ -154,19 +150,6 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
     }
 }
 
-/// Leaves the names of the secrets of a ServiceAccount. Source: pkg/registry/core/serviceaccount/strategy.go (v1.34),
-/// `cleanSecretReferences`.
-fn secrets_by_name(tree: &mut Json) {
-    if tree.get("secrets").is_empty() {
-        return;
-    }
-    for secret in tree.entry(&["secrets"]).make_array() {
-        let name = secret.get("name").clone();
-        *secret = Json::object();
-        put(secret, &["name"], &name);
-    }
-}
-
 /// Tells whether a new object begins with an empty status, whatever was sent.
 pub(super) fn resets_status(kind: &Kind) -> bool {
     let own = ["CustomResourceDefinition", "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod"];
@@ -193,76 +176,6 @@ pub(super) fn has_version(kind: &Kind, found: &str, version: &str) -> bool {
         _ => &[],
     };
     found == kind.name && others.contains(&version)
-}
-
-/// Resets what a write cannot change: the status through the object, everything else through the status.
-pub(super) fn prepare_update(
-    kind: &Kind,
-    subresource: &str,
-    tree: &mut Json,
-    old: &Json,
-    (settings, now): (&Settings, Timestamp),
-) {
-    put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
-    let has_status = kind.subresource("status").is_some();
-    match (kind.name, subresource) {
-        ("Pod", "status") => pods::prepare_status_update(tree, old, settings),
-        ("CertificateSigningRequest", _) => certificates::prepare_update(subresource, tree, old, now),
-        ("Node", "status") => put(tree, &["spec"], old.get("spec")),
-        (_, "status") if kind.is(Trait::Custom) => custom::keep_all_but_status(tree, old),
-        (_, "status") => put(tree, &["spec"], old.get("spec")),
-        (_, "finalize") => put(tree, &["status"], old.get("status")),
-        ("Namespace", _) => {
-            put(tree, &["spec", "finalizers"], old.at(&["spec", "finalizers"]));
-            put(tree, &["status"], old.get("status"));
-        }
-        _ if has_status => put(tree, &["status"], old.get("status")),
-        _ => {}
-    }
-    if kind.name == "Node" {
-        nodes::drop_config(tree);
-        if subresource.is_empty() {
-            nodes::drop_disabled(tree, Some(old), settings);
-        }
-    }
-    match kind.name {
-        "DaemonSet" => workloads::count_templates(tree, Some(old)),
-        "EndpointSlice" => endpoint_slices::drop_fields(tree, old, settings),
-        "Service" => services::drop_fields(tree, old),
-        "Job" => jobs::default_labels(tree),
-        _ => {}
-    }
-    if (kind.name, subresource) == ("PersistentVolume", "status") {
-        storage_kinds::time_phase(tree, old, now);
-    }
-    let counts = kind.is(Trait::Generation) && (kind.name != "Pod" || settings.profile().is("pod-generation"));
-    if counts && subresource.is_empty() && is_other(kind, tree, old) {
-        let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
-        tree.set(&["metadata", "generation"], generation + 1);
-    }
-}
-
-/// Tells whether an object differs in what its generation counts: its specification; of an EndpointSlice, which has
-/// none, all but its metadata, and its labels; of a Deployment its annotations too. Source:
-/// pkg/registry/discovery/endpointslice/strategy.go and pkg/registry/apps/deployment/strategy.go (v1.34).
-fn is_other(kind: &Kind, tree: &Json, old: &Json) -> bool {
-    let differ = |path: &[&str]| tree.at(path) != old.at(path);
-    match kind.name {
-        "Deployment" => differ(&["spec"]) || differ(&["metadata", "annotations"]),
-        "EndpointSlice" => differ(&["endpoints"]) || differ(&["ports"]) || differ(&["metadata", "labels"]),
-        _ if kind.is(Trait::Custom) => {
-            let is_counted =
-                |name: &str| name != "metadata" && (name != "status" || kind.subresource("status").is_none());
-            let counted = |tree: &Json| {
-                tree.fields()
-                    .filter(|(name, _)| is_counted(name))
-                    .map(|(name, value)| (name.clone(), value.clone()))
-                    .collect::<Json>()
-            };
-            counted(tree) != counted(old)
-        }
-        _ => differ(&["spec"]),
-    }
 }
 
 /// Checks a new object.
@@ -347,7 +260,15 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             errors.extend(meta::validate_update(tree, old, wording));
             lease::validate_spec(tree, &mut errors);
         }
-        ("Pod", "status") => errors.extend(pod::validate_status_update(tree, old, wording)),
+        ("Pod", "status") => {
+            errors.extend(pod_status::validate(tree, old, wording, ip::Reading::of(settings)));
+        }
+        ("Pod", "ephemeralcontainers") => {
+            errors.extend(pod_containers::ephemeral(kind, (tree, old), wording, pod::Rules::of(settings)));
+        }
+        ("Pod", "resize") => {
+            errors.extend(pod_containers::resize(kind, (tree, old), wording, pod::Rules::of(settings)));
+        }
         ("Pod", _) => {
             errors.extend(pod_update::validate(tree, old, wording, pod::Rules::of(settings)));
             errors.extend(meta::validate_change(kind, tree, old, wording));
@@ -355,47 +276,124 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
         _ => {
             errors.extend(meta::validate_by_strategy(kind, subresource, (tree, old), wording));
-            match (kind.name, subresource) {
-                ("Namespace", "") => meta::namespace(tree, wording, &mut errors),
-                ("ConfigMap", _) => others::config_map(tree, &mut errors),
-                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "status") => {
-                    workload_status::validate(kind.name, tree, old, &mut errors);
-                }
-                ("Namespace", "status") => namespace_status(tree, old, &mut errors),
-                ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
-                ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
-                ("CSINode", _) => others::csi_node(tree, wording, &mut errors),
-                ("CustomResourceDefinition", "") => custom::check_change(tree, old, &mut errors),
-                ("CertificateSigningRequest", _) => {
-                    certificates::validate_update(subresource, tree, old, &mut errors);
-                }
-                ("PersistentVolume", "") => storage::volume_update(tree, old, wording, &mut errors),
-                ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, &mut errors),
-                ("StorageClass", _) => storage::class_update(tree, old, &mut errors),
-                ("CSIDriver", _) => storage::driver(tree, &mut errors),
-                ("VolumeAttachment", _) => storage::attachment_update(tree, old, &mut errors),
-                ("EndpointSlice", _) => {
-                    errors.extend(meta::validate(kind, tree, wording));
-                    endpoint_slice::validate(tree, old, wording, ip::Reading::of(settings), &mut errors);
-                }
-                ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), &mut errors),
-                ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), &mut errors),
-                ("Service", "") => service::update(tree, old, settings, &mut errors),
-                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
-                    if !tree.get("spec").is_same_allocation(old.get("spec")) {
-                        workload::validate(kind.name, (tree, false), wording, pod::Rules::of(settings), &mut errors);
-                        workload::selector_is_kept(kind.name, tree, old, &mut errors);
-                    }
-                    if kind.name == "StatefulSet" {
-                        let limit = settings.profile().is("stateful-set-history-limit-may-change");
-                        workload::only_changeable(tree, old, limit, &mut errors);
-                    }
-                }
-                _ => {}
-            }
+            check_status(kind, subresource, (tree, old), settings, &mut errors);
         }
     }
     errors
+}
+
+/// Checks what a change through a subresource may change, or else the object.
+fn check_status(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
+    let wording = meta::wording(settings);
+    match (kind.name, subresource) {
+        ("Namespace", "finalize") => kept::namespace_finalizers(tree, wording, errors),
+        ("ResourceQuota", "status") => quota::status(tree, wording, errors),
+        ("Job", "status") => kept::job_status(tree, old, errors),
+        ("Service", "status") => {
+            kept::service_status(tree, old, wording, ip::Reading::of(settings), errors);
+        }
+        ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "status") => {
+            workload_status::validate(kind.name, tree, old, errors);
+        }
+        ("Namespace", "status") => namespace_status(tree, old, errors),
+        ("PodDisruptionBudget", "status") => others::budget_status(tree, errors),
+        _ => check_workload(kind, subresource, (tree, old), settings, errors),
+    }
+}
+
+/// Checks what runs Pods or stands before them, or else the rest.
+fn check_workload(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
+    let wording = meta::wording(settings);
+    match (kind.name, subresource) {
+        ("Namespace", "") => meta::namespace(tree, wording, errors),
+        ("PodDisruptionBudget", _) => others::budget(tree, wording, errors),
+        ("EndpointSlice", _) => {
+            endpoint_slice::validate(tree, old, wording, ip::Reading::of(settings), errors);
+        }
+        ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), errors),
+        ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), errors),
+        ("Service", "") => service::update(tree, old, settings, errors),
+        ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
+            if !tree.get("spec").is_same_allocation(old.get("spec")) {
+                // Source: pkg/registry/core/replicationcontroller/strategy.go (v1.34), which checks it twice.
+                for _ in 0..if kind.name == "ReplicationController" { 2 } else { 1 } {
+                    let rules = pod::Rules::of(settings);
+                    workload::validate(kind.name, (tree, false), wording, rules, errors);
+                }
+                workload::selector_is_kept(kind.name, tree, old, errors);
+            }
+            if kind.name == "StatefulSet" {
+                let limit = settings.profile().is("stateful-set-history-limit-may-change");
+                workload::only_changeable(tree, old, limit, errors);
+            }
+        }
+        _ => check_other(kind, subresource, (tree, old), settings, errors),
+    }
+}
+
+/// Checks kinds that neither run Pods nor stand before them.
+fn check_other(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
+    let wording = meta::wording(settings);
+    match (kind.name, subresource) {
+        ("ConfigMap", _) => {
+            kept::sealed(tree, old, &["data", "binaryData"], errors);
+            others::config_map(tree, errors);
+        }
+        ("Secret", _) => {
+            kept::same(tree, old, "type", errors);
+            kept::sealed(tree, old, &["data"], errors);
+            others::secret(tree, errors);
+        }
+        ("PriorityClass", _) => kept::priority_class(tree, old, errors),
+        ("LimitRange", _) => quota::limit_range(tree, wording, errors),
+        ("ResourceQuota", _) => {
+            quota::quota(tree, wording, errors);
+            quota::same_scopes(tree, old, errors);
+        }
+        ("CSINode", _) => {
+            // Source: pkg/registry/storage/csinode/strategy.go (v1.34), which checks it twice.
+            (0..2).for_each(|_| others::csi_node(tree, wording, errors));
+            kept::csi_node(tree, old, settings.profile().is("csi-drivers-time-recounts"), errors);
+        }
+        ("CustomResourceDefinition", "") => custom::check_change(tree, old, errors),
+        ("CertificateSigningRequest", _) => {
+            certificates::validate_update(subresource, tree, old, errors);
+        }
+        ("PersistentVolume", "") => storage::volume_update(tree, old, wording, errors),
+        ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, errors),
+        ("StorageClass", _) => {
+            storage::class(tree, wording, errors);
+            storage::class_update(tree, old, errors);
+        }
+        ("CSIDriver", _) => {
+            storage::driver(tree, errors);
+            kept::driver(tree, old, errors);
+        }
+        ("VolumeAttachment", _) => {
+            // Source: pkg/registry/storage/volumeattachment/strategy.go (v1.34), which checks it twice.
+            (0..2).for_each(|_| others::attachment(tree, wording, errors));
+            kept::attachment(tree, old, errors);
+        }
+        _ => {}
+    }
 }
 
 /// Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateNamespaceStatusUpdate`.

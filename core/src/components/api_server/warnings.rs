@@ -22,6 +22,34 @@ const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 /// `ControllerName`.
 const WRITERS: [&str; 2] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
 
+/// Returns the warnings about a change: of the object itself, or through a subresource, where most kinds have none.
+pub(super) fn of_change(
+    kind: &Kind,
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+) -> Vec<String> {
+    match (kind.name, subresource) {
+        (_, "") | ("Node", _) => of(kind, tree, old, settings),
+        ("Pod" | "Service", "status") if settings.profile().is("unusual-addresses-warn") => {
+            let lists: &[&[&str]] = match kind.name {
+                "Pod" => &[&["status", "podIPs"], &["status", "hostIPs"]],
+                _ => &[&["status", "loadBalancer", "ingress"]],
+            };
+            let end = if kind.name == "Pod" { ".ip" } else { "" };
+            let warned = |list: &&[&str]| -> Vec<String> {
+                let items = tree.at(list).items().iter().enumerate();
+                let path = list.join(".");
+                items
+                    .filter_map(|(at, item)| ip::warning(item.get("ip").as_str()?, &format!("{path}[{at}]{end}")))
+                    .collect()
+            };
+            lists.iter().flat_map(warned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Returns the warnings about an object that is written: new, or in place of an old one.
 pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();

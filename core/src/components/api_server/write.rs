@@ -18,7 +18,7 @@ use super::managers::is_same_but_times;
 use super::naming::{check_name, fix_namespace};
 use super::options::RequestOptions;
 use super::validation::{FieldError, worded};
-use super::{ApiServer, Origin, admission, certificates, custom, status, strategy};
+use super::{ApiServer, Origin, admission, certificates, changes, custom, status, strategy};
 use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
@@ -141,11 +141,10 @@ impl ApiServer {
         body: Body,
     ) -> Result<Answer, Answer> {
         let kind = info.of;
-        let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
         if info.subresource == *"scale" {
-            let current = current.ok_or_else(|| status::not_found(&kind.resource, &info.name))?;
-            return self.write_scale(info, options, origin, &current, &json_of(body).unwrap_or_default());
+            return self.update_scale(info, options, origin, body);
         }
+        let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
         let known = current.as_ref().map_or(&NULL, Object::stable);
         let mut read = self.read_body(kind, options, body, known)?;
         check_name(kind, &mut read.tree, info)?;
@@ -154,7 +153,11 @@ impl ApiServer {
         };
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() && sent != current.uid() {
-            let why = uid_precondition(&strategy::storage_key(kind, info), sent, current.uid());
+            let mut why = uid_precondition(&strategy::storage_key(kind, info), sent, current.uid());
+            if options.dry_run {
+                // A dry run names the key without the prefix of the store.
+                why = why.replacen("Key: /registry/", "Key: /", 1);
+            }
             return Err(status::conflict(&kind.resource, &info.name, &why));
         }
         match self.update_tree(info, options, origin, &current, read.tree) {
@@ -227,15 +230,15 @@ impl ApiServer {
         if info.subresource.is_empty() {
             self.allocate(kind, &mut tree, &old, options.dry_run)?;
         }
-        strategy::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
-        keep_system_fields(&mut tree, &old);
+        changes::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
+        keep_system_fields(&mut tree, &old, options.dry_run);
         let mut errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
         self.check_schema(kind, &tree, &mut errors);
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
-        let warnings = as_headers(&super::warnings::of(kind, &tree, &old, &self.settings));
+        let warnings = as_headers(&super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings));
         if is_same_but_times(&tree, &old) {
             return Ok((current.clone(), warnings));
         }
@@ -331,13 +334,15 @@ fn refuse_existing(kind: &Kind, name: &str, terminating: bool, generated: bool) 
 }
 
 /// Restores what clients cannot change.
-fn keep_system_fields(tree: &mut Json, old: &Json) {
+fn keep_system_fields(tree: &mut Json, old: &Json, is_dry_run: bool) {
     let stored = old.get("metadata");
     if tree.at(&["metadata", "uid"]).as_str().unwrap_or("").is_empty() {
         tree.set(&["metadata", "uid"], stored.get("uid").clone());
     }
-    for field in ["creationTimestamp", "selfLink"] {
-        restore(tree, stored, field);
+    restore(tree, stored, "creationTimestamp");
+    // It is dropped on the way to the store, which a dry run does not go.
+    if !is_dry_run {
+        restore(tree, stored, "selfLink");
     }
     if !stored.get("deletionTimestamp").is_null() {
         restore(tree, stored, "deletionTimestamp");

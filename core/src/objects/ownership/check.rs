@@ -26,6 +26,32 @@ pub fn problem(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
     }
 }
 
+/// Says which item of a list has nothing that names it, so that nothing can be said of owners.
+#[must_use]
+pub fn unnamed(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
+    let kind = root(schema, kind);
+    unnamed_in(schema, TypedPlace::of(&kind), tree, "")
+}
+
+fn unnamed_in(schema: &Schema, place: TypedPlace<'_>, value: &Json, path: &str) -> Option<String> {
+    match place.shape(schema, value) {
+        Shape::Scalar(_) => None,
+        Shape::List(item, items) => value.items().iter().enumerate().find_map(|(at, value)| {
+            let shown = match items {
+                Items::Atomic => format!("[{at}]"),
+                _ => match step_of(schema, item, items, value) {
+                    Ok(step) => step.shown(),
+                    Err(why) => return Some(format!("{path}: element {at}: {why}")),
+                },
+            };
+            unnamed_in(schema, TypedPlace::of(item), value, &format!("{path}{shown}"))
+        }),
+        shape => value
+            .fields()
+            .find_map(|(name, value)| unnamed_in(schema, shape.field(name)?.0, value, &format!("{path}.{name}"))),
+    }
+}
+
 fn check(schema: &Schema, place: TypedPlace<'_>, value: &Json, path: &str, found: &mut Vec<String>) {
     if value.is_null() {
         return;
@@ -84,17 +110,29 @@ fn check_items(
     }
 }
 
+/// Returns a value as Go's verb `%#v` prints it.
+fn go_syntax(value: &Json) -> String {
+    match value {
+        Json::Null => String::from("interface {}(nil)"),
+        Json::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_syntax).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Json::Object(_) => {
+            let fields = value.fields().map(|(name, value)| format!("{:?}:{}", name.as_str(), go_syntax(value)));
+            format!("map[string]interface {{}}{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        plain => plain.to_string(),
+    }
+}
+
 fn scalar_problem(kind: &FieldType, value: &Json) -> Option<String> {
     match (kind, value) {
         (FieldType::Str, Json::Str(_))
         | (FieldType::Bool, Json::Bool(_))
         | (FieldType::Int | FieldType::Int32 | FieldType::Float, Json::Int(_) | Json::Float(_)) => None,
         (FieldType::Str, value) => {
-            let shown = match value {
-                Json::Array(_) => format!("[]interface {{}}{}", go_value(value)),
-                Json::Object(_) => format!("map[string]interface {{}}{}", go_value(value)),
-                plain => plain.to_string(),
-            };
+            let shown = go_syntax(value);
             Some(format!("expected string, got &value.valueUnstructured{{Value:{shown}}}"))
         }
         (FieldType::Bool, value) => Some(format!("expected boolean, got &{{{}}}", go_value(value))),

@@ -6,12 +6,14 @@
 mod apply;
 mod check;
 mod compare;
+mod entries;
 mod set;
 mod shape;
 
 pub use apply::{merge, prune};
-pub use check::problem;
+pub use check::{problem, unnamed};
 pub use compare::{Comparison, compare, fields_of};
+pub use entries::{note_heartbeat, order};
 pub use set::FieldSet;
 
 #[cfg(test)]

@@ -124,6 +124,14 @@ impl FieldSet {
         set
     }
 
+    /// Makes a set of one field.
+    #[must_use]
+    pub fn at(path: &[Text]) -> Self {
+        let mut set = Self::default();
+        set.insert(&path.iter().cloned().map(Step::Field).collect::<Vec<_>>());
+        set
+    }
+
     /// Reads a set from `fieldsV1`; `None` if it has another form.
     #[must_use]
     pub fn parse(fields: &Json) -> Option<Self> {

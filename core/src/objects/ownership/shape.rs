@@ -3,6 +3,8 @@
 //! Source: `listType`, `listMapKey` and `structType` of k8s.io/api and apimachinery meta/v1 types.go, as in
 //! k8s.io/client-go applyconfigurations/internal/internal.go (v1.34). Inputs: the schema and a value. Output: its form.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::super::schema::{Field, FieldType, Merge, Presence, Schema, Struct};
@@ -84,8 +86,9 @@ const OTHER_ITEMS: &[(&str, &str, Items)] = &[
     ("JobStatus", "conditions", Items::Atomic),
     ("PodSpec", "topologySpreadConstraints", Items::Keys(&["topologyKey", "whenUnsatisfiable"])),
     ("PodStatus", "hostIPs", Items::Atomic),
-    ("ServiceAccount", "imagePullSecrets", Items::Atomic),
     ("ServiceSpec", "ports", Items::Keys(&["port", "protocol"])),
+    ("UncountedTerminatedPods", "failed", Items::Set),
+    ("UncountedTerminatedPods", "succeeded", Items::Set),
 ];
 
 impl<'a> TypedPlace<'a> {
@@ -149,7 +152,7 @@ impl<'a> Shape<'a> {
 }
 
 /// Returns what identifies an item of a list, or why nothing does.
-pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &Json) -> Result<Step, &'static str> {
+pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &Json) -> Result<Step, String> {
     let single;
     let keys: &[&'static str] = match items {
         Items::Keys(keys) => keys,
@@ -158,18 +161,19 @@ pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &J
             &single
         }
         Items::Atomic | Items::Set => {
-            return match value {
-                Json::Object(_) => Err("associative list without keys has an element that's a map type"),
-                Json::Array(_) => Err("not supported: associative list with lists as elements"),
-                Json::Null => Err("associative list without keys has an element that's an explicit null"),
-                value => Ok(Step::Value(value.clone())),
+            let why = match value {
+                Json::Object(_) => "associative list without keys has an element that's a map type",
+                Json::Array(_) => "not supported: associative list with lists as elements",
+                Json::Null => "associative list without keys has an element that's an explicit null",
+                value => return Ok(Step::Value(value.clone())),
             };
+            return Err(String::from(why));
         }
     };
     match value {
         Json::Object(_) => {}
-        Json::Null => return Err("associative list with keys may not have a null element"),
-        _ => return Err("associative list with keys may not have non-map elements"),
+        Json::Null => return Err(String::from("associative list with keys may not have a null element")),
+        _ => return Err(String::from("associative list with keys may not have non-map elements")),
     }
     let mut found: Vec<(Text, Json)> = Vec::new();
     for key in keys {
@@ -181,7 +185,12 @@ pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &J
     }
     found.sort_by(|(own, _), (other, _)| own.cmp(other));
     if found.is_empty() {
-        return Err("associative list with keys has an element that omits all key fields");
+        let keys: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+        return Err(format!(
+            "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values \
+             for any key fields)",
+            keys.join(" ")
+        ));
     }
     Ok(Step::Key(found))
 }

@@ -155,10 +155,7 @@ impl<'a> Merger<'a> {
             // What replaces a list is taken as it is: a directive in it is nothing but an unknown field.
             Merge::Replace => return Ok(Json::array(patch.to_vec())),
             Merge::Set => {
-                if let Some(item) = patch.iter().chain(original).find(|item| item.is_array()) {
-                    let _ = item;
-                    return Err(PatchError::Unsupported("lists of lists are not supported".to_string()));
-                }
+                check_forms(original, patch)?;
                 let mut both: Vec<Json> = Vec::new();
                 for value in original.iter().chain(patch) {
                     if !both.contains(value) {
@@ -170,8 +167,7 @@ impl<'a> Merger<'a> {
             Merge::Key(key) => key,
         };
         if original.iter().chain(patch).any(Json::is_object) && !original.iter().chain(patch).all(Json::is_object) {
-            let shown = go_value(&json!([original, patch]));
-            return Err(PatchError::Other(format!("list element types are not identical: {shown}")));
+            return Err(PatchError::Other(not_identical(original, patch)));
         }
         let mut kept = original.to_vec();
         let mut plain = Vec::new();
@@ -209,6 +205,47 @@ impl<'a> Merger<'a> {
         }
         Ok(Json::array(in_order(merged, &plain, &kept, Some(key))))
     }
+}
+
+/// What Go's reflection tells of an item of a list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Null,
+    Bool,
+    Int,
+    Float,
+    Str,
+    List,
+    Map,
+}
+
+const fn form(item: &Json) -> Form {
+    match item {
+        Json::Null => Form::Null,
+        Json::Bool(_) => Form::Bool,
+        Json::Int(_) => Form::Int,
+        Json::Float(_) => Form::Float,
+        Json::Str(_) => Form::Str,
+        Json::Array(_) => Form::List,
+        Json::Object(_) => Form::Map,
+    }
+}
+
+/// Refuses to merge sets of values of different forms, and of lists.
+fn check_forms(original: &[Json], patch: &[Json]) -> Result<(), PatchError> {
+    let forms: Vec<Form> = original.iter().chain(patch).map(form).collect();
+    if forms.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(PatchError::Other(not_identical(original, patch)));
+    }
+    if forms.contains(&Form::List) {
+        return Err(PatchError::Unsupported("lists of lists are not supported".to_string()));
+    }
+    Ok(())
+}
+
+/// Source: k8s.io/apimachinery pkg/util/strategicpatch/patch.go (v1.34), `sliceElementType`.
+fn not_identical(original: &[Json], patch: &[Json]) -> String {
+    format!("list element types are not identical: {}", go_value(&json!([original, patch])))
 }
 
 fn no_merge_key(value: &Json, key: &str) -> PatchError {

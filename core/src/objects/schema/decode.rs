@@ -43,10 +43,23 @@ impl Schema {
     /// # Errors
     /// A field has the wrong type.
     pub fn decode_change(&self, type_name: &str, value: &Json, known: &Json) -> Result<Decoded, DecodeError> {
+        self.decode_with(type_name, value, known, false)
+    }
+
+    /// Reads a value as [`Self::decode_change`] does, but as the converter of unstructured objects does: of a number
+    /// that does not fit into 32 bits the lower ones are taken.
+    ///
+    /// # Errors
+    /// A field has the wrong type.
+    pub fn decode_converted(&self, type_name: &str, value: &Json, known: &Json) -> Result<Decoded, DecodeError> {
+        self.decode_with(type_name, value, known, true)
+    }
+
+    fn decode_with(&self, type_name: &str, value: &Json, known: &Json, wraps: bool) -> Result<Decoded, DecodeError> {
         let Some(of) = self.named(type_name) else {
             return Ok(Decoded { object: value.clone(), unknown: Vec::new() });
         };
-        let mut reader = SchemaDecoder { schema: self, unknown: Vec::new(), path: Vec::new() };
+        let mut reader = SchemaDecoder { schema: self, unknown: Vec::new(), path: Vec::new(), wraps };
         let object = reader.object(of, value, known)?;
         Ok(Decoded { object, unknown: reader.unknown })
     }
@@ -64,6 +77,8 @@ struct SchemaDecoder<'a> {
     unknown: Vec<String>,
     /// The path to the current value.
     path: Vec<PathElement<'a>>,
+    /// Whether numbers lose the bits that do not fit.
+    wraps: bool,
 }
 
 /// The fields of the object being read; copied only when a field is read as a different value.
@@ -201,6 +216,7 @@ impl<'a> SchemaDecoder<'a> {
             (FieldType::Float, Json::Int(_) | Json::Float(_))
             | (FieldType::IntOrString, Json::Int(_) | Json::Str(_)) => Ok(value.clone()),
             (FieldType::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
+            (FieldType::Int32, Json::Int(number)) if self.wraps => Ok(Json::Int(i64::from(lower_bits(*number)))),
             (FieldType::Quantity, Json::Str(text)) if is_canonical(text) => Ok(value.clone()),
             (FieldType::Quantity, Json::Str(text)) => quantity(text),
             (FieldType::Quantity, _) => quantity(&value.to_string()),
@@ -308,6 +324,11 @@ fn go_type(schema: &Schema, kind: &FieldType) -> String {
         FieldType::List(item) => format!("[]{}", go_type(schema, item)),
         FieldType::Map(item) => format!("map[string]{}", go_type(schema, item)),
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the lower bits are wanted")]
+const fn lower_bits(number: i64) -> i32 {
+    number as i32
 }
 
 fn zero(kind: &FieldType) -> Json {

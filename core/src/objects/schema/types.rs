@@ -238,7 +238,8 @@ PodTemplateSpec = metadata:ObjectMeta spec:PodSpec\n\
 DaemonSet = kind:str apiVersion:str metadata:ObjectMeta spec:DaemonSetSpec status:DaemonSetStatus\n\
 DaemonSetSpec = selector:LabelSelector* template:PodTemplateSpec updateStrategy:DaemonSetUpdateStrategy \
     minReadySeconds:int32 revisionHistoryLimit:int32*\n\
-DaemonSetUpdateStrategy = type:str rollingUpdate:any\n\
+DaemonSetUpdateStrategy = type:str rollingUpdate:RollingUpdateDaemonSet*\n\
+RollingUpdateDaemonSet = maxUnavailable:intstr* maxSurge:intstr*\n\
 DaemonSetStatus = currentNumberScheduled:int32! numberMisscheduled:int32! desiredNumberScheduled:int32! \
     numberReady:int32! observedGeneration:int updatedNumberScheduled:int32 numberAvailable:int32 \
     numberUnavailable:int32 collisionCount:int32* conditions:[WorkloadCondition]@type\n\
@@ -246,15 +247,22 @@ WorkloadCondition = type:str! status:str! lastUpdateTime:time* lastTransitionTim
 Deployment = kind:str apiVersion:str metadata:ObjectMeta spec:DeploymentSpec status:DeploymentStatus\n\
 DeploymentSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec strategy:DeploymentStrategy \
     minReadySeconds:int32 revisionHistoryLimit:int32* paused:bool progressDeadlineSeconds:int32*\n\
-DeploymentStrategy = type:str rollingUpdate:any\n\
+DeploymentStrategy = type:str rollingUpdate:RollingUpdateDeployment*\n\
+RollingUpdateDeployment = maxUnavailable:intstr* maxSurge:intstr*\n\
 DeploymentStatus = observedGeneration:int replicas:int32 updatedReplicas:int32 readyReplicas:int32 \
-    availableReplicas:int32 unavailableReplicas:int32 conditions:[WorkloadCondition]@type collisionCount:int32*\n\
+    availableReplicas:int32 unavailableReplicas:int32 conditions:[DeploymentCondition]@type collisionCount:int32*\n\
+DeploymentCondition = type:str! status:str! lastUpdateTime:time lastTransitionTime:time reason:str message:str\n\
 ReplicaSet = kind:str apiVersion:str metadata:ObjectMeta spec:ReplicaSetSpec status:ReplicaSetStatus\n\
 ReplicaSetSpec = replicas:int32* minReadySeconds:int32 selector:LabelSelector* template:PodTemplateSpec\n\
 ReplicaSetStatus = replicas:int32! fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32 \
     observedGeneration:int conditions:[WorkloadCondition]@type\n\
 ReplicationController = kind:str apiVersion:str metadata:ObjectMeta spec:ReplicationControllerSpec \
-    status:ReplicaSetStatus\n\
+    status:ReplicationControllerStatus\n\
+ReplicationControllerStatus = replicas:int32! fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32 \
+    observedGeneration:int conditions:[WorkloadCondition]@type\n\
+Scale = kind:str apiVersion:str metadata:ObjectMeta spec:ScaleSpec status:ScaleStatus\n\
+ScaleSpec = replicas:int32\n\
+ScaleStatus = replicas:int32! selector:str\n\
 ReplicationControllerSpec = replicas:int32* minReadySeconds:int32 selector:{str} template:PodTemplateSpec*\n\
 Service = kind:str apiVersion:str metadata:ObjectMeta spec:ServiceSpec status:ServiceStatus\n\
 ServiceSpec = ports:[ServicePort]@port selector:{str} clusterIP:str clusterIPs:[str] type:str externalIPs:[str] \
@@ -331,5 +339,5 @@ CertificateSigningRequestStatus = conditions:[CertificateSigningRequestCondition
 CertificateSigningRequestCondition = type:str! status:str! reason:str message:str lastUpdateTime:time \
     lastTransitionTime:time\n\
 ServiceAccount = kind:str apiVersion:str metadata:ObjectMeta secrets:[ObjectReference]@name \
-    imagePullSecrets:[LocalObjectReference]@name automountServiceAccountToken:bool*\n\
+    imagePullSecrets:[LocalObjectReference] automountServiceAccountToken:bool*\n\
 ";

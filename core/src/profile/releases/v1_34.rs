@@ -173,6 +173,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     ],
     fields: "\
 Container + restartPolicyRules:[any]\n\
+EphemeralContainer + restartPolicyRules:[any]\n\
 ObjectMeta + creationTimestamp:time*\n\
 EnvVarSource + fileKeyRef:any\n\
 PodSpec + hostnameOverride:str*\n\

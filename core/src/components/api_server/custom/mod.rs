@@ -43,6 +43,15 @@ pub(super) struct CustomKind {
     printed: PrinterColumns,
 }
 
+/// Keeps an empty list of managers, which asks to forget them.
+fn with_emptied_managers(mut decoded: Decoded, tree: &Json) -> Decoded {
+    let managers = tree.at(&["metadata", "managedFields"]);
+    if managers.is_array() && managers.is_empty() {
+        decoded.object.set(&["metadata", "managedFields"], managers.clone());
+    }
+    decoded
+}
+
 impl ApiServer {
     /// Finds a kind that is served by a name that kubectl takes. Returns with it whether its objects live in
     /// namespaces.
@@ -69,17 +78,33 @@ impl ApiServer {
 
     /// Reads an object of a kind; parts that it shares with the known one are not read again.
     pub(super) fn decode(&self, kind: &Kind, tree: &Json, known: &Json) -> Result<Decoded, DecodeError> {
-        let Some(custom) = self.custom_of(kind) else {
-            return self.schema.decode_change(kind.type_name(), tree, known);
+        self.decode_custom(kind, tree).unwrap_or_else(|| {
+            let decoded = self.schema.decode_change(kind.type_name(), tree, known)?;
+            Ok(with_emptied_managers(decoded, tree))
+        })
+    }
+
+    /// Reads an object of a kind as [`Self::decode`] does, but from the unstructured form.
+    pub(super) fn decode_converted(&self, kind: &Kind, tree: &Json, known: &Json) -> Result<Decoded, DecodeError> {
+        self.decode_custom(kind, tree).unwrap_or_else(|| {
+            let decoded = self.schema.decode_converted(kind.type_name(), tree, known)?;
+            Ok(with_emptied_managers(decoded, tree))
+        })
+    }
+
+    fn decode_custom(&self, kind: &Kind, tree: &Json) -> Option<Result<Decoded, DecodeError>> {
+        let custom = self.custom_of(kind)?;
+        let read = || {
+            let metadata = self.schema.decode("ObjectMeta", tree.get("metadata"))?;
+            let mut unknown: Vec<String> = metadata.unknown.iter().map(|field| format!("metadata.{field}")).collect();
+            let mut object = custom.schema.prune(tree, "", &mut unknown);
+            custom.schema.fill(&mut object);
+            if !metadata.object.is_null() {
+                object.set(&["metadata"], metadata.object);
+            }
+            Ok(with_emptied_managers(Decoded { object, unknown }, tree))
         };
-        let metadata = self.schema.decode("ObjectMeta", tree.get("metadata"))?;
-        let mut unknown: Vec<String> = metadata.unknown.iter().map(|field| format!("metadata.{field}")).collect();
-        let mut object = custom.schema.prune(tree, "", &mut unknown);
-        custom.schema.fill(&mut object);
-        if !metadata.object.is_null() {
-            object.set(&["metadata"], metadata.object);
-        }
-        Ok(Decoded { object, unknown })
+        Some(read())
     }
 
     /// Says what the schema of a custom kind does not allow.

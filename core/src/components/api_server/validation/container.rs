@@ -61,8 +61,36 @@ pub(super) fn validate(spec: &Json, volumes: &[&Json], wording: Wording, errors:
         let path = format!("spec.ephemeralContainers[{at}]");
         common(container, &path, &context, errors);
         is_new_name(container, &path, &mut names, errors);
+        only_for_debugging(container, &path, spec, errors);
     }
 }
+
+/// Checks that a container that debugs has nothing that a workload relies on. Source: validation.go (v1.34),
+/// `validateEphemeralContainers`.
+fn only_for_debugging(container: &Json, path: &str, spec: &Json, errors: &mut Vec<FieldError>) {
+    let target = text(container, "targetContainerName");
+    let mut others = ["containers", "initContainers"].into_iter().flat_map(|list| spec.get(list).items());
+    if !target.is_empty() && !others.any(|other| text(other, "name") == target) {
+        let field = format!("{path}.targetContainerName");
+        errors.push(FieldError::new(field, super::Problem::NotFound, format!("{target:?}"), ""));
+    }
+    let fields = ["ports", "resources", "resizePolicy", "restartPolicy"].into_iter().chain(PROBES).chain(["lifecycle"]);
+    // An empty structure is its zero value, an empty list is not.
+    for field in fields.filter(|field| match container.get(field) {
+        Json::Null => false,
+        Json::Object(own) => *field != "resources" || !own.is_empty(),
+        _ => true,
+    }) {
+        errors.push(FieldError::forbidden(format!("{path}.{field}"), NOT_FOR_DEBUGGING));
+    }
+    for (at, mount) in container.get("volumeMounts").items().iter().enumerate() {
+        for field in ["subPath", "subPathExpr"].into_iter().filter(|field| !text(mount, field).is_empty()) {
+            errors.push(FieldError::forbidden(format!("{path}.volumeMounts[{at}].{field}"), NOT_FOR_DEBUGGING));
+        }
+    }
+}
+
+const NOT_FOR_DEBUGGING: &str = "cannot be set for an Ephemeral Container";
 
 fn is_new_name<'a>(container: &'a Json, path: &str, names: &mut Vec<&'a str>, errors: &mut Vec<FieldError>) {
     let name = text(container, "name");

@@ -75,20 +75,22 @@ pub(in super::super) fn validate_by_strategy(
     (tree, old): (&Json, &Json),
     wording: Wording,
 ) -> Vec<FieldError> {
-    let (all, changes) = match kind.name {
-        "PodDisruptionBudget" => (0, 0),
-        "PersistentVolume" | "CSINode" if subresource.is_empty() => (2, 0),
-        "Namespace"
-        | "ConfigMap"
-        | "Secret"
-        | "ServiceAccount"
-        | "PersistentVolumeClaim"
-        | "StorageClass"
-        | "ReplicationController"
-            if subresource.is_empty() =>
-        {
-            (1, 1)
-        }
+    let (all, changes) = match (kind.name, subresource) {
+        ("PodDisruptionBudget", _) | ("CronJob", "status") => (0, 0),
+        ("EndpointSlice" | "LimitRange", _) => (1, 0),
+        ("PersistentVolume" | "CSINode", "") | ("VolumeAttachment", _) => (2, 0),
+        ("PersistentVolumeClaim", "") => (2, 1),
+        (
+            "ConfigMap"
+            | "Endpoints"
+            | "Job"
+            | "Namespace"
+            | "ReplicationController"
+            | "Secret"
+            | "ServiceAccount"
+            | "StorageClass",
+            "",
+        ) => (1, 1),
         _ => (0, 1),
     };
     let mut errors = Vec::new();
@@ -149,7 +151,7 @@ fn metadata_of_any(
 }
 
 /// Checks that a finalizer without a prefix is one that Kubernetes has.
-fn standard_finalizer(name: &str, field: &str, errors: &mut Vec<FieldError>) {
+pub(super) fn standard_finalizer(name: &str, field: &str, errors: &mut Vec<FieldError>) {
     if !name.contains('/') && !STANDARD_FINALIZERS.contains(&name) {
         let detail = "name is neither a standard finalizer name nor is it fully qualified";
         errors.push(FieldError::invalid_text(field, name, detail));

@@ -150,12 +150,7 @@ pub(in super::super) fn csi_node(tree: &Json, wording: Wording, errors: &mut Vec
 
 /// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment`
 /// and, for what came with v1, `ValidateVolumeAttachmentV1`.
-pub(in super::super) fn volume_attachment(
-    tree: &Json,
-    wording: Wording,
-    settings: &Settings,
-    errors: &mut Vec<FieldError>,
-) {
+pub(in super::super) fn attachment(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
     let text = |field: &str| spec.get(field).as_str().unwrap_or("");
     let attacher = text("attacher");
@@ -180,6 +175,18 @@ pub(in super::super) fn volume_attachment(
         _ => {}
     }
     invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);
+}
+
+/// Checks a new VolumeAttachment, beside what every write checks, by the rules of `v1`.
+pub(in super::super) fn volume_attachment(
+    tree: &Json,
+    wording: Wording,
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
+    attachment(tree, wording, errors);
+    let attacher = tree.at(&["spec", "attacher"]).as_str().unwrap_or("");
+    let volume = tree.at(&["spec", "source", "persistentVolumeName"]);
     if settings.profile().is("volume-attachments-are-checked-once") && attacher.is_empty() {
         return;
     }

@@ -4,11 +4,10 @@
 //! Left out on purpose: the details of volumes.
 
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::ip::NO_ADDRESS;
-use super::{FieldError, Problem, container, invalid, meta, one_of, placement, pod_details, pod_resources, text};
+use super::ip::Reading;
+use super::{FieldError, container, invalid, meta, one_of, placement, pod_details, pod_resources, text};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -71,6 +70,7 @@ pub(in super::super) struct Rules {
     node_values: bool,
     /// Whether search domains may have underscores.
     dns_underscores: bool,
+    addresses: Reading,
 }
 
 impl Rules {
@@ -84,6 +84,7 @@ impl Rules {
             comparisons,
             node_values: settings.profile().is("required-affinity-has-label-values"),
             dns_underscores: settings.profile().is("search-domains-have-underscores"),
+            addresses: Reading::of(settings),
         }
     }
 
@@ -166,7 +167,7 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     meta::validate_labels(spec.get("nodeSelector"), "spec.nodeSelector", wording, errors);
     pod_details::security(spec, errors);
     placement::affinity(spec, wording, rules.node_values, errors);
-    pod_details::dns(spec, wording, rules.dns_underscores, errors);
+    pod_details::dns(spec, wording, (rules.dns_underscores, rules.addresses), errors);
     for (at, gate) in spec.get("readinessGates").items().iter().enumerate() {
         let name = text(gate, "conditionType");
         invalid(names::qualified(name, wording), format!("spec.readinessGates[{at}].conditionType"), name, errors);
@@ -189,8 +190,8 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
             invalid(names::label(value, wording), format!("spec.{field}"), value, errors);
         }
     }
-    tolerations(spec, wording, rules.comparisons, errors);
-    pod_details::host_aliases(spec, wording, errors);
+    tolerations(spec, wording, rules, errors);
+    pod_details::host_aliases(spec, wording, rules.addresses, errors);
     pod_details::names_and_policies(spec, wording, errors);
 }
 
@@ -229,7 +230,8 @@ fn volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -
 }
 
 /// Source: validation.go (v1.34 and v1.36), `ValidateTolerations`.
-fn tolerations(spec: &Json, wording: Wording, comparisons: Comparisons, errors: &mut Vec<FieldError>) {
+pub(super) fn tolerations(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
+    let comparisons = rules.comparisons;
     for (at, toleration) in spec.get("tolerations").items().iter().enumerate() {
         let path = format!("spec.tolerations[{at}]");
         let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
@@ -289,63 +291,6 @@ fn gates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
         invalid(names::qualified(name, wording), format!("spec.schedulingGates[{at}]"), name, errors);
         if gates[..at].iter().any(|other| text(other, "name") == name) {
             errors.push(FieldError::duplicate(format!("spec.schedulingGates[{at}]"), &Json::from(name)));
-        }
-    }
-}
-
-/// Checks a change of a Pod's status.
-pub(in super::super) fn validate_status_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
-    let mut errors = meta::validate_core_update(tree, old, wording);
-    let status = tree.get("status");
-    let stored = old.at(&["status", "qosClass"]);
-    if !stored.is_null() && status.get("qosClass") != stored {
-        errors.push(FieldError::invalid("status.qosClass", status.get("qosClass"), "field is immutable"));
-    }
-    for (at, condition) in status.get("conditions").items().iter().enumerate() {
-        let name = text(condition, "type");
-        invalid(names::qualified(name, wording), format!("status.conditions[{at}].Type"), name, &mut errors);
-    }
-    addresses(status, "podIPs", "may specify no more than one IP for each IP family", &mut errors);
-    let policy = old.at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always");
-    if policy != "Always" {
-        unterminated(tree, old, policy, &mut errors);
-    }
-    errors
-}
-
-fn addresses(status: &Json, list: &str, twice: &str, errors: &mut Vec<FieldError>) {
-    let items = status.get(list).items();
-    let parsed: Vec<Option<core::net::IpAddr>> = items.iter().map(|item| text(item, "ip").parse().ok()).collect();
-    for (at, ip) in parsed.iter().enumerate() {
-        if ip.is_none() {
-            errors.push(FieldError::invalid_text(format!("status.{list}[{at}]"), text(&items[at], "ip"), NO_ADDRESS));
-        }
-    }
-    let known: Vec<bool> = parsed.iter().flatten().map(|ip| ip.is_ipv4()).collect();
-    if items.len() > 1 && known.len() == items.len() && (items.len() > 2 || known[0] == known[1]) {
-        let printed: Vec<String> = items.iter().map(|item| format!("{{\"IP\":{:?}}}", text(item, "ip"))).collect();
-        let value = format!("[{}]", printed.join(","));
-        let kind = if list == "podIPs" { "core.PodIP" } else { "core.HostIP" };
-        let go: Vec<String> = items.iter().map(|item| format!("{kind}{{IP:{:?}}}", text(item, "ip"))).collect();
-        let error = FieldError::new(format!("status.{list}"), Problem::Invalid, value, twice.to_string());
-        errors.push(error.in_go(format!("[]{kind}{{{}}}", go.join(", "))));
-    }
-}
-
-/// A container that ended stays ended unless its policy restarts it.
-fn unterminated(tree: &Json, old: &Json, policy: &str, errors: &mut Vec<FieldError>) {
-    let new = tree.at(&["status", "containerStatuses"]).items();
-    for before in old.at(&["status", "containerStatuses"]).items() {
-        let ended = before.at(&["state", "terminated"]);
-        let restarts = policy == "OnFailure" && ended.get("exitCode").as_i64() != Some(0);
-        if ended.is_null() || restarts {
-            continue;
-        }
-        if let Some(at) = new.iter().position(|status| text(status, "name") == text(before, "name"))
-            && new[at].at(&["state", "terminated"]).is_null()
-        {
-            let path = format!("status.containerStatuses[{at}].state");
-            errors.push(FieldError::forbidden(path, "may not be transitioned to non-terminated state"));
         }
     }
 }

@@ -5,9 +5,8 @@
 
 use alloc::format;
 use alloc::vec::Vec;
-use core::net::IpAddr;
 
-use super::ip::NO_ADDRESS;
+use super::ip::{self, Reading};
 use super::{FieldError, Problem, invalid, one_of, pod_resources, text};
 use crate::json;
 use crate::objects::Json;
@@ -111,7 +110,12 @@ fn is_sysctl(name: &str) -> bool {
 }
 
 /// Checks name servers and search domains. Source: validation.go (v1.34), `validatePodDNSConfig`.
-pub(super) fn dns(spec: &Json, wording: Wording, underscores: bool, errors: &mut Vec<FieldError>) {
+pub(super) fn dns(
+    spec: &Json,
+    wording: Wording,
+    (underscores, reading): (bool, Reading),
+    errors: &mut Vec<FieldError>,
+) {
     let config = spec.get("dnsConfig");
     let servers = config.get("nameservers");
     if text(spec, "dnsPolicy") == "None" && (config.is_null() || servers.is_empty()) {
@@ -132,7 +136,7 @@ pub(super) fn dns(spec: &Json, wording: Wording, underscores: bool, errors: &mut
         ));
     }
     for (at, server) in servers.items().iter().enumerate() {
-        address(server, format!("spec.dnsConfig.nameservers[{at}]"), errors);
+        ip::legacy(server.as_str().unwrap_or(""), &format!("spec.dnsConfig.nameservers[{at}]"), reading, errors);
     }
     let searches = config.get("searches");
     if searches.items().len() > 32 {
@@ -161,17 +165,10 @@ pub(super) fn dns(spec: &Json, wording: Wording, underscores: bool, errors: &mut
     }
 }
 
-fn address(value: &Json, path: alloc::string::String, errors: &mut Vec<FieldError>) {
-    let value = value.as_str().unwrap_or("");
-    if value.parse::<IpAddr>().is_err() {
-        errors.push(FieldError::invalid_text(path, value, NO_ADDRESS));
-    }
-}
-
 /// Source: validation.go (v1.34), `ValidateHostAliases`.
-pub(super) fn host_aliases(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+pub(super) fn host_aliases(spec: &Json, wording: Wording, reading: Reading, errors: &mut Vec<FieldError>) {
     for (at, alias) in spec.get("hostAliases").items().iter().enumerate() {
-        address(alias.get("ip"), format!("spec.hostAliases[{at}].ip"), errors);
+        ip::legacy(text(alias, "ip"), &format!("spec.hostAliases[{at}].ip"), reading, errors);
         for (number, name) in alias.get("hostnames").items().iter().enumerate() {
             let name = name.as_str().unwrap_or("");
             for problem in names::subdomain(name, wording) {

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::pod::{MIRROR, Rules, annotations, validate_spec};
+use super::pod::{MIRROR, Rules, annotations, tolerations, validate_spec};
 use super::{FieldError, meta, text};
 use crate::objects::names::Wording;
 use crate::objects::{Json, NULL};
@@ -55,6 +55,9 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rule
         _ => {}
     }
     only_added_tolerations(spec, stored, &mut errors);
+    if !spec.is_same_allocation(stored) {
+        tolerations(spec, wording, rules.beside(stored), &mut errors);
+    }
     only_deleted_gates(spec, stored, &mut errors);
     let is_gated = !stored.get("schedulingGates").is_empty();
     if is_gated {
@@ -68,7 +71,7 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rule
 
 /// Checks that nobody makes a Pod a mirror Pod, or another Pod's mirror. Source: validation.go (v1.34),
 /// `ValidatePodSpecificAnnotationUpdates`.
-fn mirror(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+pub(super) fn mirror(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let of = |tree: &Json| tree.at(&["metadata", "annotations", MIRROR]).as_str().map(String::from);
     let why = match (of(old), of(tree)) {
         (Some(old), new) if new.as_ref() != Some(&old) => "may not remove or update mirror pod annotation",

@@ -158,8 +158,35 @@ fn amounts(limit: &Json, kind: &str, path: &str, errors: &mut Vec<FieldError>) {
 /// Checks a ResourceQuota.
 pub(in super::super) fn quota(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
-    for (name, value) in spec.get("hard").fields() {
-        let path = format!("spec.hard[{name}]");
+    amounts_of(spec.get("hard"), "spec.hard", wording, errors);
+    scopes(spec, errors);
+    selector(spec, errors);
+}
+
+/// Checks that a ResourceQuota counts what it counted. Source: validation.go (v1.34), `ValidateResourceQuotaUpdate`.
+pub(in super::super) fn same_scopes(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let sorted = |of: &Json| {
+        let mut scopes: Vec<Json> = of.at(&["spec", "scopes"]).items().to_vec();
+        scopes.sort_by_key(|scope| scope.as_text().cloned());
+        scopes.dedup();
+        scopes
+    };
+    let scopes = sorted(tree);
+    if scopes != sorted(old) {
+        errors.push(FieldError::invalid("spec.scopes", &Json::array(scopes), "field is immutable"));
+    }
+}
+
+/// Checks what a ResourceQuota says is used. Source: validation.go (v1.34), `ValidateResourceQuotaStatusUpdate`.
+pub(in super::super) fn status(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    for field in ["hard", "used"] {
+        amounts_of(tree.at(&["status", field]), &format!("status.{field}"), wording, errors);
+    }
+}
+
+fn amounts_of(amounts: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    for (name, value) in amounts.fields() {
+        let path = format!("{path}[{name}]");
         resource_name(name, &path, wording, errors);
         if !name.contains('/') && !is_quota_resource(name) {
             errors.push(FieldError::invalid_text(path.as_str(), name, "must be a standard resource for quota"));
@@ -173,8 +200,6 @@ pub(in super::super) fn quota(tree: &Json, wording: Wording, errors: &mut Vec<Fi
             errors.push(FieldError::invalid(path, value, "must be an integer"));
         }
     }
-    scopes(spec, errors);
-    selector(spec, errors);
 }
 
 fn is_scope(scope: &str) -> bool {

@@ -424,10 +424,3 @@ fn topologies(terms: &[Json], wording: Wording, errors: &mut Vec<FieldError>) {
         known.push(read);
     }
 }
-
-/// Checks a change of a VolumeAttachment. Source: as [`class`], `ValidateVolumeAttachmentUpdate`.
-pub(in super::super) fn attachment_update(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
-    if tree.get("spec") != old.get("spec") {
-        errors.push(FieldError::invalid("spec", tree.get("spec"), IMMUTABLE));
-    }
-}

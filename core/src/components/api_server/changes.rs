@@ -1,0 +1,141 @@
+//! What a change of an object cannot change: each write resets the parts that are not its own.
+//!
+//! Mirrors `PrepareForUpdate` of the strategies in pkg/registry (v1.34). Pure: trees and settings in, trees out.
+
+use jiff::Timestamp;
+
+use super::fields::put;
+use super::{certificates, custom, endpoint_slices, jobs, nodes, pods, services, storage_kinds, workloads};
+use crate::network::kinds::{Kind, Trait};
+use crate::objects::Json;
+use crate::profile::Settings;
+
+/// Resets what a write cannot change: the status through the object, everything else through the status.
+pub(super) fn prepare_update(
+    kind: &Kind,
+    subresource: &str,
+    tree: &mut Json,
+    old: &Json,
+    (settings, now): (&Settings, Timestamp),
+) {
+    put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
+    let has_status = kind.subresource("status").is_some();
+    match (kind.name, subresource) {
+        ("Pod", "status") => pods::prepare_status_update(tree, old, settings),
+        ("Pod", "ephemeralcontainers" | "resize") => pods::prepare_containers_update(subresource, tree, old),
+        ("CertificateSigningRequest", _) => certificates::prepare_update(subresource, tree, old, now),
+        ("Node", "status") => put(tree, &["spec"], old.get("spec")),
+        (_, "status") if kind.is(Trait::Custom) => custom::keep_all_but_status(tree, old),
+        ("Deployment", "status") => keep(tree, old, &[&["spec"], &["metadata", "labels"]]),
+        ("VolumeAttachment", "status") => {
+            keep(tree, old, &[&["spec"]]);
+            for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+                keep(tree, old, &[&["metadata", field]]);
+            }
+        }
+        (_, "status") => put(tree, &["spec"], old.get("spec")),
+        (_, "finalize") => put(tree, &["status"], old.get("status")),
+        ("Namespace", _) => {
+            put(tree, &["spec", "finalizers"], old.at(&["spec", "finalizers"]));
+            put(tree, &["status"], old.get("status"));
+        }
+        _ if has_status => put(tree, &["status"], old.get("status")),
+        _ => {}
+    }
+    match kind.name {
+        "Node" => {
+            nodes::drop_config(tree);
+            if subresource.is_empty() {
+                nodes::drop_disabled(tree, Some(old), settings);
+            }
+        }
+        "Lease" => drop_election(tree),
+        "ServiceAccount" => secrets_by_name(tree),
+        "DaemonSet" => workloads::count_templates(tree, Some(old)),
+        "EndpointSlice" => endpoint_slices::drop_fields(tree, old, settings),
+        "Service" => services::drop_fields(tree, old),
+        "Job" => jobs::default_labels(tree),
+        _ => {}
+    }
+    drop_of_gates(kind, tree, old, settings);
+    if (kind.name, subresource) == ("PersistentVolume", "status") {
+        storage_kinds::time_phase(tree, old, now);
+    }
+    let counts = (kind.is(Trait::Generation) || kind.name == "CSIDriver")
+        && (kind.name != "Pod" || settings.profile().is("pod-generation"));
+    if counts && matches!(subresource, "" | "ephemeralcontainers" | "resize") && is_other(kind, tree, old) {
+        let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
+        tree.set(&["metadata", "generation"], generation + 1);
+    }
+}
+
+/// Drops new values of fields whose gates are off. Source: `dropDisabledFields` and its like in the strategies (v1.34).
+fn drop_of_gates(kind: &Kind, tree: &mut Json, old: &Json, settings: &Settings) {
+    let mut drop = |is_on: bool, path: &[&str]| {
+        if !is_on && old.at(path).is_null() && !tree.at(path).is_null() {
+            tree.remove(path);
+        }
+    };
+    match kind.name {
+        "Deployment" | "ReplicaSet" => {
+            let is_on = settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas");
+            drop(is_on, &["status", "terminatingReplicas"]);
+        }
+        "VolumeAttachment" | "CSIDriver" => {
+            let is_on = settings.profile().is("csi-drivers-time-recounts");
+            drop(is_on, &["spec", "nodeAllocatableUpdatePeriodSeconds"]);
+            drop(is_on, &["status", "attachError", "errorCode"]);
+            drop(is_on, &["status", "detachError", "errorCode"]);
+        }
+        _ => {}
+    }
+}
+
+fn keep(tree: &mut Json, old: &Json, paths: &[&[&str]]) {
+    for path in paths {
+        put(tree, path, old.at(path));
+    }
+}
+
+/// Tells whether an object differs in what its generation counts: its specification; of an EndpointSlice, which has
+/// none, all but its metadata, and its labels; of a Deployment its annotations too. Source:
+/// pkg/registry/discovery/endpointslice/strategy.go and pkg/registry/apps/deployment/strategy.go (v1.34).
+fn is_other(kind: &Kind, tree: &Json, old: &Json) -> bool {
+    let differ = |path: &[&str]| tree.at(path) != old.at(path);
+    match kind.name {
+        "Deployment" => differ(&["spec"]) || differ(&["metadata", "annotations"]),
+        "EndpointSlice" => differ(&["endpoints"]) || differ(&["ports"]) || differ(&["metadata", "labels"]),
+        _ if kind.is(Trait::Custom) => {
+            let is_counted =
+                |name: &str| name != "metadata" && (name != "status" || kind.subresource("status").is_none());
+            let counted = |tree: &Json| {
+                tree.fields()
+                    .filter(|(name, _)| is_counted(name))
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect::<Json>()
+            };
+            counted(tree) != counted(old)
+        }
+        _ => differ(&["spec"]),
+    }
+}
+
+/// Drops the fields of CoordinatedLeaderElection, which no release has on by default.
+pub(super) fn drop_election(lease: &mut Json) {
+    for field in ["strategy", "preferredHolder"] {
+        lease.remove(&["spec", field]);
+    }
+}
+
+/// Leaves the names of the secrets of a ServiceAccount. Source: pkg/registry/core/serviceaccount/strategy.go (v1.34),
+/// `cleanSecretReferences`.
+pub(super) fn secrets_by_name(tree: &mut Json) {
+    if tree.get("secrets").is_empty() {
+        return;
+    }
+    for secret in tree.entry(&["secrets"]).make_array() {
+        let name = secret.get("name").clone();
+        *secret = Json::object();
+        put(secret, &["name"], &name);
+    }
+}

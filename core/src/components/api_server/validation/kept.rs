@@ -1,0 +1,204 @@
+//! Validation of changes of small kinds: what is checked again, and what may not change.
+//!
+//! Mirrors the functions `Validate*Update` of pkg/apis/{core,scheduling,storage,batch}/validation (v1.34). Inputs: the
+//! changed object and the stored one. Outputs: errors. Left out on purpose: that an inline volume of a VolumeAttachment
+//! is checked and printed, and the conditions of Jobs.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::amount::not_negative;
+use super::ip::{self, Reading};
+use super::{FieldError, Problem, invalid, meta, text};
+use crate::objects::Json;
+use crate::objects::lifecycle::is_condition_true;
+use crate::objects::names::{self, Wording};
+
+const IMMUTABLE: &str = "field is immutable";
+const SEALED: &str = "field is immutable when `immutable` is set";
+
+/// Checks that a Secret or ConfigMap which is sealed stays so, with its data. Source: core, `ValidateSecretUpdate` and
+/// `ValidateConfigMapUpdate`.
+pub(in super::super) fn sealed(tree: &Json, old: &Json, fields: &[&str], errors: &mut Vec<FieldError>) {
+    if old.get("immutable").as_bool() != Some(true) {
+        return;
+    }
+    if tree.get("immutable").as_bool() != Some(true) {
+        errors.push(FieldError::forbidden("immutable", SEALED));
+    }
+    for field in fields.iter().filter(|field| tree.get(field) != old.get(field)) {
+        errors.push(FieldError::forbidden(*field, SEALED));
+    }
+}
+
+/// Checks that a field stays as it is.
+pub(in super::super) fn same(tree: &Json, old: &Json, field: &str, errors: &mut Vec<FieldError>) {
+    if tree.get(field) != old.get(field) {
+        errors.push(FieldError::invalid(field, tree.get(field), IMMUTABLE));
+    }
+}
+
+/// Checks that a PriorityClass means what it meant. Source: scheduling, `ValidatePriorityClassUpdate`.
+pub(in super::super) fn priority_class(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let value = |of: &Json| of.get("value").as_i64().unwrap_or(0);
+    if value(tree) != value(old) {
+        errors.push(FieldError::forbidden("value", "may not be changed in an update."));
+    }
+    same(tree, old, "preemptionPolicy", errors);
+}
+
+/// Checks that the drivers of a CSINode stay as they are. Source: storage, `ValidateCSINodeUpdate`.
+pub(in super::super) fn csi_node(tree: &Json, old: &Json, counts_may_change: bool, errors: &mut Vec<FieldError>) {
+    let compared = |driver: &Json| {
+        let mut driver = driver.clone();
+        if counts_may_change {
+            driver.remove(&["allocatable"]);
+        }
+        driver
+    };
+    let list = ["spec", "drivers"];
+    for before in old.at(&list).items() {
+        let named = tree.at(&list).items().iter().filter(|driver| driver.get("name") == before.get("name"));
+        for driver in named.map(compared).filter(|driver| *driver != compared(before)) {
+            let count = match driver.get("allocatable") {
+                Json::Null => String::from("null"),
+                found => format!("{{\"Count\":{}}}", found.get("count")),
+            };
+            let (name, node, keys) = (driver.get("name"), driver.get("nodeID"), driver.get("topologyKeys"));
+            let shown =
+                format!("{{\"Name\":{name},\"NodeID\":{node},\"TopologyKeys\":{keys},\"Allocatable\":{count}}}");
+            errors.push(FieldError::new("spec.drivers", Problem::Invalid, shown, IMMUTABLE));
+        }
+    }
+}
+
+/// Checks that a VolumeAttachment stays as it is. Source: storage, `ValidateVolumeAttachmentUpdate`.
+pub(in super::super) fn attachment(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    if spec == old.get("spec") {
+        return;
+    }
+    let quoted = |field: &str| Json::from(text(spec, field));
+    let (attacher, node) = (quoted("attacher"), quoted("nodeName"));
+    let (volume, inline) = (spec.at(&["source", "persistentVolumeName"]), spec.at(&["source", "inlineVolumeSpec"]));
+    let shown = format!(
+        "{{\"Attacher\":{attacher},\"Source\":{{\"PersistentVolumeName\":{volume},\"InlineVolumeSpec\":{inline}}},\
+         \"NodeName\":{node}}}"
+    );
+    errors.push(FieldError::new("spec", Problem::Invalid, shown, IMMUTABLE));
+}
+
+/// Checks that a CSIDriver works as it did. Source: storage, `ValidateCSIDriverUpdate`.
+pub(in super::super) fn driver(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    for (field, told) in [("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")] {
+        let (new, known) = (tree.at(&["spec", field]), old.at(&["spec", field]));
+        if new != known {
+            errors.push(FieldError::invalid(format!("spec.{told}"), new, IMMUTABLE));
+        }
+    }
+}
+
+/// Checks the addresses of a Service's load balancer. Source: core, `ValidateLoadBalancerStatus`.
+pub(in super::super) fn service_status(
+    tree: &Json,
+    old: &Json,
+    wording: Wording,
+    reading: Reading,
+    errors: &mut Vec<FieldError>,
+) {
+    let list = ["status", "loadBalancer", "ingress"];
+    let (items, path) = (tree.at(&list).items(), list.join("."));
+    if tree.at(&["spec", "type"]).as_str() != Some("LoadBalancer") {
+        if !items.is_empty() {
+            errors.push(FieldError::forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'"));
+        }
+        return;
+    }
+    let stored: Vec<&str> = old.at(&list).items().iter().map(|item| text(item, "ip")).collect();
+    for (at, item) in items.iter().enumerate() {
+        let (path, address, mode) = (format!("{path}[{at}]"), text(item, "ip"), item.get("ipMode").as_str());
+        if !address.is_empty() && !stored.contains(&address) {
+            ip::legacy(address, &format!("{path}.ip"), reading, errors);
+        }
+        match mode {
+            None if !address.is_empty() => {
+                errors.push(FieldError::required(format!("{path}.ipMode"), "must be specified when `ip` is set"));
+            }
+            Some(_) if address.is_empty() => {
+                let why = "may not be specified when `ip` is not set";
+                errors.push(FieldError::forbidden(format!("{path}.ipMode"), why));
+            }
+            Some(mode) if !["Proxy", "VIP"].contains(&mode) => {
+                errors.push(FieldError::not_supported(format!("{path}.ipMode"), mode, &["Proxy", "VIP"]));
+            }
+            _ => {}
+        }
+        let host = text(item, "hostname");
+        if !host.is_empty() {
+            invalid(names::subdomain(host, wording), format!("{path}.hostname"), host, errors);
+            if ip::parse(host).is_some() {
+                let why = "must be a DNS name, not an IP address";
+                errors.push(FieldError::invalid_text(format!("{path}.hostname"), host, why));
+            }
+        }
+    }
+}
+
+/// Checks what waits for the end of a Namespace. Source: core, `ValidateNamespaceFinalizeUpdate`.
+pub(in super::super) fn namespace_finalizers(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    for (at, finalizer) in tree.at(&["spec", "finalizers"]).items().iter().enumerate() {
+        let (name, path) = (finalizer.as_str().unwrap_or(""), format!("spec.finalizers[{at}]"));
+        invalid(names::qualified(name, wording), path.as_str(), name, errors);
+        meta::standard_finalizer(name, &path, errors);
+    }
+}
+
+/// Checks the numbers of Pods of a Job's status. Source: batch, `validateJobStatus` and `ValidateJobStatusUpdate`.
+pub(in super::super) fn job_status(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let (status, stored) = (tree.get("status"), old.get("status"));
+    for field in ["active", "succeeded", "failed", "ready", "terminating"] {
+        not_negative(status, "status", field, errors);
+    }
+    let mut seen: Vec<&str> = Vec::new();
+    for list in ["succeeded", "failed"] {
+        for (at, uid) in status.at(&["uncountedTerminatedPods", list]).items().iter().enumerate() {
+            let (name, path) = (uid.as_str().unwrap_or(""), format!("status.uncountedTerminatedPods.{list}[{at}]"));
+            if name.is_empty() {
+                errors.push(FieldError::invalid_text(path, name, "must not be empty"));
+            } else if seen.contains(&name) {
+                errors.push(FieldError::duplicate(path, uid));
+            } else {
+                seen.push(name);
+            }
+        }
+    }
+    let number = |of: &Json, field: &str| of.get(field).as_i64().unwrap_or(0);
+    if number(status, "ready") > number(status, "active") && status.get("ready") != stored.get("ready") {
+        let why = "cannot set more ready pods than active";
+        errors.push(FieldError::invalid("status.ready", status.get("ready"), why));
+    }
+    let changed = |field: &str| status.get(field) != stored.get(field);
+    let time = status.get("completionTime");
+    let is_complete = is_condition_true(tree, "Complete");
+    if !time.is_null() && !is_complete && (changed("completionTime") || is_condition_true(old, "Complete")) {
+        let why = "cannot set completionTime when there is no Complete=True condition";
+        errors.push(FieldError::invalid("status.completionTime", time, why));
+    }
+    let (done, failed) = (status.get("completedIndexes"), status.get("failedIndexes"));
+    let is_indexed = tree.at(&["spec", "completionMode"]).as_str() == Some("Indexed");
+    if !done.is_empty() && !is_indexed && changed("completedIndexes") {
+        let why = "cannot set non-empty completedIndexes when non-indexed completion mode";
+        errors.push(FieldError::invalid("status.completedIndexes", done, why));
+    }
+    if !failed.is_null() && tree.at(&["spec", "backoffLimitPerIndex"]).is_null() && changed("failedIndexes") {
+        let why = "cannot set non-null failedIndexes when backoffLimitPerIndex is null";
+        errors.push(FieldError::invalid("status.failedIndexes", failed, why));
+    }
+    for field in ["failed", "succeeded"] {
+        if number(status, field) < number(stored, field) {
+            let why = format!("cannot decrease the {field} counter");
+            errors.push(FieldError::invalid(format!("status.{field}"), &Json::Int(number(status, field)), why));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Validation of what the subresources `ephemeralcontainers` and `resize` change of a Pod.
+//!
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodEphemeralContainersUpdate` and
+//! `ValidatePodResize`. Inputs: the changed Pod and the stored one. Outputs: errors. Left out on purpose: the
+//! difference that upstream prints of a changed ephemeral container.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::pod::{MIRROR, Rules, annotations, validate_spec};
+use super::pod_update::mirror;
+use super::{FieldError, meta, text};
+use crate::components::api_server::pods::qos_class;
+use crate::network::kinds::Kind;
+use crate::objects::Json;
+use crate::objects::names::Wording;
+
+/// The resources that can change while a container runs.
+const RESIZABLE: [&str; 2] = ["cpu", "memory"];
+const LISTS: [&str; 2] = ["containers", "initContainers"];
+
+/// Checks the containers that debug: those that are there stay as they are.
+pub(in super::super) fn ephemeral(
+    kind: &Kind,
+    (tree, old): (&Json, &Json),
+    wording: Wording,
+    rules: Rules,
+) -> Vec<FieldError> {
+    let mut errors = whole(kind, (tree, old), wording, rules);
+    mirror(tree, old, &mut errors);
+    if is_mirror(old) {
+        return Vec::from([FieldError::forbidden("", "static pods do not support ephemeral containers")]);
+    }
+    let list = ["spec", "ephemeralContainers"];
+    for before in old.at(&list).items() {
+        let name = text(before, "name");
+        let why = match tree.at(&list).items().iter().rev().find(|now| text(now, "name") == name) {
+            None => format!("existing ephemeral containers {name:?} may not be removed\n"),
+            Some(now) if now != before => format!("existing ephemeral containers {name:?} may not be changed\n"),
+            Some(_) => continue,
+        };
+        errors.push(FieldError::forbidden("spec.ephemeralContainers", why));
+    }
+    errors
+}
+
+/// Checks the resources of containers that run: processor and memory may change, but not come or go.
+pub(in super::super) fn resize(
+    kind: &Kind,
+    (tree, old): (&Json, &Json),
+    wording: Wording,
+    rules: Rules,
+) -> Vec<FieldError> {
+    let mut errors = whole(kind, (tree, old), wording, rules);
+    let refused = |why: &str| Vec::from([FieldError::forbidden("", why)]);
+    let has_own = |pod: &Json| {
+        let own = pod.at(&["spec", "resources"]);
+        !own.get("requests").is_empty() || !own.get("limits").is_empty()
+    };
+    if has_own(tree) || has_own(old) {
+        return refused("pods with pod-level resources cannot be resized");
+    }
+    if is_mirror(old) {
+        return refused("static pods cannot be resized");
+    }
+    if old.at(&["spec", "os", "name"]).as_str() == Some("windows") {
+        return refused("windows pods cannot be resized");
+    }
+    let stored = old.at(&["status", "qosClass"]).as_str();
+    if stored.unwrap_or_else(|| qos_class(old)) != qos_class(tree) {
+        let why = "Pod QOS Class may not change as a result of resizing";
+        errors.push(FieldError::invalid("spec", tree.at(&["status", "qosClass"]), why));
+    }
+    let mut running = old.at(&["status", "containerStatuses"]).items().iter();
+    let running = running.find(|status| !status.at(&["state", "running"]).is_null());
+    if running.is_some_and(|status| status.get("resources").is_null()) {
+        errors.push(FieldError::forbidden("spec", "Pod running on node without support for resize"));
+    }
+    let before = errors.len();
+    order(tree, old, &mut errors);
+    if errors.len() == before {
+        amounts(tree, old, &mut errors);
+    }
+    errors
+}
+
+fn is_mirror(pod: &Json) -> bool {
+    !pod.at(&["metadata", "annotations", MIRROR]).is_null()
+}
+
+/// Checks metadata and specification as those of a new Pod.
+fn whole(kind: &Kind, (tree, old): (&Json, &Json), wording: Wording, rules: Rules) -> Vec<FieldError> {
+    let mut errors = meta::validate_core_update(tree, old, wording);
+    errors.extend(meta::validate_change(kind, tree, old, wording));
+    annotations(tree, "metadata.annotations", &mut errors);
+    let (spec, stored) = (tree.get("spec"), old.get("spec"));
+    validate_spec(spec, wording, rules.beside(stored), &mut errors);
+    errors
+}
+
+/// Checks that the containers are the same. Source: validation.go (v1.34), `validatePodResizeContainerOrdering`.
+fn order(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    for list in LISTS {
+        let (new, old) = (tree.at(&["spec", list]).items(), old.at(&["spec", list]).items());
+        if new.len() != old.len() {
+            let why = format!("{list} may not be added or removed on resize");
+            errors.push(FieldError::forbidden(format!("spec.{list}"), why));
+            continue;
+        }
+        for (at, _) in new.iter().zip(old).enumerate().filter(|(_, (new, old))| new.get("name") != old.get("name")) {
+            let why = format!("{list} may not be renamed or reordered on resize");
+            errors.push(FieldError::forbidden(format!("spec.{list}[{at}].name"), why));
+        }
+    }
+}
+
+/// Checks what changes of each container.
+fn amounts(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let pairs = |list: &'static str| tree.at(&["spec", list]).items().iter().zip(old.at(&["spec", list]).items());
+    let restarts = |container: &Json| text(container, "restartPolicy") == "Always";
+    for list in ["initContainers", "containers"] {
+        let own = pairs(list).enumerate().filter(|(_, (_, old))| list == "containers" || restarts(old));
+        for (at, (new, old)) in own {
+            for (kind, why) in
+                [("requests", "resource requests cannot be removed"), ("limits", "resource limits cannot be removed")]
+            {
+                let (new, old) = (new.at(&["resources", kind]), old.at(&["resources", kind]));
+                if old.fields().any(|(name, _)| new.get(name).is_null()) {
+                    errors.push(FieldError::forbidden(format!("spec.{list}[{at}].resources.{kind}"), why));
+                }
+            }
+        }
+    }
+    for list in LISTS {
+        for (new, old) in pairs(list) {
+            let why = match list {
+                "containers" => "only cpu and memory resources are mutable",
+                _ if restarts(new) => "only cpu and memory resources for sidecar containers are mutable",
+                _ => "resources for non-sidecar init containers are immutable",
+            };
+            let is_fixed = list == "initContainers" && !restarts(new);
+            let is_other = if is_fixed { new != old } else { with_amounts_of(new, old) != *old };
+            if is_other {
+                errors.push(FieldError::forbidden("spec", why));
+            }
+        }
+    }
+}
+
+/// Returns a container with the processor and memory of the stored one. Source: validation.go (v1.34),
+/// `dropCPUMemoryResourcesFromContainer`.
+fn with_amounts_of(new: &Json, old: &Json) -> Json {
+    let mut container = new.clone();
+    for kind in ["requests", "limits"] {
+        let stored = old.at(&["resources", kind]);
+        if stored.is_null() {
+            container.remove(&["resources", kind]);
+            continue;
+        }
+        for name in RESIZABLE {
+            match stored.get(name) {
+                Json::Null => _ = container.remove(&["resources", kind, name]),
+                amount => container.set(&["resources", kind, name], amount.clone()),
+            }
+        }
+    }
+    container
+}
