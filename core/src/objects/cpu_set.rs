@@ -18,8 +18,11 @@ pub type CpuSet = BTreeSet<u32>;
 /// # Errors
 /// Go's message.
 pub fn parse_cpu_set(text: &str) -> Result<CpuSet, String> {
-    let number =
-        |text: &str| text.parse::<u32>().map_err(|_| format!("strconv.Atoi: parsing \"{text}\": invalid syntax"));
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let why = if is_number { "value out of range" } else { "invalid syntax" };
+        text.parse::<u32>().map_err(|_| format!("strconv.Atoi: parsing \"{text}\": {why}"))
+    };
     let mut cpus = CpuSet::new();
     for part in text.split(',').filter(|_| !text.is_empty()) {
         match part.split_once('-') {

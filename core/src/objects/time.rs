@@ -90,6 +90,23 @@ pub fn parse_duration(text: &str) -> Option<SignedDuration> {
     i64::try_from(nanos).ok().map(SignedDuration::from_nanos)
 }
 
+/// Returns Go's error for a text that is no duration. Source: Go's time.ParseDuration.
+#[must_use]
+pub fn go_duration_error(text: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut rest = text.trim_start_matches(['+', '-']);
+    while rest.starts_with(|c: char| c.is_ascii_digit()) {
+        let tail = rest.trim_start_matches(is_number);
+        let unit = &tail[..tail.find(is_number).unwrap_or(tail.len())];
+        match unit {
+            "" => return format!("time: missing unit in duration \"{text}\""),
+            "ns" | "us" | "\u{b5}s" | "\u{3bc}s" | "ms" | "s" | "m" | "h" => rest = &tail[unit.len()..],
+            _ => return format!("time: unknown unit \"{unit}\" in duration \"{text}\""),
+        }
+    }
+    format!("time: invalid duration \"{text}\"")
+}
+
 fn nanos_of(unit: &str) -> Option<i128> {
     Some(match unit {
         "ns" => 1,

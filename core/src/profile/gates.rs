@@ -90,7 +90,7 @@ impl GateStage {
 /// # Errors
 /// The message with which a component refuses its `--feature-gates`.
 pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, String> {
-    let mut read = Vec::new();
+    let (mut read, mut errors) = (Vec::new(), Vec::new());
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once('=') else {
             return Err(format!("missing bool value for {part}"));
@@ -110,14 +110,22 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
         match (gate, stage) {
             (Some(gate), stage) if stage != GateStage::Gone => {
                 if let Some(locked) = stage.locked_to().filter(|locked| *locked != on) {
-                    return Err(format!("cannot set feature gate {name} to {on}, feature is locked to {locked}"));
+                    errors.push(format!("cannot set feature gate {name} to {on}, feature is locked to {locked}"));
                 }
                 read.push((gate, on));
             }
-            _ => return Err(format!("unrecognized feature gate: {name}")),
+            _ => {
+                // The first gate that nobody knows ends the reading.
+                errors.push(format!("unrecognized feature gate: {name}"));
+                break;
+            }
         }
     }
-    Ok(read)
+    match errors.as_slice() {
+        [] => Ok(read),
+        [one] => Err(one.clone()),
+        several => Err(format!("[{}]", several.join(", "))),
+    }
 }
 
 /// The gates that a kubelet asks for by their names, as it checks its settings.

@@ -7,6 +7,7 @@
 mod flag_rows;
 mod gates;
 mod known_releases;
+mod kubelet_gates;
 mod release;
 pub mod releases;
 mod rows;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Profile, ROWS, Release, Row, Value, gates};
+use super::{Profile, ROWS, Release, Row, Value, gates, kubelet_gates};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, NOT_MODELLED, Text, nearest};
 
@@ -168,7 +168,8 @@ impl Settings {
     /// Tells whether a feature gate is on; false for an unknown one.
     #[must_use]
     pub fn is_gate_on(&self, name: &str) -> bool {
-        let default = || gates::gate(name)?.stage_at(self.profile.release()).default_value();
+        let of_release = || gates::gate(name)?.stage_at(self.profile.release()).default_value();
+        let default = || of_release().or_else(|| kubelet_gates::find(name).map(|(_, on)| on));
         self.gates.get(name).copied().or_else(default).unwrap_or(false)
     }
 
@@ -184,9 +185,11 @@ impl Settings {
     pub fn not_modelled(&self) -> impl Iterator<Item = String> + '_ {
         let release = self.profile.release();
         self.gates.iter().filter_map(move |(name, on)| {
-            let gate = gates::gate(name)?;
-            let is_default = gate.stage_at(release).default_value() == Some(*on);
-            (!is_default && !gate.is_modelled()).then(|| alloc::format!("feature gate {name}={on}"))
+            let gate = gates::gate(name);
+            let default = gate.and_then(|gate| gate.stage_at(release).default_value());
+            let default = default.or_else(|| kubelet_gates::find(name).map(|(_, on)| on));
+            let is_modelled = gate.is_some_and(|gate| gate.is_modelled());
+            (default != Some(*on) && !is_modelled).then(|| alloc::format!("feature gate {name}={on}"))
         })
     }
 
@@ -272,10 +275,18 @@ impl Settings {
     /// A gate is unknown, locked or neither true nor false, in the component's words; nothing is changed then.
     pub fn set_own_gates(&mut self, given: &Json) -> Result<(), String> {
         let mut text = String::new();
+        let mut others = Vec::new();
         for (name, value) in given.fields() {
-            text.push_str(&alloc::format!("{name}={value},"));
+            let release = self.profile.release();
+            let is_modelled = gates::gate(name).is_some_and(|gate| gate.stage_at(release).default_value().is_some());
+            if let Some((own, _)) = kubelet_gates::find(name).filter(|_| !is_modelled) {
+                others.push((own, value.as_bool().unwrap_or_default()));
+                continue;
+            }
+            text.push_str(&alloc::format!("{name}={},", value.as_bool().unwrap_or_default()));
         }
         self.take_gates(gates::parse(&text, self.profile.release())?);
+        self.gates.extend(others);
         Ok(())
     }
 

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::Record;
 use nodeproof_core::components::controller::Context;
@@ -24,10 +23,10 @@ use super::driven::Driven;
 use super::environment;
 use super::files::{self, KubeletRecording, MachineEntry};
 use super::made::{KubeletRun, Made};
-use super::process;
 use super::recorded::{RecordedWrite, RecordedWrites, object_of};
 use super::server::{Messages, RecordedServer};
 use super::{compare, difference, subject};
+use super::{outage, process};
 use crate::replay::load::Micros;
 use crate::replay::writers::WriteTarget;
 
@@ -37,8 +36,6 @@ const WITHIN: Micros = 600_000;
 const POD_WITHIN: Micros = 1_600_000;
 /// How much earlier a recorded read may be than the one of the model.
 const READ_EARLY: Micros = 30_000;
-/// By how much the end of an outage may be told late.
-const RULE_LATE: SignedDuration = SignedDuration::from_millis(30);
 /// Two patches of one object at most this far apart may as well have been one.
 const TOGETHER: Micros = 150_000;
 /// The limit of steps of one run, so that it ends even if a component never rests.
@@ -86,7 +83,7 @@ pub(super) fn run(recording: &KubeletRecording, recorded: &RecordedWrites<'_>) -
     let mut best = run_with(recording, recorded, &choices);
     for entry in &recording.machines {
         for outage in files::outages(recording, &entry.name) {
-            let (nodes, pods) = environment::lists_after(recording, recorded, entry, outage);
+            let (nodes, pods) = outage::lists_after(recording, recorded, entry, outage);
             let mut found = choices.clone();
             for (node, pod) in nodes.iter().flat_map(|node| pods.iter().map(move |pod| (node, pod))) {
                 let mut tried = choices.clone();
@@ -316,7 +313,10 @@ impl Drive<'_> {
             match Fault::from_json(line.get("rule")) {
                 Ok(mut fault) => {
                     // It ends with the first answer, which is recorded at that very instant.
-                    fault.lasts = fault.lasts.map(|lasts| (lasts - RULE_LATE).max(RULE_LATE));
+                    let entry = self.recording.machines.iter().find(|machine| machine.name == verb.machine);
+                    let renewals = self.choices.get(&verb.machine).map_or(&[][..], |own| &own.renewals);
+                    let lasts = |told| outage::lasts(self.recording, entry, verb, (renewals, told));
+                    fault.lasts = fault.lasts.map(lasts);
                     self.event_loop.network.add_rule(fault, now);
                     self.settle();
                 }
@@ -418,7 +418,9 @@ impl Drive<'_> {
         let (at, line) = requests.skip_while(|(_, line)| line.t < self.now - READ_EARLY).find(|(at, line)| {
             line.verb == Verb::Get && line.place == *place && line.user == user && !self.reads.contains(at)
         })?;
-        let is_near = line.t <= self.now + WITHIN;
+        // A connection that was tried as the server came up waits for it.
+        let waits = if self.recording.follows_outage(line.t) { outage::CONNECTION_WAITS } else { WITHIN };
+        let is_near = line.t <= self.now + waits;
         is_near.then(|| self.reads.insert(at));
         is_near.then_some(line.end)
     }

@@ -12,7 +12,8 @@ use nodeproof_core::network::{CSI_NODES, LEASES, NODES, PODS, Verb};
 use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text, time};
 
-use super::files::{KubeletRecording, MachineEntry, VerbLine, outages};
+use super::files::{KubeletRecording, MachineEntry, VerbLine};
+use super::outage::failed_renewals;
 use super::process::note_starts;
 use super::recorded::RecordedWrites;
 use crate::replay::load::{self, Micros};
@@ -32,8 +33,11 @@ fn own_uid(pod: &Object) -> Text {
     hash.unwrap_or_else(|| Text::from(pod.uid()))
 }
 
+/// The ids of containers, by the UID of the pod, the name and the number of restarts.
+type ContainerIds = BTreeMap<(Text, Text, u32), Text>;
+
 /// Notes the ids that the runtime gave to the containers of a Pod, and the digests of its images.
-fn note_ids(pod: &Object, script: &mut RuntimeScript) {
+fn note_ids(pod: &Object, before: &ContainerIds, script: &mut RuntimeScript) {
     let uid = own_uid(pod);
     for list in ["containerStatuses", "initContainerStatuses"] {
         for status in pod.stable().at(&["status", list]).items() {
@@ -43,7 +47,11 @@ fn note_ids(pod: &Object, script: &mut RuntimeScript) {
             if let Some((_, id)) =
                 status.get("containerID").as_str().and_then(|id| id.split_once("://")).filter(|_| !is_waiting)
             {
-                script.ids.entry((uid.clone(), text("name"), restarts)).or_insert_with(|| Text::from(id));
+                let own = (uid.clone(), text("name"), restarts);
+                // A container that starts in the recording may have the number of the one before it.
+                if script.ids.get(&own).is_none_or(|known| before.get(&own) == Some(known)) {
+                    script.ids.insert(own, Text::from(id));
+                }
             }
             if !text("imageID").is_empty() {
                 script.digests.insert(text("image"), text("imageID"));
@@ -56,9 +64,9 @@ fn note_ids(pod: &Object, script: &mut RuntimeScript) {
 /// How long at most a kubelet that ran before is driven before the recording begins.
 pub(super) const BEFORE: Micros = 90_000_000;
 /// The wait between two renewals of a Lease of 40 s: the least, the middle, the most.
-const WAIT_LEAST: Micros = 10_000_000;
+pub(super) const WAIT_LEAST: Micros = 10_000_000;
 const WAIT: Micros = 10_200_000;
-const WAIT_MOST: Micros = 10_400_000;
+pub(super) const WAIT_MOST: Micros = 10_400_000;
 /// How long the set-up of a process takes.
 const SET_UP: Micros = 400_000;
 
@@ -82,9 +90,11 @@ pub(super) fn begin(entry: &MachineEntry) -> Micros {
 /// Returns what the containers of a machine did.
 pub(super) fn script(recording: &KubeletRecording, machine: &str) -> RuntimeScript {
     let mut script = RuntimeScript::default();
-    for line in recording.watch.iter().filter(|line| line.kind == "Pod") {
-        note_ids(&line.object, &mut script);
-    }
+    let (initial, later): (Vec<_>, Vec<_>) =
+        recording.watch.iter().filter(|line| line.kind == "Pod").partition(|line| line.initial);
+    initial.iter().for_each(|line| note_ids(&line.object, &ContainerIds::new(), &mut script));
+    let before = script.ids.clone();
+    later.iter().for_each(|line| note_ids(&line.object, &before, &mut script));
     for verb in recording.verbs.iter().filter(|verb| verb.machine == machine) {
         let sandbox = verb.line.at(&["outcome", "sandbox"]);
         if let Some(address) = sandbox.get("podIP").as_text() {
@@ -137,37 +147,6 @@ pub(super) fn takes_effect(recording: &KubeletRecording, verb: &VerbLine) -> Mic
             && later.line.at(&["outcome", "runtime"]).as_str() == Some("answers")
     };
     recording.verbs.iter().find(answers).map_or(verb.t, |later| later.t)
-}
-
-/// Returns the instants after an outage at which the informers of a machine may have worked again: at once, or before
-/// the next writes that depend on them.
-pub(super) fn lists_after(
-    recording: &KubeletRecording,
-    recorded: &RecordedWrites<'_>,
-    entry: &MachineEntry,
-    outage: Micros,
-) -> (Vec<Micros>, Vec<Micros>) {
-    const BEFORE_WRITE: Micros = 60_000;
-    const TRIED: usize = 6;
-    let next = recorded.writes.iter().filter(|write| write.t > outage);
-    let nodes = next.clone().filter(|write| write.place.resource == NODES && write.place.name == *entry.node);
-    let mut nodes: Vec<Micros> = nodes.map(|write| write.t - BEFORE_WRITE).take(TRIED / 2).collect();
-    let pods = next.filter(|write| write.place.resource == PODS);
-    let mut pods: Vec<Micros> = pods.map(|write| write.t - BEFORE_WRITE).collect();
-    let said = recorded
-        .events
-        .iter()
-        .filter(|event| event.t > outage && event.event.at(&["involvedObject", "kind"]).as_str() == Some("Pod"));
-    pods.extend(said.map(|event| event.t - BEFORE_WRITE));
-    pods.sort_unstable();
-    pods.dedup_by(|later, earlier| *later - *earlier < 500_000);
-    pods.truncate(TRIED);
-    // Long after: one that is seen by nothing in the recording.
-    for list in [&mut nodes, &mut pods] {
-        list.insert(0, outage + BEFORE_WRITE);
-        list.push(recording.ended + BEFORE_WRITE);
-    }
-    (nodes, pods)
 }
 
 /// Tells whether the status before the recording does not show yet that a container has started.
@@ -231,7 +210,8 @@ pub(super) fn choices(
     let csi_nodes = recording.requests.iter().filter(|request| request.place.resource == CSI_NODES);
     choices.csi_nodes = csi_nodes.map(|request| recording.at(request.t)).collect();
     choices.csi_nodes.sort();
-    choices.renewals.extend(failed_renewals(recording, entry, &choices).into_iter().map(|t| recording.at(t)));
+    let failed = failed_renewals(recording, entry, &choices.renewals);
+    choices.renewals.extend(failed.into_iter().map(|(began, _)| recording.at(began)));
     choices.is_under_way = entry.started + SET_UP <= -BEFORE;
     choices.static_hashes = static_hashes(recording, recorded, &entry.node);
     choices.posts.sort();
@@ -308,37 +288,6 @@ fn evictions(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, entry:
         }
     }
     found.met = met.into_iter().map(|(t, resource)| (recording.at(t), resource)).collect();
-    found
-}
-
-/// Returns when renewals began that an outage made fail: the first look at the Lease that succeeded lies behind them by
-/// the pauses of the attempts.
-fn failed_renewals(recording: &KubeletRecording, entry: &MachineEntry, choices: &RecordedChoices) -> Vec<Micros> {
-    const SLACK: Micros = 300_000;
-    let mut found = Vec::new();
-    for verb in recording.verbs.iter().filter(|verb| verb.machine == entry.name && !verb.line.get("rule").is_null()) {
-        let renewed = choices.renewals.iter().map(|at| recording.offset(*at)).filter(|at| *at < verb.t).max();
-        let end = outages(recording, &entry.name).into_iter().find(|end| *end > verb.t);
-        let (Some(renewed), Some(end)) = (renewed, end) else { continue };
-        let looked = recording.requests.iter().find(|line| {
-            line.t > end - SLACK
-                && line.verb == Verb::Get
-                && line.place.resource == LEASES
-                && line.place.name == *entry.node
-        });
-        let Some(looked) = looked else { continue };
-        // 0.2 s, doubled up to 7 s: the sums of the pauses after the first attempt.
-        let (mut late, mut pause) = (0, 200_000);
-        while late <= looked.t - verb.t {
-            let began = looked.t - late;
-            if began >= verb.t && (renewed + WAIT_LEAST - SLACK..=renewed + WAIT_MOST + SLACK).contains(&began) {
-                found.push(began);
-                break;
-            }
-            late += pause;
-            pause = (pause * 2).min(7_000_000);
-        }
-    }
     found
 }
 

@@ -62,12 +62,13 @@ pub(super) fn differences(
             let mut missing = *times;
             while missing > 0 {
                 let within = if recording.follows_outage(*t) { AFTER_OUTAGE } else { WITHIN };
-                let near = own.iter().position(|at| (at - t).abs() <= within);
-                let Some(near) = near else { break };
+                let near = own.iter().enumerate().min_by_key(|(_, at)| (*at - t).abs());
+                let Some((near, _)) = near.filter(|(_, at)| (*at - t).abs() <= within) else { break };
                 own.remove(near);
                 missing -= 1;
             }
-            if missing == 0 {
+            // What a process was about to say as it ended may have been said or not.
+            if missing == 0 || run.is_ending(*t) {
                 matched += 1;
             } else {
                 let shifted = (!own.is_empty()).then(|| own.remove(0));

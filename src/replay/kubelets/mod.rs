@@ -16,6 +16,7 @@ mod environment;
 mod events;
 mod files;
 mod made;
+mod outage;
 mod process;
 mod recorded;
 mod server;

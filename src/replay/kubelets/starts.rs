@@ -7,11 +7,13 @@
 
 use std::path::Path;
 
+use nodeproof_core::components::host::{check_field_names, find_flag, read_flag, type_of};
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::json;
-use nodeproof_core::objects::Json;
+use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
+use serde::Deserialize as _;
 
 use super::files::{self, KubeletAbout};
 use super::{KUBELET, difference};
@@ -79,33 +81,150 @@ fn said(why: &str, about: &KubeletAbout) -> String {
 /// Starts a kubelet; the error is its last word.
 fn start(case: &Json, about: &KubeletAbout) -> Result<(), String> {
     let config = config_of(case.get("config"))?;
-    let mut flags = json!({"kubeconfig": ""});
-    for word in words(case.get("flags").as_str().unwrap_or_default()) {
-        let (name, value) = word.split_once('=').unwrap_or((&word, "true"));
-        flags.set(&[name.trim_start_matches('-')], value);
-    }
     let mut machine = json!({"name": "kubelet", "cgroupVersion": 1, "swap": "0",
         "capacity": {"cpu": "2", "memory": "24684084Ki", "ephemeral-storage": "264212084Ki"}});
     machine.set(&["kubelet", "version"], about.kubernetes.as_str());
-    machine.set(&["kubelet", "flags"], flags);
     machine.set(&["kubelet", "config"], config);
-    let machine = MachineSpec::from_json(&machine).map_err(|error| error.to_string())?;
+    let mut machine = MachineSpec::from_json(&machine).map_err(|error| error.to_string())?;
+    let kubelet = std::sync::Arc::make_mut(&mut machine.kubelet);
+    kubelet.flags = command_line(&words(case.get("flags").as_str().unwrap_or_default()))?;
     let options = SimulationOptions { settings: Settings::of(about.release), ..SimulationOptions::default() };
     Simulation::new(options).add_machine(machine).map_err(|error| error.to_string())
+}
+
+/// Reads a command line: flags with their values, in their order, without a kubeconfig unless one is named.
+///
+/// Source: github.com/spf13/pflag flag.go, `parseArgs`; cmd/kubelet/app/server.go (v1.34), `NewKubeletCommand`.
+fn command_line(words: &[String]) -> Result<Vec<(Text, Text)>, String> {
+    let failed = |why: String| Err(format!("failed to parse kubelet flag: {why}"));
+    let mut flags = vec![(Text::of("kubeconfig"), Text::default())];
+    let mut left = words.iter();
+    let mut commands = Vec::new();
+    while let Some(word) = left.next() {
+        if word == "--" {
+            commands.extend(left.by_ref());
+            break;
+        }
+        let Some(long) = word.strip_prefix("--") else {
+            match word.strip_prefix('-') {
+                Some("v") if left.len() == 0 => return failed("flag needs an argument: 'v' in -v".to_owned()),
+                Some(short) if short.starts_with('v') => {
+                    let value = short[1..].strip_prefix('=').unwrap_or(&short[1..]);
+                    let next = if value.is_empty() { left.next().map_or("", |next| next) } else { value };
+                    flags.push((Text::of("v"), Text::from(next)));
+                }
+                Some(short) if !short.is_empty() => {
+                    let letter = short.chars().next().unwrap_or_default();
+                    return failed(format!("unknown shorthand flag: '{letter}' in {word}"));
+                }
+                _ => commands.push(word),
+            }
+            continue;
+        };
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        if name.is_empty() || name.starts_with('-') {
+            return failed(format!("bad flag syntax: {word}"));
+        }
+        let value = match (find_flag(name), value) {
+            (_, Some(value)) => value,
+            (Some((.., "bool" | "gobool")), None) => "true",
+            (Some(_), None) => match left.next() {
+                Some(next) => next,
+                None => return failed(format!("flag needs an argument: {word}")),
+            },
+            (None, None) => "true",
+        };
+        let place = "kubelet.flags";
+        let (name, value) = read_flag(&Text::from(name), &Json::from(value), place).map_err(|error| error.message)?;
+        flags.push((name, value));
+    }
+    match commands.first() {
+        Some(command) => Err(format!("unknown command {command}")),
+        None => Ok(flags),
+    }
 }
 
 /// Returns the configuration of a start: what it sets over what all starts have, or the whole file.
 fn config_of(given: &Json) -> Result<Json, String> {
     if let Some(file) = given.as_str() {
-        let value: serde_json::Value = serde_yaml::from_str(file).map_err(|error| error.to_string())?;
-        return Json::parse(&value.to_string()).map_err(|error| error.to_string());
+        return config_file(file);
     }
     let mut config = json!({"authentication": {"anonymous": {"enabled": false}, "webhook": {"enabled": false}},
         "authorization": {"mode": "AlwaysAllow"}, "failSwapOn": false, "cgroupDriver": "cgroupfs"});
     for (name, value) in given.fields() {
         config.set(&[name], value.clone());
     }
-    Ok(config)
+    Ok(known_fields(&config))
+}
+
+/// Leaves out the fields that no kubelet knows: it passes them over, and the control interface refuses them.
+fn known_fields(config: &Json) -> Json {
+    let is_known = |name: &Text| {
+        let mut one = Json::object();
+        one.set(&[name], true);
+        check_field_names(&one, "config").is_ok()
+    };
+    config.fields().filter(|(name, _)| is_known(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Reads a file as the kubelet's decoder does: the first document of it, with its kind.
+///
+/// Source: pkg/kubelet/kubeletconfig/configfiles/configfiles.go and k8s.io/apimachinery
+/// pkg/runtime/serializer/json/{json.go,meta.go} (v1.34).
+fn config_file(file: &str) -> Result<Json, String> {
+    const FILE: &str = "/etc/kubelet.yaml";
+    let load = |why: String| {
+        format!(
+            "failed to load kubelet config file, path: {FILE}, error: failed to load Kubelet config file {FILE}, error \
+             {why}"
+        )
+    };
+    let decode = |why: String| load(format!("failed to decode: {why}"));
+    if file.is_empty() {
+        return Err(load(format!("kubelet config file \"{FILE}\" was empty")));
+    }
+    let first = serde_yaml::Deserializer::from_str(file).next();
+    let value = match first.map(serde_json::Value::deserialize) {
+        Some(Ok(value)) => value,
+        Some(Err(error)) => return Err(decode(yaml_error(&error))),
+        None => serde_json::Value::Null,
+    };
+    let config = whole_numbers(&Json::parse(&value.to_string()).map_err(|error| decode(error.to_string()))?);
+    if !config.is_object() && !config.is_null() {
+        return Err(decode(format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go value of type struct {{ \
+             APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
+            type_of(&config)
+        )));
+    }
+    let is_missing = |field: &str| config.get(field).is_null() || config.get(field).as_str() == Some("");
+    for (field, said) in [("kind", "Kind"), ("apiVersion", "apiVersion")] {
+        if is_missing(field) {
+            return Err(decode(format!("Object '{said}' is missing in '{file}'")));
+        }
+    }
+    Ok(known_fields(&config))
+}
+
+/// Says what is wrong with a text that is no YAML, as the kubelet's library does.
+fn yaml_error(error: &serde_yaml::Error) -> String {
+    let text = error.to_string();
+    let why = text.split(" at line ").next().unwrap_or_default().split(", while").next().unwrap_or_default();
+    match error.location() {
+        Some(place) if place.index() > 0 => format!("yaml: line {}: {why}", place.line()),
+        _ => format!("yaml: {why}"),
+    }
+}
+
+/// Returns a value in which numbers without a fraction are integers: the conversion to JSON writes them so.
+fn whole_numbers(value: &Json) -> Json {
+    match value {
+        #[expect(clippy::cast_possible_truncation, reason = "checked")]
+        Json::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => Json::Int(*number as i64),
+        Json::Object(_) => value.fields().map(|(name, value)| (name.clone(), whole_numbers(value))).collect(),
+        Json::Array(items) => items.iter().map(whole_numbers).collect(),
+        _ => value.clone(),
+    }
 }
 
 /// Splits the flags of a command line as a shell does.

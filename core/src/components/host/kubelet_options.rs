@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::config_types::{field_names, field_type};
 use crate::objects::{FieldError, Json, Text, nearest};
 
 /// The flag of which each use reserves the memory of one NUMA node.
@@ -18,9 +19,9 @@ pub const BETWEEN_USES: char = '\n';
 ///
 /// Source: cmd/kubelet/app/options/options.go (v1.34), `AddFlags` and `AddKubeletConfigFlags`.
 pub const FLAGS: &[(&str, &str)] = &[
-    ("anonymous-auth", ""),
-    ("authentication-token-webhook", ""),
-    ("authorization-mode", ""),
+    ("anonymous-auth", "authentication.anonymous.enabled"),
+    ("authentication-token-webhook", "authentication.webhook.enabled"),
+    ("authorization-mode", "authorization.mode"),
     ("cgroups-per-qos", "cgroupsPerQOS"),
     ("cloud-provider", ""),
     ("container-runtime-endpoint", "containerRuntimeEndpoint"),
@@ -43,7 +44,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("kube-reserved-cgroup", "kubeReservedCgroup"),
     ("kubeconfig", ""),
     ("local-storage-capacity-isolation", "localStorageCapacityIsolation"),
-    ("logging-format", ""),
+    ("logging-format", "logging.format"),
     ("max-pods", "maxPods"),
     ("memory-manager-policy", "memoryManagerPolicy"),
     ("minimum-image-ttl-duration", "imageMinimumGCAge"),
@@ -68,163 +69,75 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("topology-manager-policy-options", "topologyManagerPolicyOptions"),
     ("topology-manager-scope", "topologyManagerScope"),
     ("v", ""),
-    ("vmodule", ""),
+    ("vmodule", "logging.vmodule"),
     ("volume-stats-agg-period", "volumeStatsAggPeriod"),
 ];
 
-/// Further flags of a kubelet: of none of them an effect is modelled.
-/// Source: cmd/kubelet/app/options (v1.34).
-const NOT_MODELLED: &str = "address allowed-unsafe-sysctls \
-    application-metrics-count-limit \
-    authentication-token-webhook-cache-ttl \
-    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl \
-    boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root client-ca-file cluster-dns \
-    cluster-domain config config-dir container-hints container-log-max-files container-log-max-size \
-    contention-profiling cpu-cfs-quota cpu-cfs-quota-period \
-    cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader enable-server \
-    event-burst event-qps event-storage-age-limit event-storage-event-limit exit-on-lock-contention \
-    experimental-allocatable-ignore-eviction experimental-mounter-path feature-gates \
-    file-check-frequency global-housekeeping-interval hairpin-mode healthz-bind-address healthz-port \
-    http-check-frequency image-credential-provider-bin-dir image-credential-provider-config \
-    image-service-endpoint kernel-memcg-notification kube-api-burst kube-api-content-type kube-api-qps \
-    kubelet-cgroups lock-file log-cadvisor-usage machine-id-file make-iptables-util-chains \
-    manifest-url manifest-url-header max-open-files maximum-dead-containers \
-    maximum-dead-containers-per-container minimum-container-ttl-duration oom-score-adj pod-cidr \
-    pod-infra-container-image pod-max-pids protect-kernel-defaults qos-reserved read-only-port \
-    registry-burst registry-qps resolv-conf root-dir runonce runtime-cgroups runtime-request-timeout \
-    seccomp-default serialize-image-pulls show-hidden-metrics-for-version \
-    streaming-connection-idle-timeout sync-frequency system-cgroups tls-cert-file tls-cipher-suites \
-    tls-min-version tls-private-key-file version volume-plugin-dir";
+/// Flags whose effect the API server cannot see, or that are known by their fields, with the field that each sets; for
+/// a flag of its own the type of its value after a colon. A type that begins with `go` is one of Go's own flags.
+///
+/// Source: as [`FLAGS`], and cmd/kubelet/app/options/globalflags_linux.go.
+const UNSEEN: &str = "address:address allowed-unsafe-sysctls:allowedUnsafeSysctls \
+    application-metrics-count-limit::goint \
+    authentication-token-webhook-cache-ttl:authentication.webhook.cacheTTL \
+    authorization-webhook-cache-authorized-ttl:authorization.webhook.cacheAuthorizedTTL \
+    authorization-webhook-cache-unauthorized-ttl:authorization.webhook.cacheUnauthorizedTTL boot-id-file::string \
+    cert-dir::string cgroup-driver:cgroupDriver cgroup-root:cgroupRoot \
+    client-ca-file:authentication.x509.clientCAFile cluster-dns:clusterDNS cluster-domain:clusterDomain \
+    config-dir::string container-hints::string container-log-max-files:containerLogMaxFiles \
+    container-log-max-size:containerLogMaxSize containerd::string containerd-namespace::string \
+    contention-profiling:enableContentionProfiling cpu-cfs-quota:cpuCFSQuota cpu-cfs-quota-period:cpuCFSQuotaPeriod \
+    cpu-manager-reconcile-period:cpuManagerReconcilePeriod enable-debugging-handlers:enableDebuggingHandlers \
+    enable-load-reader::gobool enable-server:enableServer event-burst:eventBurst event-qps:eventRecordQPS \
+    event-storage-age-limit::string event-storage-event-limit::string experimental-mounter-path::string \
+    feature-gates:featureGates file-check-frequency:fileCheckFrequency global-housekeeping-interval::goduration \
+    hairpin-mode:hairpinMode healthz-bind-address:healthzBindAddress healthz-port:healthzPort \
+    housekeeping-interval::goduration http-check-frequency:httpCheckFrequency \
+    image-credential-provider-bin-dir::string image-credential-provider-config::string \
+    image-service-endpoint:imageServiceEndpoint kernel-memcg-notification:kernelMemcgNotification \
+    kube-api-burst:kubeAPIBurst kube-api-content-type:contentType kube-api-qps:kubeAPIQPS \
+    kubelet-cgroups:kubeletCgroups log-cadvisor-usage::gobool log-flush-frequency:logging.flushFrequency \
+    log-json-info-buffer-size:logging.options.json.infoBufferSize \
+    log-json-split-stream:logging.options.json.splitStream \
+    log-text-info-buffer-size:logging.options.text.infoBufferSize \
+    log-text-split-stream:logging.options.text.splitStream machine-id-file::string \
+    make-iptables-util-chains:makeIPTablesUtilChains manifest-url:staticPodURL manifest-url-header:staticPodURLHeader \
+    max-open-files:maxOpenFiles maximum-dead-containers::int32 maximum-dead-containers-per-container::int32 \
+    minimum-container-ttl-duration::duration oom-score-adj:oomScoreAdj pod-cidr:podCIDR \
+    pod-infra-container-image::string pod-max-pids:podPidsLimit protect-kernel-defaults:protectKernelDefaults \
+    qos-reserved:qosReserved read-only-port:readOnlyPort registry-burst:registryBurst registry-qps:registryPullQPS \
+    resolv-conf:resolvConf root-dir::string runonce:runOnce runtime-cgroups::string \
+    runtime-request-timeout:runtimeRequestTimeout seccomp-default:seccompDefault \
+    serialize-image-pulls:serializeImagePulls \
+    storage-driver-buffer-duration::goduration storage-driver-db::string storage-driver-host::string \
+    storage-driver-password::string storage-driver-secure::gobool storage-driver-table::string \
+    storage-driver-user::string streaming-connection-idle-timeout:streamingConnectionIdleTimeout \
+    sync-frequency:syncFrequency system-cgroups:systemCgroups tls-cert-file:tlsCertFile \
+    tls-cipher-suites:tlsCipherSuites tls-min-version:tlsMinVersion tls-private-key-file:tlsPrivateKeyFile \
+    volume-plugin-dir:volumePluginDir";
 
-/// The fields of `KubeletConfiguration`. Source: k8s.io/kubelet config/v1beta1 types.go (v1.34 and v1.36).
-const CONFIG_FIELDS: &[&str] = &[
-    "address",
-    "allowedUnsafeSysctls",
-    "apiVersion",
-    "authentication",
-    "authorization",
-    "cgroupDriver",
-    "cgroupRoot",
-    "cgroupsPerQOS",
-    "clusterDNS",
-    "clusterDomain",
-    "configMapAndSecretChangeDetectionStrategy",
-    "containerLogMaxFiles",
-    "containerLogMaxSize",
-    "containerLogMaxWorkers",
-    "containerLogMonitorInterval",
-    "containerRuntimeEndpoint",
-    "contentType",
-    "cpuCFSQuota",
-    "cpuCFSQuotaPeriod",
-    "cpuManagerPolicy",
-    "cpuManagerPolicyOptions",
-    "cpuManagerReconcilePeriod",
-    "crashLoopBackOff",
-    "enableContentionProfiling",
-    "enableControllerAttachDetach",
-    "enableDebugFlagsHandler",
-    "enableDebuggingHandlers",
-    "enableProfilingHandler",
-    "enableServer",
-    "enableSystemLogHandler",
-    "enableSystemLogQuery",
-    "enforceNodeAllocatable",
-    "eventBurst",
-    "eventRecordQPS",
-    "evictionHard",
-    "evictionMaxPodGracePeriod",
-    "evictionMinimumReclaim",
-    "evictionPressureTransitionPeriod",
-    "evictionSoft",
-    "evictionSoftGracePeriod",
-    "failCgroupV1",
-    "failSwapOn",
-    "featureGates",
-    "fileCheckFrequency",
-    "hairpinMode",
-    "healthzBindAddress",
-    "healthzPort",
-    "httpCheckFrequency",
-    "imageGCHighThresholdPercent",
-    "imageGCLowThresholdPercent",
-    "imageMaximumGCAge",
-    "imageMinimumGCAge",
-    "imagePullCredentialsVerificationPolicy",
-    "imageServiceEndpoint",
-    "iptablesDropBit",
-    "iptablesMasqueradeBit",
-    "kernelMemcgNotification",
-    "kind",
-    "kubeAPIBurst",
-    "kubeAPIQPS",
-    "kubeReserved",
-    "kubeReservedCgroup",
-    "kubeletCgroups",
-    "localStorageCapacityIsolation",
-    "logging",
-    "makeIPTablesUtilChains",
-    "maxOpenFiles",
-    "maxParallelImagePulls",
-    "maxPods",
-    "memoryManagerPolicy",
-    "memoryReservationPolicy",
-    "memorySwap",
-    "memoryThrottlingFactor",
-    "mergeDefaultEvictionSettings",
-    "nodeLeaseDurationSeconds",
-    "nodeStatusMaxImages",
-    "nodeStatusReportFrequency",
-    "nodeStatusUpdateFrequency",
-    "oomScoreAdj",
-    "podCIDR",
-    "podLogsDir",
-    "podPidsLimit",
-    "podsPerCore",
-    "port",
-    "preloadedImagesVerificationAllowlist",
-    "protectKernelDefaults",
-    "providerID",
-    "qosReserved",
-    "readOnlyPort",
-    "registerNode",
-    "registerWithTaints",
-    "registryBurst",
-    "registryPullQPS",
-    "reservedMemory",
-    "reservedSystemCPUs",
-    "resolvConf",
-    "rotateCertificates",
-    "runOnce",
-    "runtimeRequestTimeout",
-    "seccompDefault",
-    "serializeImagePulls",
-    "serverTLSBootstrap",
-    "showHiddenMetricsForVersion",
-    "shutdownGracePeriod",
-    "shutdownGracePeriodByPodPriority",
-    "shutdownGracePeriodCriticalPods",
-    "singleProcessOOMKill",
-    "staticPodPath",
-    "staticPodURL",
-    "staticPodURLHeader",
-    "streamingConnectionIdleTimeout",
-    "syncFrequency",
-    "systemCgroups",
-    "systemReserved",
-    "systemReservedCgroup",
-    "tlsCertFile",
-    "tlsCipherSuites",
-    "tlsMinVersion",
-    "tlsPrivateKeyFile",
-    "topologyManagerPolicy",
-    "topologyManagerPolicyOptions",
-    "topologyManagerScope",
-    "tracing",
-    "userNamespaces",
-    "volumePluginDir",
-    "volumeStatsAggPeriod",
-];
+/// Further flags of a kubelet: of none of them the effect is modelled. Source: as [`FLAGS`].
+const NOT_MODELLED: &str = "bootstrap-kubeconfig config exit-on-lock-contention \
+    experimental-allocatable-ignore-eviction lock-file version";
+
+/// Finds a flag, as its name is spelled, with the field that it sets and the type of its value.
+///
+/// Underscores are dashes. Source: k8s.io/component-base cli/flag/flags.go (v1.34), `WordSepNormalizeFunc`.
+#[must_use]
+pub fn find_flag(name: &str) -> Option<(&'static str, &'static str, &'static str)> {
+    let name = name.replace('_', "-");
+    if let Some((known, field)) = FLAGS.iter().find(|(known, _)| *known == name) {
+        let of_its_own = if *known == "v" { "level" } else { "string" };
+        return Some((*known, *field, field_type(field).unwrap_or(of_its_own)));
+    }
+    UNSEEN.split(' ').find_map(|flag| {
+        let (known, field) = flag.split_once(':').filter(|(known, _)| *known == name)?;
+        Some(match field.strip_prefix(':') {
+            Some(own) => (known, "", own),
+            None => (known, field, field_type(field).unwrap_or("string")),
+        })
+    })
+}
 
 /// Reads a flag of `POST machines`: its name with or without dashes, and its value as text.
 ///
@@ -233,7 +146,7 @@ const CONFIG_FIELDS: &[&str] = &[
 pub fn read_flag(name: &Text, value: &Json, path: &str) -> Result<(Text, Text), FieldError> {
     let field = format!("{path}.{name}");
     let short = name.trim_start_matches('-');
-    let Some((known, _)) = FLAGS.iter().find(|(known, _)| *known == short) else {
+    let Some((known, ..)) = find_flag(short) else {
         if NOT_MODELLED.split(' ').any(|known| known == short) {
             return Err(FieldError::new(field, format!("--{short} is not modelled yet")));
         }
@@ -261,9 +174,9 @@ pub fn check_field_names(config: &Json, path: &str) -> Result<(), FieldError> {
     if !config.is_object() {
         return Err(FieldError::new(path, "an object is needed"));
     }
-    match config.fields().find(|(name, _)| !CONFIG_FIELDS.contains(&name.as_str())) {
+    match config.fields().find(|(name, _)| !field_names().any(|own| own == name.as_str())) {
         Some((name, _)) => {
-            let near = nearest(name, CONFIG_FIELDS.iter().copied()).map(String::from);
+            let near = nearest(name, field_names()).map(String::from);
             let message = format!("unknown field {name:?} of KubeletConfiguration");
             Err(FieldError { field: format!("{path}.{name}"), message, did_you_mean: near })
         }

@@ -4,6 +4,7 @@
 //! not given are made from the machine's name, so that they are the same in every run.
 
 mod behaviour;
+mod config_types;
 mod joining;
 mod kubelet_options;
 mod limits;
@@ -26,8 +27,9 @@ use crate::objects::x509::Certificate;
 use crate::objects::{Json, Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
+pub use config_types::{check_types, type_of};
 pub use joining::CniSource;
-pub use kubelet_options::{BETWEEN_USES, FLAGS, check_field_names, read_flag};
+pub use kubelet_options::{BETWEEN_USES, FLAGS, check_field_names, find_flag, read_flag};
 pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
 pub use manifests::{Manifest, Manifests};

@@ -186,7 +186,7 @@ impl Sandbox {
 pub struct Runtime {
     sandboxes: BTreeMap<Text, Sandbox>,
     /// Removed sandboxes, and when they were removed; their containers are listed until the garbage collection.
-    removed: Vec<(Timestamp, Sandbox)>,
+    removed: Vec<(Timestamp, Text, Sandbox)>,
     behaviours: Vec<(ObjectKey, PodBehaviour)>,
     last_address: u32,
     /// Whether some container was ever told to use something.
@@ -382,8 +382,8 @@ impl Runtime {
         for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
             container.end(now, KILLED, "Error");
         }
-        self.removed.retain(|(at, _)| is_known(*at, now));
-        self.removed.push((now, sandbox));
+        self.removed.retain(|(at, ..)| is_known(*at, now));
+        self.removed.push((now, Text::from(uid), sandbox));
     }
 
     /// Ends all processes: the power is gone.
@@ -433,8 +433,8 @@ impl Runtime {
     pub fn describe(&self, now: Timestamp, wall: impl Fn(Timestamp) -> Timestamp) -> Json {
         use crate::objects::time::to_micro_time;
         let mut list = Vec::new();
-        let removed = self.removed.iter().filter(|(at, _)| is_known(*at, now));
-        let removed = removed.map(|(at, sandbox)| (Some(*at), sandbox));
+        let removed = self.removed.iter().filter(|(at, ..)| is_known(*at, now));
+        let removed = removed.map(|(at, _, sandbox)| (Some(*at), sandbox));
         let mut all: Vec<_> = removed.chain(self.sandboxes.values().map(|sandbox| (None, sandbox))).collect();
         all.sort_by(|(_, own), (_, other)| own.key.cmp(&other.key));
         for (removed_at, sandbox) in all {

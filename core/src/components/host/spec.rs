@@ -19,7 +19,7 @@ use crate::network::Identity;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{FieldError, FieldReader, Json, QUANTITY_NEEDED, Text};
-use crate::profile::{Release, gates};
+use crate::profile::Release;
 
 /// The specification of a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -473,20 +473,11 @@ impl KubeletSpec {
         let mut config = Json::object();
         if let Some(given) = reader.any("config") {
             check_field_names(given, &reader.path("config"))?;
-            if let Some((gate, _)) = given.get("featureGates").fields().find(|(name, _)| !is_gate(name)) {
-                let known: Vec<&str> = gates().map(|gate| gate.name).collect();
-                return Err(FieldError::unknown(reader.path("config.featureGates"), "feature gate", gate, known));
-            }
             config = given.clone();
         }
         reader.finish()?;
         Ok(Self { version, flags, config })
     }
-}
-
-/// Tells whether some release has a feature gate. The kubelet knows whether its own has.
-fn is_gate(name: &str) -> bool {
-    gates().any(|gate| gate.name == name)
 }
 
 #[cfg(test)]
@@ -530,8 +521,8 @@ mod tests {
             (json!({"name": "w", "swap": "5Gi", "capacity": {"ephemeral-storage": "4Gi"}}), "swap", None),
             (json!({"name": "w", "kubelet": {"config": {"maxpods": 3}}}), "kubelet.config.maxpods", Some("maxPods")),
             (
-                json!({"name": "w", "kubelet": {"flags": {"feature-gates": "a=true"}}}),
-                "kubelet.flags.feature-gates",
+                json!({"name": "w", "kubelet": {"flags": {"lock-file": "/run/kubelet.lock"}}}),
+                "kubelet.flags.lock-file",
                 None,
             ),
             (

@@ -75,7 +75,7 @@ impl RecordedChoices {
 impl Kubelet {
     /// Tells the kubelet which choices a recording shows.
     pub(super) fn prefer(&mut self, choices: &RecordedChoices) {
-        self.status.prefer_report(choices.last_post.filter(|_| self.status.last_report().is_none()));
+        self.status.prefer_report(choices.last_post);
         self.choices = Some(choices.clone().into());
     }
 
@@ -94,6 +94,20 @@ impl Kubelet {
     pub(super) fn renewal_pause(&mut self, now: Timestamp) -> SignedDuration {
         let led = self.choices.as_ref().and_then(|choices| lead(&choices.renewals, now, self.pauses.lease));
         led.unwrap_or_else(|| self.chance.pause(self.pauses.lease))
+    }
+
+    /// Takes a post of the status. What was posted before a recording was posted when the recording says.
+    pub(super) fn note_report(&mut self, now: Timestamp) {
+        let soon = now.checked_add(SignedDuration::from_secs(1)).unwrap_or(now);
+        let before = self.choices.as_ref().and_then(|choices| {
+            let last = choices.last_post.filter(|last| *last < now)?;
+            choices.posts.iter().all(|at| *at <= last || *at > soon).then_some(last)
+        });
+        if let Some(last) = before {
+            let delay = self.preferred_delay(last, self.config.status_report / 2);
+            self.status.delay = delay.unwrap_or(self.status.delay);
+        }
+        self.status.last_report = Some(before.unwrap_or(now));
     }
 
     /// Returns a pause between two attempts to make the CSINode.

@@ -13,21 +13,19 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::decoder::{Decoder, go_duration_error, parse_bool};
+use super::decoder::{Decoder, not_loaded, parse_bool};
 use super::environment_checks;
 use super::image_gc::ImageGcPolicy;
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
-use super::server_settings::{self, ServerSettings};
+use super::server_settings::ServerSettings;
 use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
 use super::thresholds::EvictionConfig;
 use super::topology::TopologySettings;
-use super::{setting_ranges, topology, validation};
-use crate::components::host::{Credentials, FLAGS, Hardware, KubeletSpec, MachineSpec};
-use crate::json;
+use super::{flags, logging, validation};
+use crate::components::host::{Credentials, FLAGS, Hardware, KubeletSpec, MachineSpec, check_types};
 use crate::network::Identity;
-use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings};
 
@@ -98,8 +96,6 @@ pub struct KubeletConfig {
     pub has_static_pods: bool,
     /// Why the process ends once its container manager starts.
     pub late_failure: Option<String>,
-    /// Whether the flag `--container-runtime-endpoint` is empty; an empty field has its default.
-    pub(super) has_no_runtime_endpoint: bool,
     /// What it was told that is accepted and whose effect is not modelled.
     pub not_modelled: Vec<String>,
 }
@@ -111,26 +107,26 @@ impl KubeletConfig {
     /// The kubelet's message.
     pub fn resolve(machine: &MachineSpec, spec: &KubeletSpec, settings: &Settings) -> Result<Self, String> {
         let spec = with_flags_of_cluster(spec, settings);
-        let merged = merge(&spec)?;
-        environment_checks::kind(&merged)?;
-        validation::gates(merged.get("featureGates"), settings)?;
-        let read = Decoder(&merged);
-        read.check_maps().and_then(|()| setting_ranges::early(&merged))?;
-        server_settings::check(&read)?;
-        for field in ["failSwapOn", "failCgroupV1", "cgroupsPerQOS"] {
-            read.bool(field)?;
-        }
-        let flag = |name: &str| spec.flags.iter().find(|(own, _)| *own == *name).map(|(_, value)| value.clone());
+        let flag = |name: &str| spec.flags.iter().rev().find(|(own, _)| *own == *name).map(|(_, value)| value.clone());
+        let of_flags = flags::read(&spec)?;
+        validation::gates_of_flags(&of_flags, settings)?;
         let mut node_labels = parse_labels(flag("node-labels").as_deref().unwrap_or_default());
         validation::node_labels(&node_labels).map_err(|error| format!("failed to validate kubelet flags: {error}"))?;
-        let status_update = read.duration("nodeStatusUpdateFrequency")?.filter(|span| !span.is_zero());
+        environment_checks::kind(&spec.config)?;
+        check_types(&spec.config).map_err(|why| not_loaded(&format!("failed to decode: {why}")))?;
+        validation::gates(spec.config.get("featureGates"), settings)?;
+        environment_checks::drop_ins(flag("config-dir").as_deref().unwrap_or_default())?;
+        let merged = flags::merge(flags::file(&spec), of_flags);
+        logging::check(&merged, settings)?;
+        let read = Decoder(&merged);
+        let status_update = read.duration("nodeStatusUpdateFrequency");
         let default_update = settings.duration("node-status-update-frequency");
         let is_update_set =
             status_update.is_some() || default_update != settings.profile().duration("node-status-update-frequency");
         let status_update = status_update.unwrap_or(default_update);
-        let status_report = read.duration("nodeStatusReportFrequency")?.filter(|span| !span.is_zero());
+        let status_report = read.duration("nodeStatusReportFrequency");
         let default_report = settings.duration("node-status-report-frequency");
-        let lease = read.int("nodeLeaseDurationSeconds")?.filter(|seconds| *seconds != 0);
+        let lease = read.int("nodeLeaseDurationSeconds");
         #[expect(clippy::cast_possible_truncation, reason = "a count of seconds")]
         let default_lease = settings.number("node-lease-duration-seconds") as i64;
         let hardware = &machine.hardware;
@@ -141,37 +137,37 @@ impl KubeletConfig {
             node_name: Text::default(),
             identity: Identity::unknown("kubelet"),
             is_standalone: flag("kubeconfig").is_some_and(|path| path.is_empty()),
-            register_node: read.bool("registerNode")?.unwrap_or(true),
+            register_node: read.bool("registerNode").unwrap_or(true),
             register_schedulable: register_schedulable(flag("register-schedulable").as_deref(), settings)?,
-            taints: read.list("registerWithTaints")?.to_vec(),
+            taints: read.list("registerWithTaints").to_vec(),
             node_labels: Vec::new(),
             node_ips: Vec::new(),
             external_cloud: false,
-            provider_id: read.text("providerID")?.unwrap_or_default(),
-            max_pods: read.int("maxPods")?.filter(|pods| *pods != 0).unwrap_or(default_pods),
-            pods_per_core: read.int("podsPerCore")?.unwrap_or_default(),
+            provider_id: read.text("providerID").unwrap_or_default(),
+            max_pods: read.int("maxPods").unwrap_or(default_pods),
+            pods_per_core: read.int("podsPerCore").unwrap_or_default(),
             status_update,
             status_report: status_report.unwrap_or(if is_update_set { status_update } else { default_report }),
             lease_duration_seconds: lease.unwrap_or(default_lease),
-            port: read.int("port")?.filter(|port| *port != 0).unwrap_or(10250),
-            server: ServerSettings::read(&merged, &flag)?,
-            attach_detach: read.bool("enableControllerAttachDetach")?.unwrap_or(true),
-            max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
-            unsafe_sysctls: read.list("allowedUnsafeSysctls")?.iter().filter_map(Json::as_text).cloned().collect(),
-            shutdown_bands: shutdown::bands(&read, settings)?,
+            port: read.int("port").unwrap_or(10250),
+            server: ServerSettings::read(&merged),
+            attach_detach: read.bool("enableControllerAttachDetach").unwrap_or(true),
+            max_images: read.int("nodeStatusMaxImages").unwrap_or(50),
+            unsafe_sysctls: read.list("allowedUnsafeSysctls").iter().filter_map(Json::as_text).cloned().collect(),
+            shutdown_bands: shutdown::bands(&read, settings),
             swap: swap::behaviour(&merged, settings),
             reservations: Reservations::default(),
             eviction: EvictionConfig::default(),
-            image_gc: ImageGcPolicy::read(&read)?,
+            image_gc: ImageGcPolicy::read(&read),
             topology: TopologySettings::default(),
-            rotates_certificates: read.bool("rotateCertificates")?.unwrap_or(false),
-            serves_with_signed_certificate: read.bool("serverTLSBootstrap")?.unwrap_or(false),
-            has_static_pods: read.text("staticPodPath")?.is_none_or(|path| !path.is_empty()),
-            has_no_runtime_endpoint: flag("container-runtime-endpoint").is_some_and(|endpoint| endpoint.is_empty()),
+            rotates_certificates: read.bool("rotateCertificates").unwrap_or(false),
+            serves_with_signed_certificate: read.bool("serverTLSBootstrap").unwrap_or(false),
+            has_static_pods: read.text("staticPodPath").is_none_or(|path| !path.is_empty()),
             late_failure: None,
             not_modelled: Vec::new(),
         };
-        validation::configuration(&merged, &config, hardware, settings)?;
+        let cgroup_version = hardware.cgroup_version;
+        validation::configuration(&validation::Checked { merged: &merged, settings, cgroup_version })?;
         config.check_environment(&merged, &flag, machine, settings)?;
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
@@ -206,11 +202,15 @@ impl KubeletConfig {
 pub fn settings_of(spec: &KubeletSpec, cluster: &Arc<Settings>) -> Arc<Settings> {
     let version = spec.version.filter(|version| *version != cluster.profile().release());
     let gates = spec.config.get("featureGates");
-    if version.is_none() && gates.is_null() {
+    let has_flag = spec.flags.iter().any(|(name, _)| *name == *"feature-gates");
+    if version.is_none() && gates.is_null() && !has_flag {
         return cluster.clone();
     }
     let mut settings = version.map_or_else(|| (**cluster).clone(), |version| cluster.at_release(version));
     drop(settings.set_own_gates(gates));
+    for (_, gates) in flags::read(spec).unwrap_or_default().iter().filter(|(field, _)| *field == "featureGates") {
+        drop(settings.set_own_gates(gates));
+    }
     Arc::new(settings)
 }
 
@@ -219,7 +219,8 @@ fn with_flags_of_cluster(spec: &KubeletSpec, settings: &Settings) -> KubeletSpec
     let mut spec = spec.clone();
     for (flag, value) in settings.kubelet_flags() {
         let field = FLAGS.iter().find(|(known, _)| *known == flag.as_str()).map_or("", |(_, field)| *field);
-        if spec.config.get(field).is_null() && !spec.flags.iter().any(|(own, _)| own == flag) {
+        let path: Vec<&str> = field.split('.').collect();
+        if spec.config.at(&path).is_null() && !spec.flags.iter().any(|(own, _)| own == flag) {
             spec.flags.push((flag.clone(), value.clone()));
         }
     }
@@ -249,130 +250,6 @@ fn add_topology(labels: &mut Vec<(Text, Text)>, machine: &MachineSpec) {
     }
 }
 
-/// Merges the flags into the file.
-fn merge(spec: &KubeletSpec) -> Result<Json, String> {
-    let mut merged = if spec.config.is_object() { spec.config.clone() } else { Json::object() };
-    for (name, value) in &spec.flags {
-        let Some((_, field)) = FLAGS.iter().find(|(flag, field)| *flag == name.as_str() && !field.is_empty()) else {
-            continue;
-        };
-        let invalid = |why: &str| {
-            format!("failed to parse kubelet flag: invalid argument \"{value}\" for \"--{name}\" flag: {why}")
-        };
-        let bad_bool = || invalid(&format!("strconv.ParseBool: parsing \"{value}\": invalid syntax"));
-        let parsed = match *field {
-            "registerNode"
-            | "failSwapOn"
-            | "enableControllerAttachDetach"
-            | "failCgroupV1"
-            | "cgroupsPerQOS"
-            | "localStorageCapacityIsolation"
-            | "rotateCertificates"
-            | "serverTLSBootstrap" => Json::Bool(parse_bool(value).ok_or_else(bad_bool)?),
-            "maxPods"
-            | "podsPerCore"
-            | "nodeStatusMaxImages"
-            | "port"
-            | "evictionMaxPodGracePeriod"
-            | "imageGCHighThresholdPercent"
-            | "imageGCLowThresholdPercent" => Json::Int(
-                value
-                    .parse()
-                    .map_err(|_| invalid(&format!("strconv.ParseInt: parsing \"{value}\": invalid syntax")))?,
-            ),
-            "nodeStatusUpdateFrequency"
-            | "evictionPressureTransitionPeriod"
-            | "imageMinimumGCAge"
-            | "volumeStatsAggPeriod" => {
-                parse_duration(value).ok_or_else(|| invalid(&go_duration_error(value)))?;
-                Json::from(value)
-            }
-            "registerWithTaints" => parse_taints(value).map_err(|why| invalid(&why))?,
-            "kubeReserved"
-            | "systemReserved"
-            | "evictionSoftGracePeriod"
-            | "evictionMinimumReclaim"
-            | "cpuManagerPolicyOptions"
-            | "topologyManagerPolicyOptions" => {
-                parse_pairs(value, '=').ok_or_else(|| invalid("malformed pair, expect string=string"))?
-            }
-            "evictionHard" | "evictionSoft" => {
-                parse_pairs(value, '<').ok_or_else(|| invalid("malformed pair, expect string<string"))?
-            }
-            "reservedMemory" => topology::parse_reserved_memory(value).map_err(|why| invalid(&why))?,
-            "enforceNodeAllocatable" => value.split(',').filter(|one| !one.is_empty()).map(Json::from).collect(),
-            _ => Json::from(value),
-        };
-        merged.set(&[field], parsed);
-    }
-    Ok(merged)
-}
-
-fn parse_pairs(text: &str, between: char) -> Option<Json> {
-    text.split(',')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let (name, value) = pair.split_once(between)?;
-            Some((Text::from(name.trim()), Json::from(value.trim())))
-        })
-        .collect::<Option<Vec<_>>>()
-        .map(|pairs| pairs.into_iter().collect())
-}
-
-/// Source: pkg/util/flag/flags.go and pkg/util/taints/taints.go (v1.34), `ParseTaints`: a spec that ends in `-` removes
-/// a taint, and is ignored here.
-fn parse_taints(text: &str) -> Result<Json, String> {
-    let mut taints: Vec<Json> = Vec::new();
-    if text.is_empty() {
-        return Ok(Json::array(taints));
-    }
-    for spec in text.split(',') {
-        if let Some(removed) = spec.strip_suffix('-') {
-            parse_taint(removed)?;
-            continue;
-        }
-        let taint = parse_taint(spec)?;
-        if taint.get("effect").as_str() == Some("") {
-            return Err(format!("invalid taint spec: {spec}"));
-        }
-        let same = |other: &Json| ["key", "effect"].iter().all(|field| other.get(field) == taint.get(field));
-        if taints.iter().any(same) {
-            return Err(format!("duplicated taints with the same key and effect: {}", validation::go_taint(&taint)));
-        }
-        taints.push(taint);
-    }
-    Ok(Json::array(taints))
-}
-
-/// Source: pkg/util/taints/taints.go (v1.34), `parseTaint`: without an effect the whole text is the key.
-fn parse_taint(spec: &str) -> Result<Json, String> {
-    let bad = || format!("invalid taint spec: {spec}");
-    let refuse = |why: &[String]| {
-        if why.is_empty() { Ok(()) } else { Err(format!("invalid taint spec: {spec}, {}", why.join("; "))) }
-    };
-    let (key, value, effect) = match spec.split_once(':') {
-        None => (spec, "", ""),
-        Some((_, effect)) if effect.contains(':') => return Err(bad()),
-        Some((pair, effect)) => {
-            if !validation::TAINT_EFFECTS.contains(&effect) {
-                return Err(format!("invalid taint effect: {effect}, unsupported taint effect"));
-            }
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (key, value, effect)
-        }
-    };
-    if value.contains('=') {
-        return Err(bad());
-    }
-    refuse(&validation::label_value(value))?;
-    refuse(&validation::qualified_name(key))?;
-    let mut taint = json!({"key": key, "effect": effect});
-    if !value.is_empty() {
-        taint.set(&["value"], value);
-    }
-    Ok(taint)
-}
-
 /// Reads `--node-labels`: a pair without `=` is a label with an empty value.
 fn parse_labels(text: &str) -> Vec<(Text, Text)> {
     let mut labels: Vec<(Text, Text)> = Vec::new();
@@ -385,10 +262,9 @@ fn parse_labels(text: &str) -> Vec<(Text, Text)> {
     labels
 }
 
-pub(super) fn cloud_provider(name: Option<&str>) -> Result<bool, String> {
-    match name.unwrap_or_default() {
-        "" => Ok(false),
-        "external" => Ok(true),
+pub(super) fn cloud_provider(name: &str) -> Result<(), String> {
+    match name {
+        "" | "external" => Ok(()),
         other => Err(format!(
             "failed to run Kubelet: cloud provider \"{other}\" was specified, but built-in cloud providers are \
                 disabled. Please set --cloud-provider=external and migrate to an external cloud provider"

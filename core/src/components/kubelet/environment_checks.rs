@@ -8,17 +8,36 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use jiff::SignedDuration;
+
 use super::config::{KubeletConfig, cloud_provider, credentials, node_ips, node_name};
+use super::decoder::not_loaded;
 use super::reservation::Reservations;
 use super::thresholds::EvictionConfig;
 use super::topology::TopologySettings;
-use super::{setting_ranges, swap, thresholds};
-use crate::components::host::{Hardware, KUBECONFIG, MachineSpec};
+use super::{logging, swap, thresholds};
+use crate::components::host::{Hardware, KUBECONFIG, MachineSpec, type_of};
+use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
 /// Source: k8s.io/component-base cli/flag/ciphersuites_flag.go (v1.34), `versions`.
 const TLS_VERSIONS: [&str; 4] = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"];
+/// Source: k8s.io/component-base cli/flag/ciphersuites_flag.go (v1.34), with Go's crypto/tls.
+const CIPHER_SUITES: &str = "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 \
+    TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256 \
+    TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA \
+    TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305 \
+    TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 TLS_ECDHE_ECDSA_WITH_RC4_128_SHA \
+    TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256 \
+    TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 \
+    TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305 TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 TLS_ECDHE_RSA_WITH_RC4_128_SHA \
+    TLS_RSA_WITH_3DES_EDE_CBC_SHA TLS_RSA_WITH_AES_128_CBC_SHA TLS_RSA_WITH_AES_128_CBC_SHA256 \
+    TLS_RSA_WITH_AES_128_GCM_SHA256 TLS_RSA_WITH_AES_256_CBC_SHA TLS_RSA_WITH_AES_256_GCM_SHA384 \
+    TLS_RSA_WITH_RC4_128_SHA";
+/// The certificates of the clients' authority on a machine.
+/// Source: cmd/kubeadm/app/componentconfigs/kubelet.go (v1.34).
+const CLIENT_CA: &str = "/etc/kubernetes/pki/ca.crt";
 /// The controllers that a cgroup of version 1 needs.
 /// Source: pkg/kubelet/cm/cgroup_v1_manager_linux.go (v1.34), `Validate`.
 const CONTROLLERS: [&str; 6] = ["cpu", "cpuacct", "cpuset", "memory", "pids", "systemd"];
@@ -39,22 +58,50 @@ const NAMESPACED: [&str; 6] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqu
 
 /// Checks what the dependencies of a kubelet are built from.
 ///
+/// Source: cmd/kubelet/app/server.go (v1.34), `InitializeTLS`.
+///
 /// # Errors
 /// The kubelet's message.
 fn dependencies(merged: &Json) -> Result<(), String> {
-    match merged.get("tlsMinVersion").as_str().filter(|name| !name.is_empty() && !TLS_VERSIONS.contains(name)) {
-        Some(name) => Err(format!("failed to construct kubelet dependencies: unknown tls version {name:?}")),
-        None => Ok(()),
+    let failed = |why: String| Err(format!("failed to construct kubelet dependencies: {why}"));
+    let text = |path: &[&str]| merged.at(path).as_str().unwrap_or_default();
+    let suites = merged.get("tlsCipherSuites").items().iter().filter_map(Json::as_str);
+    if let Some(unknown) = suites.clone().find(|suite| !CIPHER_SUITES.split(' ').any(|known| known == *suite)) {
+        return failed(format!("Cipher suite {unknown} not supported or doesn't exist"));
     }
+    let version = text(&["tlsMinVersion"]);
+    if !version.is_empty() && !TLS_VERSIONS.contains(&version) {
+        return failed(format!("unknown tls version {version:?}"));
+    }
+    let authority = text(&["authentication", "x509", "clientCAFile"]);
+    if !authority.is_empty() && authority != CLIENT_CA {
+        return failed(format!(
+            "unable to load client CA file {authority}: open {authority}: no such file or directory"
+        ));
+    }
+    Ok(())
 }
 
 /// Checks that a container runtime listens where the kubelet looks for it.
+///
+/// Source: k8s.io/cri-client pkg/util/util_unix.go (v1.34), `GetAddressAndDialer`.
 ///
 /// # Errors
 /// The kubelet's message.
 fn runtime_endpoint(merged: &Json, runtime: &str) -> Result<(), String> {
     let endpoint = merged.get("containerRuntimeEndpoint").as_str().unwrap_or_default();
-    let path = endpoint.strip_prefix("unix://").unwrap_or(endpoint);
+    let whole = if endpoint.contains("://") { endpoint.to_string() } else { format!("unix://{endpoint}") };
+    let failed = |why: String| Err(format!("failed to run Kubelet: {why}"));
+    if let Some(why) = logging::url_error(&whole) {
+        return failed(format!("parse {whole:?}: {why}"));
+    }
+    let (scheme, rest) = whole.split_once("://").unwrap_or(("unix", ""));
+    match scheme {
+        "unix" => {}
+        "tcp" => return failed("only support unix socket endpoint".to_string()),
+        other => return failed(format!("protocol {other:?} not supported")),
+    }
+    let path = rest.find('/').map_or("", |at| &rest[at..]);
     let name = runtime.split("://").next().unwrap_or_default();
     let is_there = SOCKETS.iter().any(|(own, socket)| {
         (*own == name || name.is_empty()) && (*socket == path || path.strip_prefix("/var") == Some(*socket))
@@ -62,10 +109,14 @@ fn runtime_endpoint(merged: &Json, runtime: &str) -> Result<(), String> {
     if endpoint.is_empty() || is_there {
         return Ok(());
     }
-    Err(format!(
-        "failed to run Kubelet: validate service connection: validate CRI v1 runtime API for endpoint \
-         {endpoint:?}: rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while \
-         dialing: dial unix {path}: connect: no such file or directory\""
+    let why = if path.is_empty() {
+        "dial unix: missing address".to_string()
+    } else {
+        format!("dial unix {path}: connect: no such file or directory")
+    };
+    failed(format!(
+        "validate service connection: validate CRI v1 runtime API for endpoint {endpoint:?}: rpc error: code = \
+         Unavailable desc = connection error: desc = \"transport: Error while dialing: {why}\""
     ))
 }
 
@@ -178,18 +229,60 @@ fn address(merged: &Json) -> Option<String> {
 /// # Errors
 /// The kubelet's message.
 pub(super) fn kind(given: &Json) -> Result<(), String> {
-    const FILE: &str = "/var/lib/kubelet/config.yaml";
     const VERSION: &str = "kubelet.config.k8s.io/v1beta1";
-    let (kind, version) = (given.get("kind").as_str(), given.get("apiVersion").as_str());
-    if kind.is_none_or(|kind| kind == "KubeletConfiguration") && version.is_none_or(|version| version == VERSION) {
+    const OTHERS: [&str; 2] = ["CredentialProviderConfig", "SerializedNodeConfigSource"];
+    for field in ["apiVersion", "kind"] {
+        let value = given.get(field);
+        if !value.is_null() && value.as_str().is_none() {
+            return Err(not_loaded(&format!(
+                "failed to decode: couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go \
+                 struct field .{field} of type string",
+                type_of(value)
+            )));
+        }
+    }
+    let text = |field: &str| given.get(field).as_str().filter(|text| !text.is_empty());
+    let (kind, version) = (text("kind").unwrap_or("KubeletConfiguration"), text("apiVersion").unwrap_or(VERSION));
+    if version.matches('/').count() > 1 {
+        return Err(not_loaded(&format!("failed to decode: unexpected GroupVersion string: {version}")));
+    }
+    if version == VERSION && OTHERS.contains(&kind) {
+        return Err(not_loaded(&format!(
+            "failed to cast object to KubeletConfiguration, unexpected type: {version}, Kind={kind}"
+        )));
+    }
+    if version == VERSION && kind == "KubeletConfiguration" {
         return Ok(());
     }
-    let (kind, version) = (kind.unwrap_or("KubeletConfiguration"), version.unwrap_or(VERSION));
-    Err(format!(
-        "failed to load kubelet config file, path: {FILE}, error: failed to load Kubelet config file {FILE}, error \
-         failed to decode: no kind {kind:?} is registered for version {version:?} in scheme \
+    Err(not_loaded(&format!(
+        "failed to decode: no kind {kind:?} is registered for version {version:?} in scheme \
          \"pkg/runtime/scheme.go:110\""
+    )))
+}
+
+/// Checks `--config-dir`: no machine has such a folder.
+///
+/// # Errors
+/// The kubelet's message.
+pub(super) fn drop_ins(folder: &str) -> Result<(), String> {
+    if folder.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "failed to merge kubelet configs: failed to walk through kubelet dropin directory {folder:?}: lstat {folder}: \
+         no such file or directory"
     ))
+}
+
+/// Checks what is looked at only when the kubelet is made.
+///
+/// Source: pkg/kubelet/kubelet.go (v1.34), `NewMainKubelet`.
+fn sync_frequency(merged: &Json) -> Result<(), String> {
+    let wrong = merged.get("syncFrequency").as_str().and_then(parse_duration).filter(|span| span.is_negative());
+    let say = |span: SignedDuration| {
+        format!("failed to run Kubelet: failed to create kubelet: invalid sync frequency {}", span.as_nanos())
+    };
+    wrong.map_or(Ok(()), |span| Err(say(span)))
 }
 
 impl KubeletConfig {
@@ -204,12 +297,11 @@ impl KubeletConfig {
         let hardware = &machine.hardware;
         dependencies(merged)?;
         self.take_name(flag, machine)?;
-        if self.is_standalone {
-            self.server.check_without_client()?;
-        }
+        self.server.check(merged, self.is_standalone)?;
         runtime_endpoint(merged, &hardware.container_runtime)?;
         cgroup_root(merged, &machine.kubelet.config, hardware.cgroup_version)?;
-        self.read_resources(merged, hardware, flag("node-ip").as_deref().unwrap_or_default(), settings)
+        let [node_ip, cloud] = ["node-ip", "cloud-provider"].map(|name| flag(name).unwrap_or_default());
+        self.read_resources(merged, hardware, (&node_ip, &cloud), settings)
     }
 
     /// Reads what the machine's resources are for, and checks them in the order in which the kubelet does.
@@ -217,15 +309,16 @@ impl KubeletConfig {
         &mut self,
         merged: &Json,
         hardware: &Hardware,
-        node_ip: &str,
+        (node_ip, cloud): (&str, &str),
         settings: &Settings,
     ) -> Result<(), String> {
         self.reservations = Reservations::read(merged, hardware, settings.profile())?;
         swap::check(merged, hardware, settings)?;
         let kept = [self.reservations.cpu, self.reservations.memory];
         self.topology = TopologySettings::read(merged, hardware, kept)?;
+        cloud_provider(cloud)?;
         self.node_ips = node_ips(node_ip)?;
-        setting_ranges::late(merged)?;
+        sync_frequency(merged)?;
         thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         self.eviction = EvictionConfig::read(merged, settings.profile())?;
         sysctls(merged)?;
@@ -237,7 +330,7 @@ impl KubeletConfig {
 
     /// Takes what flags say about the Node's name and about who the kubelet is.
     fn take_name(&mut self, flag: &dyn Fn(&str) -> Option<Text>, machine: &MachineSpec) -> Result<(), String> {
-        self.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
+        self.external_cloud = flag("cloud-provider").as_deref() == Some("external");
         self.node_name = node_name(flag("hostname-override").as_ref(), machine)?;
         if !self.is_standalone {
             let path = flag("kubeconfig");

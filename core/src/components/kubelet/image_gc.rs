@@ -27,6 +27,14 @@ const PERIOD: SignedDuration = SignedDuration::from_secs(5 * 60);
 /// Source: pkg/kubelet/images/image_gc_manager.go (v1.34), `Start`.
 const CACHE_PERIOD: SignedDuration = SignedDuration::from_secs(30);
 
+/// From how many percent of the disk in use images are deleted, and down to how many; and how old they are at least.
+/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
+pub(super) const HIGH: i64 = 85;
+/// See [`HIGH`].
+pub(super) const LOW: i64 = 80;
+/// See [`HIGH`].
+pub(super) const LEAST_AGE: SignedDuration = SignedDuration::from_secs(120);
+
 /// When unused images are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageGcPolicy {
@@ -38,34 +46,14 @@ pub struct ImageGcPolicy {
 
 impl ImageGcPolicy {
     /// Reads the policy. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
-    ///
-    /// # Errors
-    /// The message about a field of another type.
-    pub(super) fn read(read: &Decoder<'_>) -> Result<Self, String> {
-        let least_age = read.duration("imageMinimumGCAge")?.filter(|age| !age.is_zero());
-        Ok(Self {
-            high: read.int("imageGCHighThresholdPercent")?.unwrap_or(85),
-            low: read.int("imageGCLowThresholdPercent")?.unwrap_or(80),
-            least_age: least_age.unwrap_or(SignedDuration::from_secs(120)),
-        })
+    pub(super) fn read(read: &Decoder<'_>) -> Self {
+        Self {
+            high: read.int("imageGCHighThresholdPercent").unwrap_or(HIGH),
+            low: read.int("imageGCLowThresholdPercent").unwrap_or(LOW),
+            least_age: read.duration("imageMinimumGCAge").unwrap_or(LEAST_AGE),
+        }
     }
 
-    /// Returns what is wrong with it. Source: pkg/kubelet/apis/config/validation/validation.go (v1.34).
-    pub(super) fn errors(self) -> impl Iterator<Item = String> {
-        const HIGH: &str = "imageGCHighThresholdPercent (--image-gc-high-threshold)";
-        const LOW: &str = "imageGCLowThresholdPercent (--image-gc-low-threshold)";
-        let Self { high, low, .. } = self;
-        let range = |name: &str, value: i64| {
-            let text = format!("invalid configuration: {name} {value} must be between 0 and 100, inclusive");
-            (!(0..=100).contains(&value)).then_some(text)
-        };
-        let order =
-            (low >= high).then(|| format!("invalid configuration: {LOW} {low} must be less than {HIGH} {high}"));
-        [range(HIGH, high), range(LOW, low), order].into_iter().flatten()
-    }
-}
-
-impl ImageGcPolicy {
     /// Tells whether images are ever collected. Source: pkg/kubelet/kubelet.go (v1.34), `StartGarbageCollection`.
     pub(super) const fn is_on(self) -> bool {
         self.high != 100

@@ -7,6 +7,7 @@
 
 mod admission;
 mod certificates;
+mod checks;
 mod choices;
 mod conditions;
 pub mod config;
@@ -15,10 +16,12 @@ mod decoder;
 mod environment_checks;
 mod events;
 mod eviction;
+mod flags;
 mod idle;
 mod image_gc;
 mod image_names;
 mod lease;
+mod logging;
 mod not_modelled;
 mod pods;
 mod preemption;
@@ -28,7 +31,6 @@ mod runtime_state;
 mod server;
 mod server_settings;
 mod setters;
-mod setting_ranges;
 mod shutdown;
 mod static_pods;
 mod status;
@@ -306,7 +308,7 @@ impl Kubelet {
     /// Returns when the lease was last renewed and the status last posted.
     #[must_use]
     pub fn heartbeats(&self) -> (Option<Timestamp>, Option<Timestamp>) {
-        (self.lease.renewed(), self.status.last_report())
+        (self.lease.renewed(), self.status.last_report)
     }
 
     /// Returns why the process has ended by itself, once.

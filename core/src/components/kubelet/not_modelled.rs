@@ -13,14 +13,13 @@ use crate::profile::Settings;
 
 /// Fields of which no effect is modelled, with their defaults.
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
-const FIELDS: [(&str, Default); 7] = [
+const FIELDS: [(&str, Default); 6] = [
     ("cpuManagerPolicyOptions", Default::Nothing),
     ("crashLoopBackOff", Default::Nothing),
     ("imageMaximumGCAge", Default::Text("0s")),
     ("kernelMemcgNotification", Default::Bool(false)),
     ("localStorageCapacityIsolation", Default::Bool(true)),
     ("podCIDR", Default::Text("")),
-    ("runOnce", Default::Bool(false)),
 ];
 
 /// The default of a field.

@@ -1,11 +1,10 @@
-//! Reads who may use the kubelet's server. Inputs: the merged configuration and flags. Outputs: settings, or the
-//! kubelet's message.
+//! Reads who may use the kubelet's server. Inputs: the merged configuration. Outputs: settings, or the kubelet's
+//! message.
 
 use alloc::format;
 use alloc::string::String;
 
-use super::decoder::Decoder;
-use crate::objects::{Json, Text};
+use crate::objects::Json;
 
 /// Who may use the server. Defaults as a configuration file has them, with kubeadm's `clientCAFile`.
 ///
@@ -21,44 +20,33 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// Reads the fields of the configuration, and the flags that stand before them.
-    pub(super) fn read(merged: &Json, flag: &dyn Fn(&str) -> Option<Text>) -> Result<Self, String> {
-        let of_flag = |name: &str| flag(name).map(|value| value.as_str() == "true");
+    /// Reads the fields of the configuration.
+    pub(super) fn read(merged: &Json) -> Self {
         let enabled = |of: &str| merged.at(&["authentication", of, "enabled"]).as_bool();
-        let mode = flag("authorization-mode").or_else(|| merged.at(&["authorization", "mode"]).as_text().cloned());
-        let mode = mode.as_deref().unwrap_or("Webhook");
-        if !["AlwaysAllow", "Webhook"].contains(&mode) {
-            return Err(format!("failed to run Kubelet: unknown authorization mode {mode}"));
+        Self {
+            anonymous: enabled("anonymous").unwrap_or(false),
+            without_tokens: !enabled("webhook").unwrap_or(true),
+            always_allow: merged.at(&["authorization", "mode"]).as_str() == Some("AlwaysAllow"),
         }
-        Ok(Self {
-            anonymous: of_flag("anonymous-auth").or_else(|| enabled("anonymous")).unwrap_or(false),
-            without_tokens: !of_flag("authentication-token-webhook").or_else(|| enabled("webhook")).unwrap_or(true),
-            always_allow: mode == "AlwaysAllow",
-        })
     }
-}
 
-impl ServerSettings {
-    /// Checks that a kubelet without an API server asks none.
+    /// Checks what asks for access and gives it.
     ///
     /// Source: cmd/kubelet/app/auth.go (v1.34), `BuildAuthn` and `BuildAuthz`.
-    pub(super) fn check_without_client(&self) -> Result<(), String> {
-        let asked = match self {
-            Self { without_tokens: false, .. } => "authentication",
-            Self { always_allow: false, .. } => "authorization",
-            _ => return Ok(()),
+    ///
+    /// # Errors
+    /// The kubelet's message.
+    pub(super) fn check(&self, merged: &Json, is_standalone: bool) -> Result<(), String> {
+        let why = match merged.at(&["authorization", "mode"]).as_str().unwrap_or("Webhook") {
+            _ if is_standalone && !self.without_tokens => {
+                "no client provided, cannot use webhook authentication".into()
+            }
+            "AlwaysAllow" => return Ok(()),
+            "Webhook" if is_standalone => "no client provided, cannot use webhook authorization".into(),
+            "Webhook" => return Ok(()),
+            "" => "no authorization mode specified".into(),
+            unknown => format!("unknown authorization mode {unknown}"),
         };
-        Err(format!("failed to run Kubelet: no client provided, cannot use webhook {asked}"))
+        Err(format!("failed to run Kubelet: {why}"))
     }
-}
-
-/// Checks the types of the fields that [`ServerSettings::read`] reads.
-pub(super) fn check(read: &Decoder<'_>) -> Result<(), String> {
-    for field in ["authentication", "authorization"] {
-        let value = read.0.get(field);
-        if !value.is_null() && !value.is_object() {
-            read.text(field)?;
-        }
-    }
-    Ok(())
 }

@@ -58,23 +58,17 @@ pub struct ShutdownBand {
 /// Reads the bands, the lowest first; none if a shutdown is not delayed.
 ///
 /// Source: nodeshutdown_manager.go (v1.34), `newPodManager` and `migrateConfig`: whole seconds only.
-///
-/// # Errors
-/// A field is of another type: the kubelet's message.
-pub(super) fn bands(read: &Decoder<'_>, settings: &Settings) -> Result<Vec<ShutdownBand>, String> {
-    let total = read.duration("shutdownGracePeriod")?.unwrap_or_default();
-    let critical = read.duration("shutdownGracePeriodCriticalPods")?.unwrap_or_default();
-    let mut bands: Vec<ShutdownBand> = Vec::new();
-    for item in read.objects(BY_PRIORITY, "[]v1beta1.ShutdownGracePeriodByPodPriority")? {
-        let owner = "ShutdownGracePeriodByPodPriority";
-        let seconds = Decoder::number_of(item, owner, BY_PRIORITY, "shutdownGracePeriodSeconds", "int64")?;
-        bands.push(ShutdownBand {
-            priority: Decoder::number_of(item, owner, BY_PRIORITY, "priority", "int32")?,
-            seconds: seconds.clamp(-SECONDS_MAX, SECONDS_MAX),
-        });
-    }
+pub(super) fn bands(read: &Decoder<'_>, settings: &Settings) -> Vec<ShutdownBand> {
+    let total = read.duration("shutdownGracePeriod").unwrap_or_default();
+    let critical = read.duration("shutdownGracePeriodCriticalPods").unwrap_or_default();
+    let of_item = |item: &Json| {
+        let number = |field: &str| item.get(field).as_i64().unwrap_or_default();
+        let seconds = number("shutdownGracePeriodSeconds").clamp(-SECONDS_MAX, SECONDS_MAX);
+        ShutdownBand { priority: number("priority"), seconds }
+    };
+    let mut bands: Vec<ShutdownBand> = read.list(BY_PRIORITY).iter().map(of_item).collect();
     if !settings.is_gate_on("GracefulNodeShutdown") {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     if bands.is_empty() || !settings.is_gate_on("GracefulNodeShutdownBasedOnPodPriority") {
         bands.clear();
@@ -84,7 +78,7 @@ pub(super) fn bands(read: &Decoder<'_>, settings: &Settings) -> Result<Vec<Shutd
         }
     }
     bands.sort_by_key(|band| band.priority);
-    Ok(bands)
+    bands
 }
 
 /// Returns the place of a pod's band in an ascending list that is not empty.

@@ -149,8 +149,18 @@ impl Kubelet {
     }
 
     fn adopt_static(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
+        let key = pod.key();
         self.create_mirror(&pod, context);
         self.adopt(Text::from(pod.uid()), pod, context);
+        // The file of a Pod that ended is there again before its mirror is gone.
+        let mut known = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
+        let mirror = known.find(|other| other.key() == key && is_mirror(other) && !is_ending(other)).cloned();
+        drop(known);
+        let uid = self.pods.named(&key);
+        if let Some((mirror, uid)) = mirror.zip(uid).filter(|(mirror, uid)| *hash_of(mirror) == **uid) {
+            self.mirror_seen(&mirror, context);
+            self.go_on_from(&mirror, &uid);
+        }
     }
 
     /// Builds the Pod of a file with the defaults of the API.
@@ -248,6 +258,9 @@ impl Kubelet {
             self.log(format!("Failed to {} mirror pod {}: {why}", verb_of(step), key.name), context);
         }
         let is_missing = outcome.as_ref().is_ok_and(|answer| answer.code == 404);
+        if *step == MirrorPurpose::Delete && !is_done && !is_missing {
+            self.mirror_stays(key, context);
+        }
         if *step == MirrorPurpose::Delete && is_missing && !self.static_pods.retried.contains(key) {
             // The worker of the static Pod looks once more: the next look at the runtime finds the mirror still there.
             self.static_pods.retried.push(key.clone());
@@ -260,6 +273,17 @@ impl Kubelet {
                 self.pods.forget(&pod.key());
                 self.create_mirror(&pod, context);
             }
+        }
+    }
+
+    /// Notes that a mirror Pod could not be deleted: housekeeping tries again.
+    fn mirror_stays(&mut self, key: &ObjectKey, context: &KubeletContext<'_>) {
+        let mut known = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
+        let Some(mirror) = known.find(|pod| pod.key() == *key && is_mirror(pod)).cloned() else { return };
+        drop(known);
+        self.static_pods.deleted.retain(|own| **own != *mirror.uid());
+        if self.pods.named(key).is_none() {
+            self.await_housekeeping(&mirror, context);
         }
     }
 

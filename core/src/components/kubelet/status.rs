@@ -65,8 +65,8 @@ pub(super) struct StatusLoop {
     /// Whether the runtime did not answer this tick's calls.
     pub(super) has_timed_out: bool,
     tries: u8,
-    last_report: Option<Timestamp>,
-    delay: SignedDuration,
+    pub(super) last_report: Option<Timestamp>,
+    pub(super) delay: SignedDuration,
     pod_cidr: Option<Json>,
     /// The tree of the Node and the generations of machine and kubelet with which the last tick found nothing to
     /// change.
@@ -102,11 +102,6 @@ impl StatusLoop {
     /// Takes over when a process before posted the status, for a kubelet whose start is not part of a recording.
     pub(super) fn prefer_report(&mut self, at: Option<Timestamp>) {
         self.last_report = self.last_report.or(at);
-    }
-
-    /// Returns when the status was last posted.
-    pub(super) const fn last_report(&self) -> Option<Timestamp> {
-        self.last_report
     }
 
     /// Tells whether a sync is under way.
@@ -404,7 +399,7 @@ impl Kubelet {
                 self.try_failed(&format!("error getting node {:?}: {why}", self.config.node_name), context);
             }
             (StatusPurpose::Patch, None) => {
-                self.status.last_report = Some(context.now);
+                self.note_report(context.now);
                 if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object().cloned()) {
                     self.note_volumes_in_use(node.stable(), context);
                 }
@@ -417,7 +412,7 @@ impl Kubelet {
                 );
             }
             (StatusPurpose::FastPatch, None) => {
-                self.status.last_report = Some(context.now);
+                self.note_report(context.now);
                 if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object().cloned()) {
                     self.note_volumes_in_use(node.stable(), context);
                 }

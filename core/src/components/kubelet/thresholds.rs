@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::decoder::{Decoder, go_duration_error};
+use super::decoder::Decoder;
 use crate::json;
 use crate::objects::quantity::{Format, Quantity};
-use crate::objects::time::parse_duration;
+use crate::objects::time::{go_duration_error, parse_duration};
 use crate::objects::{Json, Text};
 use crate::profile::Profile;
 
@@ -166,13 +166,13 @@ impl EvictionConfig {
                 thresholds.insert(1, own);
             }
         }
-        let transition = read.duration("evictionPressureTransitionPeriod")?.filter(|period| !period.is_zero());
-        let volumes = read.duration("volumeStatsAggPeriod")?.filter(|period| !period.is_zero());
+        let transition = read.duration("evictionPressureTransitionPeriod");
+        let volumes = read.duration("volumeStatsAggPeriod");
         Ok(Self {
             thresholds,
             transition: transition.unwrap_or(DEFAULT_TRANSITION),
             volume_measures: volumes.unwrap_or(DEFAULT_VOLUME_MEASURES),
-            max_pod_grace: read.int("evictionMaxPodGracePeriod")?.unwrap_or_default(),
+            max_pod_grace: read.int("evictionMaxPodGracePeriod").unwrap_or_default(),
         })
     }
 }

@@ -9,11 +9,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::config::KubeletConfig;
-use super::setting_ranges::{self, RangePlace};
-use super::swap;
-use super::topology::reserved_memory_errors;
-use crate::components::host::Hardware;
+use super::checks;
 use crate::objects::cpu_set::parse_cpu_set;
 use crate::objects::go_duration::go_duration;
 use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
@@ -37,6 +33,16 @@ pub(super) fn gates(given: &Json, settings: &Settings) -> Result<(), String> {
     })
 }
 
+/// Checks the feature gates of `--feature-gates`. Source: cmd/kubelet/app/server.go (v1.34), `NewKubeletCommand`.
+pub(super) fn gates_of_flags(flags: &[(&str, Json)], settings: &Settings) -> Result<(), String> {
+    let given = flags.iter().filter(|(field, _)| *field == "featureGates");
+    let mut settings = settings.clone();
+    given
+        .map(|(_, gates)| settings.set_own_gates(gates))
+        .collect::<Result<(), String>>()
+        .map_err(|why| format!("failed to set feature gates from initial flags-based config: {why}"))
+}
+
 /// Checks `--node-labels`.
 pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
     let unknown: Vec<&str> = labels
@@ -57,8 +63,9 @@ pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
     let wrong: Vec<String> = labels
         .iter()
         .filter_map(|(key, value)| {
-            let errors: Vec<String> = qualified_name(key).into_iter().chain(label_value(value)).collect();
-            (!errors.is_empty()).then(|| format!("'{key}' - {}", errors.join(", ")))
+            let of_key = Some(qualified_name(key)).filter(|why| !why.is_empty());
+            let (named, errors) = of_key.map_or_else(|| (value, label_value(value)), |why| (key, why));
+            (!errors.is_empty()).then(|| format!("'{named}' - {}", errors.join(", ")))
         })
         .collect();
     if wrong.is_empty() { Ok(()) } else { Err(format!("invalid node labels: {}", wrong.join("; "))) }
@@ -74,142 +81,101 @@ pub(super) fn label_value(value: &str) -> Vec<String> {
     names::label_value(value, Wording::Characters)
 }
 
-fn taint_errors(taint: &Json) -> Option<String> {
-    let text = |field| taint.get(field).as_str().unwrap_or_default();
-    let (key, value, effect) = (text("key"), text("value"), text("effect"));
-    if !taint.get("timeAdded").is_null() {
-        return Some("invalid configuration: taint.TimeAdded is not nil".to_string());
-    }
-    let wrong = !qualified_name(key).is_empty()
-        || !label_value(value).is_empty()
-        || !(effect.is_empty() || TAINT_EFFECTS.contains(&effect));
-    wrong.then(|| format!("invalid taint: {}", go_taint(taint)))
-}
-
 /// Prints a taint as Go prints the struct.
 pub(super) fn go_taint(taint: &Json) -> String {
     let text = |field| taint.get(field).as_str().unwrap_or_default();
-    format!("{{{} {} {} <nil>}}", text("key"), text("value"), text("effect"))
+    let added = taint.get("timeAdded").as_str().and_then(crate::objects::time::parse);
+    let added = added.map_or_else(|| "<nil>".to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S +0000 UTC").to_string());
+    format!("{{{} {} {} {added}}}", text("key"), text("value"), text("effect"))
 }
 
-/// Checks the configuration; the order of the checks is that of the kubelet.
-pub(super) fn configuration(
-    merged: &Json,
-    config: &KubeletConfig,
-    hardware: &Hardware,
-    settings: &Settings,
-) -> Result<(), String> {
+/// What the checks look at.
+pub(super) struct Checked<'a> {
+    pub(super) merged: &'a Json,
+    pub(super) settings: &'a Settings,
+    pub(super) cgroup_version: i64,
+}
+
+impl Checked<'_> {
+    pub(super) fn text(&self, field: &str) -> &str {
+        self.merged.get(field).as_str().unwrap_or_default()
+    }
+
+    pub(super) fn span(&self, field: &str) -> Option<SignedDuration> {
+        self.merged.get(field).as_str().and_then(parse_duration)
+    }
+
+    pub(super) fn is_on(&self, field: &str) -> bool {
+        self.merged.get(field).as_bool() == Some(true)
+    }
+}
+
+/// Checks the configuration.
+pub(super) fn configuration(checked: &Checked<'_>) -> Result<(), String> {
     let mut errors: Vec<String> = Vec::new();
-    let mut refuse = |wrong: bool, message: String| {
-        if wrong {
-            errors.push(message);
-        }
-    };
-    refuse(
-        config.lease_duration_seconds <= 0,
-        "invalid configuration: nodeLeaseDurationSeconds must be greater than 0".to_string(),
-    );
-    let version = hardware.cgroup_version;
-    let ranges = |place| setting_ranges::errors(merged, place, version);
-    ranges(RangePlace::Images).into_iter().for_each(|why| refuse(true, why));
-    refuse(
-        config.max_images < -1,
-        format!(
-            "invalid configuration: nodeStatusMaxImages (--node-status-max-images) {} must be -1 or greater",
-            config.max_images
-        ),
-    );
-    ranges(RangePlace::Pods).into_iter().for_each(|why| refuse(true, why));
-    refuse(
-        config.max_pods < 0,
-        format!("invalid configuration: maxPods (--max-pods) {} must not be a negative number", config.max_pods),
-    );
-    ranges(RangePlace::PodsPerCore).into_iter().for_each(|why| refuse(true, why));
-    refuse(
-        config.pods_per_core < 0,
-        format!(
-            "invalid configuration: podsPerCore (--pods-per-core) {} must not be a negative number",
-            config.pods_per_core
-        ),
-    );
-    port_error(config, &mut refuse);
-    ranges(RangePlace::Taints).into_iter().for_each(|why| refuse(true, why));
-    connection_errors(config, settings, &mut refuse);
-    for taint in &config.taints {
-        if let Some(error) = taint_errors(taint) {
-            refuse(true, error);
-        }
-    }
-    topology_errors(merged, &mut refuse);
-    shutdown_errors(merged, settings, &mut refuse);
-    if let Some(message) = swap::wrong_words(merged, settings) {
-        refuse(true, message);
-    }
-    enforcement_errors(merged, settings, &mut refuse);
-    ranges(RangePlace::ReservedCpus).into_iter().for_each(|why| refuse(true, why));
-    reservation_errors(merged, config, &mut refuse);
-    let profile = settings.profile();
-    let fail_cgroup_v1 = merged.get("failCgroupV1").as_bool().unwrap_or(profile.is("fail-cgroup-v1"));
-    let fails_at_cgroups = hardware.cgroup_version == 1 && fail_cgroup_v1;
-    ranges(RangePlace::End).into_iter().for_each(|why| refuse(!fails_at_cgroups, why));
-    if fails_at_cgroups {
-        refuse(
-            true,
-            format!(
-                "kubelet is configured to not run on a host using cgroup v1. {}",
-                profile.text("cgroup-v1-refusal")
-            ),
-        );
+    for check in checks::CHECKS {
+        check.errors(checked, &mut errors);
     }
     let text = match errors.as_slice() {
         [] => return Ok(()),
         [one] => one.clone(),
-        several => format!("[{}]", several.join(", ")),
+        several => {
+            // An aggregate says everything once.
+            let mut told: Vec<&str> = Vec::new();
+            several.iter().for_each(|why| {
+                if !told.contains(&why.as_str()) {
+                    told.push(why)
+                }
+            });
+            if told.len() == 1 { several[0].clone() } else { format!("[{}]", told.join(", ")) }
+        }
     };
     Err(format!("failed to validate kubelet configuration, error: {text}, path: &TypeMeta{{Kind:,APIVersion:,}}"))
 }
 
-fn port_error(config: &KubeletConfig, refuse: &mut impl FnMut(bool, String)) {
-    refuse(
-        !(1..=65535).contains(&config.port),
-        format!("invalid configuration: port (--port) {} must be between 1 and 65535, inclusive", config.port),
-    );
-}
-
-fn connection_errors(config: &KubeletConfig, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
-    refuse(
-        config.has_no_runtime_endpoint,
-        "invalid configuration: the containerRuntimeEndpoint was not specified or empty".to_string(),
-    );
-    refuse(
-        config.serves_with_signed_certificate && !settings.is_gate_on("RotateKubeletServerCertificate"),
-        "invalid configuration: serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate"
-            .to_string(),
-    );
-}
-
-fn topology_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
-    for (field, flag, valid) in [
-        (
-            "topologyManagerPolicy",
-            "--topology-manager-policy",
-            &["none", "best-effort", "restricted", "single-numa-node"][..],
-        ),
-        ("topologyManagerScope", "--topology-manager-scope", &["container", "pod"][..]),
-    ] {
-        if let Some(value) = merged.get(field).as_str().filter(|value| !value.is_empty() && !valid.contains(value)) {
-            let list = if field == "topologyManagerScope" {
-                "\"container\", or \"pod\"".to_string()
-            } else {
-                format!("[\"{}\"]", valid.join("\" \""))
-            };
-            refuse(true, format!("invalid configuration: {field} ({flag}) \"{value}\" must be one of: {list}"));
+/// Checks `registerWithTaints`.
+pub(super) fn taints(checked: &Checked<'_>, errors: &mut Vec<String>) {
+    for taint in checked.merged.get("registerWithTaints").items() {
+        let text = |field| taint.get(field).as_str().unwrap_or_default();
+        let effect = text("effect");
+        let wrong = !qualified_name(text("key")).is_empty()
+            || !label_value(text("value")).is_empty()
+            || !(effect.is_empty() || TAINT_EFFECTS.contains(&effect));
+        if wrong {
+            errors.push(format!("invalid taint: {}", go_taint(taint)));
+        }
+        if !taint.get("timeAdded").is_null() {
+            errors.push("invalid configuration: taint.TimeAdded is not nil".to_string());
         }
     }
 }
 
-fn shutdown_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
-    let span = |field| merged.get(field).as_str().and_then(parse_duration).unwrap_or_default();
+/// Checks the policy and the scope of the topology manager.
+pub(super) fn topology(checked: &Checked<'_>, errors: &mut Vec<String>) {
+    const POLICIES: [&str; 4] = ["none", "best-effort", "restricted", "single-numa-node"];
+    let wrong = |field: &str, valid: &[&str]| {
+        checked.merged.get(field).as_str().filter(|value| !valid.contains(value)).map(ToString::to_string)
+    };
+    if let Some(policy) = wrong("topologyManagerPolicy", &POLICIES) {
+        errors.push(format!(
+            "invalid configuration: topologyManagerPolicy (--topology-manager-policy) {policy:?} must be one of: \
+             [\"{}\"]",
+            POLICIES.join("\" \"")
+        ));
+    }
+    if let Some(scope) = wrong("topologyManagerScope", &["container", "pod"]) {
+        errors.push(format!(
+            "invalid configuration: topologyManagerScope (--topology-manager-scope) {scope:?} must be one of: \
+             \"container\", or \"pod\""
+        ));
+    }
+}
+
+/// Checks how long a shutdown waits.
+pub(super) fn shutdown(checked: &Checked<'_>, errors: &mut Vec<String>) {
+    let (merged, settings) = (checked.merged, checked.settings);
+    let mut refuse = |wrong: bool, message: String| errors.extend(wrong.then_some(message));
+    let span = |field| checked.span(field).unwrap_or_default();
     let (total, critical) = (span("shutdownGracePeriod"), span("shutdownGracePeriodCriticalPods"));
     let has_priorities = !merged.get("shutdownGracePeriodByPodPriority").items().is_empty();
     let is_set = total.is_positive() || critical.is_positive();
@@ -256,10 +222,10 @@ fn shutdown_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(b
     }
 }
 
-fn reservation_errors(merged: &Json, config: &KubeletConfig, refuse: &mut impl FnMut(bool, String)) {
-    let of_resources = config.image_gc.errors().chain(reserved_memory_errors(merged));
-    of_resources.for_each(|why| refuse(true, why));
-    let text = |field| merged.get(field).as_str().unwrap_or_default();
+/// Checks `reservedSystemCPUs`.
+pub(super) fn reserved_cpus(checked: &Checked<'_>, errors: &mut Vec<String>) {
+    let mut refuse = |wrong: bool, message: String| errors.extend(wrong.then_some(message));
+    let text = |field| checked.text(field);
     let listed = text("reservedSystemCPUs");
     refuse(
         !listed.is_empty() && (!text("systemReservedCgroup").is_empty() || !text("kubeReservedCgroup").is_empty()),
@@ -278,7 +244,9 @@ fn reservation_errors(merged: &Json, config: &KubeletConfig, refuse: &mut impl F
 }
 
 /// Checks `enforceNodeAllocatable`; releases before 1.32 know no compressible part, and say it in other words.
-fn enforcement_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
+pub(super) fn enforcement(checked: &Checked<'_>, errors: &mut Vec<String>) {
+    let (merged, settings) = (checked.merged, checked.settings);
+    let mut refuse = |wrong: bool, message: String| errors.extend(wrong.then_some(message));
     const PLACE: &str = "enforceNodeAllocatable (--enforce-node-allocatable)";
     let given = merged.get("enforceNodeAllocatable");
     let enforced: Vec<&str> = match given.is_null() {

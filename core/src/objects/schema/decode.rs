@@ -379,6 +379,18 @@ pub(super) fn quantity(text: &str) -> Result<Json, DecodeError> {
     }
 }
 
+/// Says what is wrong with a quantity, if anything is.
+#[must_use]
+pub fn quantity_error(text: &str) -> Option<String> {
+    quantity(text).err().map(|error| error.0)
+}
+
+/// Says what is wrong with an instant in whole seconds, if anything is.
+#[must_use]
+pub fn instant_error(text: &Text) -> Option<String> {
+    read_time(text).err().map(|error| error.0)
+}
+
 /// Says what is wrong with a quantity. Source: k8s.io/apimachinery pkg/api/resource/quantity.go (v1.34),
 /// `ErrFormatWrong` and `ErrSuffix`.
 fn quantity_problem(text: &str) -> &'static str {

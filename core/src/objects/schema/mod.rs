@@ -17,7 +17,7 @@ use once_cell::race::OnceBox;
 
 pub use go_names::named_kind;
 
-pub use decode::{DecodeError, Decoded};
+pub use decode::{DecodeError, Decoded, instant_error, quantity_error};
 pub use print::sorted_go_json;
 
 use crate::objects::order;

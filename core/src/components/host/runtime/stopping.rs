@@ -134,6 +134,12 @@ impl Container {
 }
 
 impl Runtime {
+    /// Tells whether a sandbox of a pod is still listed that was removed.
+    #[must_use]
+    pub fn lists_removed(&self, uid: &str, now: Timestamp) -> bool {
+        self.removed.iter().any(|(at, own, _)| **own == *uid && super::is_known(*at, now))
+    }
+
     /// Tells whether a recording says that a running container of a pod ends before anybody looks at it again.
     #[must_use]
     pub fn is_about_to_end(&self, uid: &str, container: &str, now: Timestamp) -> bool {

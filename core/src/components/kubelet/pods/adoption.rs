@@ -88,6 +88,18 @@ impl Kubelet {
         self.sync_pod(&uid, context);
     }
 
+    /// Lets the first status of a Pod go on from that of its mirror; its sandbox is new.
+    ///
+    /// Source: pkg/kubelet/status/status_manager.go (v1.34), `updateStatusInternal`.
+    pub(in crate::components::kubelet) fn go_on_from(&mut self, mirror: &Object, uid: &Text) {
+        let conditions = mirror.stable().at(&["status", "conditions"]).items().iter();
+        let is_of_sandbox = |item: &&Json| item.get("type").as_str() == Some("PodReadyToStartContainers");
+        let conditions: Json = conditions.filter(|item| !is_of_sandbox(item)).cloned().collect();
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            (worker.keeps_start, worker.conditions) = (true, conditions);
+        }
+    }
+
     /// Makes a worker with the pod's refusal, or the pods that have to end before.
     fn new_worker(
         &self,

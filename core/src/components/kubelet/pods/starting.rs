@@ -112,6 +112,10 @@ impl Kubelet {
         let ends = |name: &Text| context.host.runtime.is_about_to_end(uid, name, context.now);
         worker.is_dirty |= !names.iter().all(ends);
         let pod = worker.object.clone();
+        if !had_sandbox && context.host.runtime.lists_removed(uid, context.now) {
+            let message = String::from("Pod sandbox changed, it will be killed and re-created.");
+            self.pod_event(&pod, None, (EventType::Normal, "SandboxChanged", message), context);
+        }
         let because = Vec::from([Because::Fact(format!("processes run since now: {}", names.join(", ")))]);
         for name in names {
             let container = ContainerRole::find(&pod, &name);

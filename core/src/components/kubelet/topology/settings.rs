@@ -97,21 +97,21 @@ impl TopologySettings {
         let nodes = hardware.numa_nodes();
         let fatal = |why: String| format!("failed to run Kubelet: {why}");
         let read = Decoder(merged);
-        let policy = match read.text("topologyManagerPolicy")?.as_deref() {
+        let policy = match read.text("topologyManagerPolicy").as_deref() {
             Some("best-effort") => Policy::BestEffort,
             Some("restricted") => Policy::Restricted,
             Some("single-numa-node") => Policy::SingleNumaNode,
             _ => Policy::None,
         };
         let mut own =
-            Self { policy, is_by_pod: read.text("topologyManagerScope")?.as_deref() == Some("pod"), ..Self::default() };
+            Self { policy, is_by_pod: read.text("topologyManagerScope").as_deref() == Some("pod"), ..Self::default() };
         if policy != Policy::None {
             own.read_options(merged.get("topologyManagerPolicyOptions"), &nodes).map_err(fatal)?;
         }
-        let cpu = read.text("cpuManagerPolicy")?.unwrap_or_default();
+        let cpu = read.text("cpuManagerPolicy").unwrap_or_default();
         let cpu_options = merged.get("cpuManagerPolicyOptions");
         own.reserved_cpus = reserved_cpus(&cpu, cpu_options, merged, kept_cpu, &nodes).map_err(fatal)?;
-        let memory = read.text("memoryManagerPolicy")?.unwrap_or_default();
+        let memory = read.text("memoryManagerPolicy").unwrap_or_default();
         own.reserved_memory = reserved_memory(&memory, merged, kept_memory, &nodes).map_err(fatal)?;
         Ok(own)
     }
