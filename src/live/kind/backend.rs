@@ -9,14 +9,15 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nodeproof_core::components::machine::{BEHAVIOUR_PREFIX, MachineAction, MachineSpec};
-use nodeproof_core::network::{Body, Call, Endpoint, Fault, NODES, Resource, Target, Verb};
+use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
     Action, ActionId, Bystanders, Capabilities, Capability, Expectation, FaultEffect, FieldTest, Predicate, Scenario,
     ScenarioAction, Setup, Subject,
 };
 
+use super::behaviour;
 use super::cluster::{KindCluster, KindOptions, NoCluster, Share};
 use super::docker_effects::DockerEffects;
 use super::fault::{self, FaultPlan};
@@ -105,6 +106,7 @@ impl LiveBackend for KindBackend {
             let patience = Duration::try_from(length).unwrap_or_default() + HEALING_MARGIN;
             let share = self.cluster.share(plan.alone.is_some()).await;
             let docker_effects = DockerEffects::on(Arc::clone(&self.cluster), patience).await?;
+            let docker_effects = docker_effects.preparing(preparation(&plan.scenario));
             docker_effects.run_with(&plan.scenario.cluster.flags).await?;
             let timing_tolerance = TimingTolerance::of(KIND_LATENCY, &plan.settings);
             let access = self.cluster.access.clone();
@@ -134,7 +136,9 @@ fn capabilities() -> Capabilities {
 /// leave no trace after healing. A Node that others write to is changed afterwards, and a worker of the cluster boots
 /// with the same boot id as before.
 fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
-    let ready = scenario.given.iter().flat_map(|given| match &given.setup {
+    // A worker is prepared for what containers are told when it is made.
+    let is_any = !behaviour::is_told(scenario);
+    let ready = scenario.given.iter().filter(move |_| is_any).flat_map(|given| match &given.setup {
         Setup::ReadyNodes(specs) => specs.as_slice(),
         _ => &[],
     });
@@ -195,8 +199,8 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     if let Some(why) = programs::obstacle(&plan.scenario.cluster.flags) {
         return Some(why);
     }
-    if has_behaviour(&plan.scenario) {
-        return Some(fault::BEHAVIOUR.to_owned());
+    if let Some(why) = behaviour::obstacle(&plan.scenario) {
+        return Some(why);
     }
     // The reasons of the mask do not apply to a cluster with other flags.
     let lines = plan.scenario.expectations();
@@ -217,22 +221,9 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     })
 }
 
-/// Tells whether a Pod of a scenario has annotations about how its containers behave.
-fn has_behaviour(scenario: &Scenario) -> bool {
-    let says =
-        |pod: &Json| pod.at(&["metadata", "annotations"]).fields().any(|(name, _)| name.starts_with(BEHAVIOUR_PREFIX));
-    let is_given = scenario.given.iter().any(|given| match &given.setup {
-        Setup::RunningPod { pod } => says(pod),
-        Setup::Objects(objects) => objects.iter().any(|(_, object)| says(object)),
-        _ => false,
-    });
-    is_given
-        || scenario.actions().any(|action| match action {
-            ScenarioAction::Action(action) => {
-                matches!(&**action, Action::Api { call: Call { body: Body::Json(body), .. }, .. } if says(body))
-            }
-            _ => false,
-        })
+/// Returns what is done to each worker of a scenario before its kubelet starts.
+fn preparation(scenario: &Scenario) -> String {
+    if behaviour::is_told(scenario) { behaviour::script() } else { String::new() }
 }
 
 /// Returns why a line cannot hold on a kind node: it expects a value that is different there.

@@ -36,6 +36,8 @@ pub(crate) struct DockerEffects {
     patience: Duration,
     /// The journal's numbers of Nodes without a machine and of namespaces.
     made: Vec<u32>,
+    /// What is done to each worker before its kubelet starts.
+    preparation: String,
 }
 
 /// A machine of a scenario.
@@ -51,7 +53,12 @@ impl DockerEffects {
     /// Prepares a scenario on a cluster; it lasts no longer than `patience`.
     pub(crate) async fn on(cluster: Arc<KindCluster>, patience: Duration) -> Result<Self, String> {
         let docker = Docker::connect().await.map_err(|error| error.to_string())?;
-        Ok(Self { docker, cluster, machines: BTreeMap::new(), patience, made: Vec::new() })
+        Ok(Self { docker, cluster, machines: BTreeMap::new(), patience, made: Vec::new(), preparation: String::new() })
+    }
+
+    /// Has a script run on each worker that is added, before its kubelet starts.
+    pub(crate) fn preparing(self, preparation: String) -> Self {
+        Self { preparation, ..self }
     }
 
     /// Runs the control plane with the flags of the scenario.
@@ -84,7 +91,7 @@ impl DockerEffects {
         let token = self.cluster.token(&self.docker).await.map_err(text)?;
         let change = UndoableChange { what, container: Some(name.clone()), node_fault: None, undo, until: None };
         let change = self.cluster.record_change(change)?;
-        match Worker::start(&self.docker, common, spec, &token).await {
+        match Worker::start(&self.docker, common, spec, &token, &self.preparation).await {
             Ok(worker) => {
                 let settings = worker.settings.clone();
                 self.machines.insert(name.clone(), KindMachine { added: Some((worker, change)), settings, node });

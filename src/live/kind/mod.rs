@@ -4,6 +4,7 @@
 //! journal has it before it is done, and others can heal it later (`live::cleanup`).
 
 mod backend;
+mod behaviour;
 mod cluster;
 mod docker_effects;
 mod fault;

@@ -69,6 +69,7 @@ impl Worker {
         common: &Common,
         spec: &MachineSpec,
         token: &str,
+        preparation: &str,
     ) -> Result<Self, String> {
         let name = spec.name.as_str();
         let (own, all) = settings(common, name, spec)?;
@@ -96,7 +97,7 @@ impl Worker {
             })
             .with_startup_timeout(BOOT_WAIT);
         let container = request.start().await.map_err(|error| format!("container {name}: {error}"))?;
-        let script = joining_script(common, &all, spec, token);
+        let script = joining_script(common, &all, spec, token, preparation);
         let join = async {
             docker.wait_until_up(name, BOOT_WAIT).await?;
             docker.run(name, &script).await
@@ -171,9 +172,9 @@ fn settings(common: &Common, name: &str, spec: &MachineSpec) -> Result<(KubeletS
 }
 
 /// Returns the script that writes what kubeadm would write, and starts the kubelet.
-fn joining_script(common: &Common, settings: &KubeletSettings, spec: &MachineSpec, token: &str) -> String {
+fn joining_script(common: &Common, settings: &KubeletSettings, spec: &MachineSpec, token: &str, preparation: &str) -> String {
     let mut script = format!(
-        "set -e; {PAUSE_SCRIPT}; mkdir -p /etc/kubernetes/pki /etc/kubernetes/manifests; \
+        "set -e; {PAUSE_SCRIPT}; {preparation}mkdir -p /etc/kubernetes/pki /etc/kubernetes/manifests; \
          printf %s {} > /etc/kubernetes/pki/ca.crt; printf %s {} > {BOOTSTRAP}; ",
         quoted(&common.authority),
         quoted(&kubeconfig(&common.control_plane, token)),
@@ -250,7 +251,7 @@ mod tests {
         }))
         .unwrap();
         let (own, all) = settings(&common(), "np-w", &spec).unwrap();
-        let script = joining_script(&common(), &all, &spec, "t.k");
+        let script = joining_script(&common(), &all, &spec, "t.k", "");
         for part in [
             "printf %s 'PEM' > /etc/kubernetes/pki/ca.crt",
             "\"server\":\"https://np-control-plane:6443\"",
