@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
-use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, Target, Verb};
+use nodeproof_core::network::{Call, Endpoint, Fault, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
     Action, ActionId, Bystanders, Capabilities, Capability, Expectation, FaultEffect, FieldTest, Predicate, Scenario,
@@ -24,18 +24,21 @@ use super::fault::{self, FaultPlan};
 use super::mask;
 use super::programs;
 use super::settings::KubeletSettings;
-use super::worker::obstacle;
+use super::sizes;
+use super::worker::{Preparation, obstacle};
 use crate::live::cleanup::docker::Docker;
 use crate::live::cleanup::node_fault::NodeFault;
-use crate::live::timing::{HEALING_MARGIN, KIND_LATENCY};
+use crate::live::timing::{HEALING_MARGIN, KIND_LATENCY, SHARE_PAUSE};
 use crate::live::{
     Access, Environment, EnvironmentFuture, FallibleFuture, IsolationReason, LiveBackend, ScenarioPlan, TimingTolerance,
 };
 
-/// A kind cluster that scenarios share.
+/// A kind cluster that scenarios share, and others for those that need one for themselves.
 #[derive(Debug)]
 pub struct KindBackend {
+    /// The one that scenarios share.
     cluster: Arc<KindCluster>,
+    others: Vec<Arc<KindCluster>>,
 }
 
 impl KindBackend {
@@ -44,8 +47,25 @@ impl KindBackend {
     /// # Errors
     /// Docker does not answer, or the cluster must not be touched; the text says why, and what would help.
     pub fn open(options: &KindOptions) -> Result<Self, NoCluster> {
-        let cluster = NoCluster::unless(KindCluster::open(options))?;
-        Ok(Self { cluster: Arc::new(cluster) })
+        let mut clusters = NoCluster::unless(KindCluster::open(options))?.into_iter().map(Arc::new);
+        let none = || NoCluster::Absent("no cluster was made".to_owned());
+        let cluster = clusters.next().ok_or_else(none)?;
+        Ok(Self { cluster, others: clusters.collect() })
+    }
+
+    /// Waits for a cluster, or for a share of one.
+    async fn cluster_for(&self, is_alone: bool) -> (Arc<KindCluster>, Share) {
+        if !is_alone || self.others.is_empty() {
+            return (Arc::clone(&self.cluster), self.cluster.share(is_alone).await);
+        }
+        loop {
+            for cluster in self.others.iter().chain([&self.cluster]) {
+                if let Some(share) = cluster.share_at_once() {
+                    return (Arc::clone(cluster), share);
+                }
+            }
+            tokio::time::sleep(SHARE_PAUSE).await;
+        }
     }
 }
 
@@ -69,7 +89,8 @@ impl LiveBackend for KindBackend {
     }
 
     fn announcement(&self) -> Option<String> {
-        Some(self.cluster.target.to_string())
+        let clusters = [&self.cluster].into_iter().chain(&self.others);
+        Some(clusters.map(|cluster| cluster.target.to_string()).collect::<Vec<_>>().join("\ncontext "))
     }
 
     fn concurrency(&self) -> NonZeroUsize {
@@ -78,7 +99,8 @@ impl LiveBackend for KindBackend {
         if !self.cluster.stand_ins.is_empty() {
             return NonZeroUsize::MIN;
         }
-        std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).saturating_mul(PER_CORE)
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        cores.saturating_mul(PER_CORE).saturating_add(self.others.len())
     }
 
     fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
@@ -104,12 +126,12 @@ impl LiveBackend for KindBackend {
         Box::pin(async move {
             let length = crate::live::expected_length(&plan.scenario);
             let patience = Duration::try_from(length).unwrap_or_default() + HEALING_MARGIN;
-            let share = self.cluster.share(plan.alone.is_some()).await;
-            let docker_effects = DockerEffects::on(Arc::clone(&self.cluster), patience).await?;
+            let (cluster, share) = self.cluster_for(plan.alone.is_some()).await;
+            let access = cluster.access.clone();
+            let docker_effects = DockerEffects::on(cluster, patience).await?;
             let docker_effects = docker_effects.preparing(preparation(&plan.scenario));
             docker_effects.run_with(&plan.scenario.cluster.flags).await?;
             let timing_tolerance = TimingTolerance::of(KIND_LATENCY, &plan.settings);
-            let access = self.cluster.access.clone();
             Ok(Box::new(KindEnvironment {
                 docker_effects,
                 access,
@@ -136,8 +158,8 @@ fn capabilities() -> Capabilities {
 /// leave no trace after healing. A Node that others write to is changed afterwards, and a worker of the cluster boots
 /// with the same boot id as before.
 fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
-    // A worker is prepared for what containers are told when it is made.
-    let is_any = !behaviour::is_told(scenario);
+    // A worker is prepared when it is made.
+    let is_any = !behaviour::is_told(scenario) && !sizes::is_told(scenario);
     let ready = scenario.given.iter().filter(move |_| is_any).flat_map(|given| match &given.setup {
         Setup::ReadyNodes(specs) => specs.as_slice(),
         _ => &[],
@@ -202,6 +224,9 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     if let Some(why) = behaviour::obstacle(&plan.scenario) {
         return Some(why);
     }
+    if plan.scenario.actions().any(proxies_to_pods) {
+        return Some("containers of a kind node serve nothing".to_owned());
+    }
     // The reasons of the mask do not apply to a cluster with other flags.
     let lines = plan.scenario.expectations();
     if let Some(why) = lines.filter(|_| plan.scenario.cluster.flags.is_empty()).find_map(of_line) {
@@ -221,9 +246,17 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     })
 }
 
+fn proxies_to_pods(action: &ScenarioAction) -> bool {
+    let ScenarioAction::Action(action) = action else { return false };
+    let Action::Api { call: Call { target: Target::Resource { resource, subresource, .. }, .. }, .. } = &**action else {
+        return false;
+    };
+    *subresource == *"proxy" && *resource != NODES
+}
+
 /// Returns what is done to each worker of a scenario before its kubelet starts.
-fn preparation(scenario: &Scenario) -> String {
-    if behaviour::is_told(scenario) { behaviour::script() } else { String::new() }
+fn preparation(scenario: &Scenario) -> Preparation {
+    Preparation { is_behaving: behaviour::is_told(scenario), is_sized: sizes::is_told(scenario) }
 }
 
 /// Returns why a line cannot hold on a kind node: it expects a value that is different there.

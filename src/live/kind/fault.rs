@@ -94,7 +94,10 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         }
         MachineAction::AnnounceShutdown => Ok(FaultPlan::make(NodeFault::ShutdownAnnounced, exec(&announce(true)))),
         MachineAction::CancelShutdown => heal(NodeFault::ShutdownAnnounced),
-        MachineAction::Fill(_) => Err("a container shares disk, memory and process ids with its host".to_owned()),
+        // The files are the worker's own, and go with it.
+        MachineAction::Fill(fills) => {
+            Ok(FaultPlan { makes: None, ends: Vec::new(), ops: exec(&super::sizes::filling(fills)) })
+        }
         MachineAction::ManifestWrite { .. } | MachineAction::ManifestRemove { .. } => {
             Err("what a scenario leaves in the folder of static Pods cannot be healed for certain".to_owned())
         }

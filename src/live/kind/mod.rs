@@ -12,6 +12,7 @@ mod inspection;
 mod mask;
 mod programs;
 mod settings;
+mod sizes;
 mod worker;
 
 pub use backend::KindBackend;

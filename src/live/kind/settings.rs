@@ -57,6 +57,14 @@ impl KubeletSettings {
         Ok(Self { config, flags: Vec::new() })
     }
 
+    /// Takes away what kind sets because its nodes share the disk of their host: the thresholds and the collection of
+    /// images are then those of every kubelet.
+    pub(crate) fn watch_the_disk(&mut self) {
+        for field in ["evictionHard", "imageGCHighThresholdPercent"] {
+            self.config.remove(field);
+        }
+    }
+
     /// Reads the settings of a node, as [`READING_SCRIPT`] prints them.
     ///
     /// # Errors
