@@ -140,8 +140,12 @@ fn alone(scenario: &Scenario) -> Option<IsolationReason> {
     let seen = scenario.expectations().filter_map(|line| looks_at_lists(&line.fact).then_some(IsolationReason::Lists));
     let flags = (!scenario.cluster.flags.is_empty()).then_some(IsolationReason::Flags);
     let bystanders = (scenario.cluster.bystanders != Bystanders::Bystander).then_some(IsolationReason::AllNodes);
-    let found: Vec<IsolationReason> =
-        given.chain(scenario.actions().filter_map(|action| of_action(action, &made))).chain(seen).chain(flags).chain(bystanders).collect();
+    let found: Vec<IsolationReason> = given
+        .chain(scenario.actions().filter_map(|action| of_action(action, &made)))
+        .chain(seen)
+        .chain(flags)
+        .chain(bystanders)
+        .collect();
     // A reason for which a cluster without other Nodes is not enough comes first.
     found.iter().find(|why| !why.can_be_emptied_for()).or(found.first()).copied()
 }
@@ -184,7 +188,9 @@ fn of_call(identity: &Identity, call: &Call, made: &Made<'_>) -> Option<Isolatio
     let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
     match (call.verb, &call.body) {
         (Verb::Create, Body::Json(object)) => of_object(resource, object),
-        (Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection, _) if is_of_system(resource, namespace) => {
+        (Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection, _)
+            if is_of_system(resource, namespace) =>
+        {
             let is_own = made.contains(&(resource, name.as_str()));
             (!is_own).then_some(IsolationReason::SystemObjects)
         }

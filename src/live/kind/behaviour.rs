@@ -51,7 +51,8 @@ pub(super) fn obstacle(scenario: &Scenario) -> Option<String> {
             let what = name.split_once('.').map_or(*name, |(_, what)| what);
             return Some(format!("containers of a kind node cannot be told {what}"));
         }
-        let of_init = |name: &&str| inits(object).iter().any(|own| name.split_once('.').is_some_and(|(of, _)| of == *own));
+        let of_init =
+            |name: &&str| inits(object).iter().any(|own| name.split_once('.').is_some_and(|(of, _)| of == *own));
         let init = said(object).into_iter().find(of_init);
         init.map(|_| "init containers of a kind node cannot be told how to behave".to_owned())
     })

@@ -53,7 +53,14 @@ impl DockerEffects {
     /// Prepares a scenario on a cluster; it lasts no longer than `patience`.
     pub(crate) async fn on(cluster: Arc<KindCluster>, patience: Duration) -> Result<Self, String> {
         let docker = Docker::connect().await.map_err(|error| error.to_string())?;
-        Ok(Self { docker, cluster, machines: BTreeMap::new(), patience, made: Vec::new(), preparation: Preparation::default() })
+        Ok(Self {
+            docker,
+            cluster,
+            machines: BTreeMap::new(),
+            patience,
+            made: Vec::new(),
+            preparation: Preparation::default(),
+        })
     }
 
     /// Has each worker prepared that is added.

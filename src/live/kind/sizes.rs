@@ -96,7 +96,11 @@ pub(super) fn is_told(scenario: &Scenario) -> bool {
         _ => false,
     });
     let has_own = |spec: &MachineSpec| has_own(&spec.hardware);
-    fills || scenario.given.iter().any(|given| matches!(&given.setup, Setup::ReadyNodes(specs) if specs.iter().any(has_own)))
+    fills
+        || scenario
+            .given
+            .iter()
+            .any(|given| matches!(&given.setup, Setup::ReadyNodes(specs) if specs.iter().any(has_own)))
 }
 
 fn has_own(hardware: &Hardware) -> bool {
@@ -204,9 +208,6 @@ mod tests {
     #[test]
     fn what_is_left_is_an_amount_or_a_share() {
         let fills = [(Resource::Disk, Free::Share(0.149)), (Resource::Inodes, Free::Amount(299))];
-        assert_eq!(
-            filling(&fills),
-            "sh /etc/nodeproof-fill.sh disk 0.149x && sh /etc/nodeproof-fill.sh inodes 299"
-        );
+        assert_eq!(filling(&fills), "sh /etc/nodeproof-fill.sh disk 0.149x && sh /etc/nodeproof-fill.sh inodes 299");
     }
 }

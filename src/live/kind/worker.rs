@@ -199,7 +199,13 @@ fn settings(
 }
 
 /// Returns the script that writes what kubeadm would write, and starts the kubelet.
-fn joining_script(common: &Common, settings: &KubeletSettings, spec: &MachineSpec, token: &str, preparation: &str) -> String {
+fn joining_script(
+    common: &Common,
+    settings: &KubeletSettings,
+    spec: &MachineSpec,
+    token: &str,
+    preparation: &str,
+) -> String {
     let mut script = format!(
         "set -e; {PAUSE_SCRIPT}; {preparation}mkdir -p /etc/kubernetes/pki /etc/kubernetes/manifests; \
          printf %s {} > /etc/kubernetes/pki/ca.crt; printf %s {} > {BOOTSTRAP}; ",
