@@ -204,7 +204,8 @@ async fn unless_broken<T>(environment: &dyn Environment, work: impl Future<Outpu
     }
 }
 
-/// Returns the object of the whole cluster that a request has created, Nodes aside; a review has no uid and is not kept.
+/// Returns the object of the whole cluster that a request has created, Nodes aside. A review has no uid: it is
+/// not kept.
 fn made_by(call: &Call, answer: &AnswerSeen) -> Option<(Resource, Text)> {
     let Target::Resource { resource, .. } = &call.target else { return None };
     let is_kept = call.verb == Verb::Create && is_success(answer) && !is_namespaced(resource) && *resource != NODES;

@@ -1,4 +1,5 @@
-//! How the containers of a scenario behave on a kind node: how long they take to stop, with which code, when they crash.
+//! How the containers of a scenario behave on a kind node: how long they take to stop, with which code they end, when
+//! they crash.
 //!
 //! Mirrors `core/src/components/host/behaviour.rs` by the means of a node: containerd hands the annotations of a Pod to
 //! the program that runs containers, and a program of ours in its place lets a container that has some run a shell of
@@ -29,7 +30,8 @@ sleep infinity & wait $!
 /// Source: containerd pkg/cri/annotations/annotations.go (v1.6), `ContainerName`.
 const EDIT: &str = r#"
 def seconds: if . == null then "" elif . == "never" then . else
-  [scan("([0-9.]+)(h|ms|m|s)") | (.[0] | tonumber) * {"h": 3600, "m": 60, "s": 1, "ms": 0.001}[.[1]]] | add | tostring end;
+  [scan("([0-9.]+)(h|ms|m|s)") | (.[0] | tonumber) * {"h": 3600, "m": 60, "s": 1, "ms": 0.001}[.[1]]] |
+  add | tostring end;
 .annotations as $all | ($all["io.kubernetes.cri.container-name"] // "") as $name |
 def told($what): $all["nodeproof.dev/\($name).\($what)"];
 if $name == "" or ([told("stops-after", "exit-code", "crashes-after") | values] == []) then . else
@@ -72,7 +74,7 @@ pub(super) fn script() -> String {
          done\n\
          own=$bundle/config.json\n\
          if [ -n \"$bundle\" ] && grep -q '\"{BEHAVIOUR_PREFIX}' \"$own\" 2>/dev/null; then\n\
-           folders=$(for folder in /bin /lib /lib64 /usr; do [ -e $folder ] && printf '%s\\n' $folder; done | paste -sd ' ')\n\
+           folders=$(ls -d /bin /lib /lib64 /usr 2>/dev/null | paste -sd ' ')\n\
            new=$(jq -c --arg process {} --arg folders \"$folders\" {} \"$own\") && printf '%s\\n' \"$new\" > \"$own\"\n\
          fi\n\
          exec runc \"$@\"\n",

@@ -323,9 +323,10 @@ mod tests {
             plan(&json!({"action": "change", "clockSkew": "3s"})).unwrap_err(),
             "a container has the parts and the clock of its host"
         );
+        let filled = plan(&json!({"action": "use-pids"})).unwrap();
         assert_eq!(
-            plan(&json!({"action": "use-pids"})).unwrap_err(),
-            "a container shares disk, memory and process ids with its host"
+            (filled.makes, commands(&filled)),
+            (None, vec!["docker exec w sh -c 'sh /etc/nodeproof-fill.sh pids 0'".to_owned()])
         );
     }
 

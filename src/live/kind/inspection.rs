@@ -1,8 +1,8 @@
 //! Reads the state of a kind node from its tools: its kubelet's process, its containers, its locks on a shutdown.
 //!
 //! Mirrors the fields of `GET machines/NAME` that expectations use: `state`, `processes`, `containers`, `logind`.
-//! Inputs: the output of systemd and of containerd's `ctr`. Outputs: JSON of the core; the error message of a kubelet that refuses
-//! to start. Pure; callers run the scripts.
+//! Inputs: the output of systemd and of containerd's `ctr`. Outputs: JSON of the core; the error message of a kubelet
+//! that refuses to start. Pure; callers run the scripts.
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;

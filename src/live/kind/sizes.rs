@@ -23,8 +23,8 @@ const INODES: i64 = 24_000;
 /// Mounts the files. Both containerd and the kubelet wait for it: who is first does it.
 ///
 /// Source: pkg/kubelet/stats/pidlimit/pidlimit_linux.go (v1.34), `Stats`; github.com/google/cadvisor
-/// machine/machine.go, `GetMachineMemoryCapacity`; github.com/opencontainers/cgroups fs/memory.go and fs2/memory.go. The
-/// option `minixdf` has the file system count its own tables as used and not as absent.
+/// machine/machine.go, `GetMachineMemoryCapacity`; github.com/opencontainers/cgroups fs/memory.go and fs2/memory.go.
+/// The option `minixdf` has the file system count its own tables as used and not as absent.
 const BOOT_SCRIPT: &str = r#"exec 9> /run/nodeproof-sizes.lock; flock 9
 [ -e /run/nodeproof/sized ] && exit 0
 set -e
@@ -37,7 +37,8 @@ for group in /sys/fs/cgroup/memory /sys/fs/cgroup; do
   for file in memory.usage_in_bytes memory.current; do
     if [ -e $group/$file ]; then printf '%-20d\n' 0 | over $group/$file; fi
   done
-  if [ -e $group/memory.stat ]; then sed 's/inactive_file .*/inactive_file 0/' $group/memory.stat | over $group/memory.stat; fi
+  stat=$group/memory.stat
+  if [ -e $stat ]; then sed 's/inactive_file .*/inactive_file 0/' $stat | over $stat; fi
 done
 disk=/var/lib/nodeproof/disk; snapshots=/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs
 if [ ! -e $disk.img ]; then
@@ -76,7 +77,8 @@ disk)
   left=$(left $2 $(stat -f -c '%b %S' $disk | awk '{printf "%.0f", $1 * $2}')); touch $disk/fill
   for try in 1 2 3 4 5; do
     has=$(stat -c %s $disk/fill); wants=$((has + $(bytes) - left)); [ $wants -gt 0 ] || wants=0
-    if [ $wants -lt $has ]; then truncate -s $wants $disk/fill; else fallocate -l $wants $disk/fill 2>/dev/null || true; fi
+    if [ $wants -lt $has ]; then truncate -s $wants $disk/fill; continue; fi
+    fallocate -l $wants $disk/fill 2>/dev/null || true
   done;;
 inodes)
   more=$(($(stat -f -c %d $disk) - $(left $2 $(stat -f -c %c $disk)))); cd $disk/inodes
@@ -152,7 +154,8 @@ pub(super) fn script(hardware: &Hardware) -> String {
     format!(
         "printf %s {} > {BOOT}; printf %s {} > {FILL}; for unit in containerd kubelet; do \
          mkdir -p /etc/systemd/system/$unit.service.d; \
-         printf '[Service]\\nExecStartPre=/bin/sh {BOOT}\\n' > /etc/systemd/system/$unit.service.d/70-nodeproof.conf; done; \
+         printf '[Service]\\nExecStartPre=/bin/sh {BOOT}\\n' > \
+         /etc/systemd/system/$unit.service.d/70-nodeproof.conf; done; \
          systemctl daemon-reload; systemctl restart containerd; ",
         quoted(&boot),
         quoted(FILL_SCRIPT)
@@ -190,16 +193,20 @@ mod tests {
 
     #[test]
     fn a_node_has_exactly_the_sizes_of_its_machine() {
-        let spec = machine(&json!({"memory": "4Gi", "ephemeral-storage": "10Gi", "inodes": 6000, "pids": 10000}));
+        let spec = machine(&json!({
+            "capacity": {"memory": "4Gi", "ephemeral-storage": "10Gi"}, "inodes": 6000, "pids": 10000}));
         let script = script(&spec.hardware);
         let wanted = "memory=4194304; pids=10000; size=10737418240; inodes=6000; groups='\\''-g 6992'\\''";
         assert!(script.contains(wanted), "{script}");
         for (hardware, why) in [
             (json!({}), None),
-            (json!({"memory": "64Mi"}), None),
-            (json!({"memory": "1000"}), Some("the kernel tells memory in units of 1024 bytes")),
+            (json!({"capacity": {"memory": "64Mi"}}), None),
+            (json!({"capacity": {"memory": "1000"}}), Some("the kernel tells memory in units of 1024 bytes")),
             (json!({"inodes": 6001}), Some("a file system cannot have exactly 6001 inodes")),
-            (json!({"ephemeral-storage": "10000000000"}), Some("a file system has whole blocks of 4096 bytes")),
+            (
+                json!({"capacity": {"ephemeral-storage": "10000000000"}}),
+                Some("a file system has whole blocks of 4096 bytes"),
+            ),
         ] {
             assert_eq!(obstacle(&machine(&hardware).hardware).as_deref(), why, "{hardware}");
         }
