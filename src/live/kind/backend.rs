@@ -90,7 +90,7 @@ impl LiveBackend for KindBackend {
 
     fn announcement(&self) -> Option<String> {
         let clusters = [&self.cluster].into_iter().chain(&self.others);
-        Some(clusters.map(|cluster| cluster.target.to_string()).collect::<Vec<_>>().join("\ncontext "))
+        Some(clusters.map(|cluster| cluster.target.to_string()).collect::<Vec<_>>().join("\n"))
     }
 
     fn concurrency(&self) -> NonZeroUsize {
