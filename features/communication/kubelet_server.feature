@@ -24,7 +24,7 @@ Feature: The API server reaches kubelets, and a kubelet lets in whom it may
       When the user sends GET /api/v1/namespaces/default/pods/web/log?container=none
       Then the request is refused with 400 container none is not valid for pod web
       When the user sends GET /api/v1/namespaces/default/pods/two/log
-      Then the request is refused with 400 a container name must be specified for pod two, choose one of: [a b] or one of the init containers: [first]
+      Then the request is refused with 400 a container name must be specified for pod two, choose one of: [first a b]
       When the user sends GET /api/v1/namespaces/default/pods/none/log
       Then the request is refused with 404 pods "none" not found
 
@@ -111,7 +111,7 @@ Feature: The API server reaches kubelets, and a kubelet lets in whom it may
       And a Pod "web" on Node "worker-1"
       When the user deletes Node "worker-1"
       And the user sends GET /api/v1/namespaces/default/pods/web/log
-      Then the request is refused with 404 nodes "worker-1" not found
+      Then the request is refused with 404 pods "worker-1" not found
       And container "main" of Pod "web" keeps running on machine "worker-1" for 10s
 
   @req:COM-09

@@ -19,7 +19,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         spec:
           nodeName: worker-1
           tolerations: <tolerations>
-          containers: [{name: main, image: pause, resources: <resources>}]
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: <resources>}]
         """
       Then Event Evicted about Pod "late", message "The node had condition: [<condition>]. ", within 1s
       And Pod "late" field status.phase is "Failed" within 1s
@@ -60,7 +60,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
           nodeName: worker-1
           priorityClassName: <class>
           tolerations: <tolerations>
-          containers: [{name: main, image: pause, resources: <resources>}]
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: <resources>}]
         """
       Then Pod "late" has condition Ready=True within 2s
       And no Event Evicted about Pod "late", for 1s
@@ -68,7 +68,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
       Examples:
         | condition      | which                    | verb        | class                | tolerations                                                                       | resources                        |
         | MemoryPressure | with a request           | fill-memory | usual                | []                                                                                | {requests: {cpu: 1m}}            |
-        | MemoryPressure | with limits              | fill-memory | usual                | []                                                                                | {limits: {memory: 1Mi, cpu: 1m}} |
+        | MemoryPressure | with limits              | fill-memory | usual                | []                                                                                | {limits: {memory: 1Gi, cpu: 1}}  |
         | MemoryPressure | that tolerates it        | fill-memory | usual                | [{key: node.kubernetes.io/memory-pressure, operator: Exists, effect: NoSchedule}] | {}                               |
         | MemoryPressure | that tolerates all       | fill-memory | usual                | [{operator: Exists}]                                                              | {}                               |
         | MemoryPressure | that is critical         | fill-memory | system-node-critical | []                                                                                | {}                               |
@@ -88,9 +88,9 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         metadata: {name: late}
         spec:
           nodeName: worker-1
-          containers: [{name: main, image: pause, resources: {requests: {memory: 1Mi}}}]
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {memory: 1Mi}}}]
         """
-      Then Pod "late" field status.message is "Pod was rejected: The node had condition: [MemoryPressure DiskPressure]. " within 1s
+      Then Pod "late" field status.message is "Pod was rejected: The node had condition: [MemoryPressure DiskPressure]. " or "Pod was rejected: The node had condition: [DiskPressure MemoryPressure]. " within 1s
 
     Scenario: Pressure is told before what else is wrong with a pod
       Given a ready Node "worker-1"
@@ -103,7 +103,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         metadata: {name: late}
         spec:
           nodeName: worker-1
-          containers: [{name: main, image: pause, resources: {requests: {cpu: 1k}}}]
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1k}}}]
         """
       Then Pod "late" field status.reason is "Evicted" within 1s
 
@@ -121,7 +121,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         apiVersion: v1
         kind: Pod
         metadata: {name: late}
-        spec: {nodeName: worker-1, containers: [{name: main, image: pause}]}
+        spec: {nodeName: worker-1, containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
         """
       Then Pod "late" has condition Ready=True within 2s
       And Node "worker-1" has no taint "node.kubernetes.io/disk-pressure:NoSchedule" at once
@@ -140,7 +140,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         apiVersion: v1
         kind: Pod
         metadata: {name: racer}
-        spec: {containers: [{name: main, image: pause}]}
+        spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
         """
       Then Pod "racer" field spec.nodeName is "worker-1" within 1s
       And Event Scheduled about Pod "racer" within 1s
@@ -154,7 +154,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         apiVersion: v1
         kind: Pod
         metadata: {name: later}
-        spec: {containers: [{name: main, image: pause}]}
+        spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
         """
       Then Event FailedScheduling about Pod "later" within 1s
       And Pod "later" keeps field spec.nodeName absent for 60s
@@ -170,7 +170,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         apiVersion: v1
         kind: Pod
         metadata: {name: racer}
-        spec: {containers: [{name: main, image: pause}]}
+        spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
         """
       Then Pod "racer" field spec.nodeName is "worker-1" within 1s
       And Pod "racer" field status.reason is "Evicted" within 2s
@@ -187,7 +187,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         metadata:
           name: first
           annotations: {nodeproof.dev/main.uses.memory: 1Gi}
-        spec: {nodeName: worker-1, containers: [{name: main, image: pause}]}
+        spec: {nodeName: worker-1, containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
         """
       And a Pod "second" on Node "worker-1"
       And Pod "first" has condition Ready=True

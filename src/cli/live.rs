@@ -52,6 +52,9 @@ pub(super) struct LiveArgs {
     /// The configuration of the cluster to create; default: ci/cluster.yaml, one control plane and two workers
     #[arg(long, value_name = "FILE", requires = "create")]
     config: Option<PathBuf>,
+    /// How many kind clusters to create: scenarios that need one for themselves then run side by side; default: 1
+    #[arg(long, value_name = "N", requires = "create", conflicts_with = "own_workers")]
+    clusters: Option<std::num::NonZeroUsize>,
     /// Let the kind cluster's own workers stand in for a scenario's machines where they can, one scenario at a time
     #[arg(long)]
     own_workers: bool,
@@ -83,6 +86,7 @@ impl LiveArgs {
             config: self.config.clone(),
             state_dir: self.state_dir.clone(),
             own_workers: self.own_workers,
+            clusters: self.clusters,
         };
         #[cfg(not(feature = "live"))]
         let kind = drop(context);

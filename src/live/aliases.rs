@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use nodeproof_core::components::machine::{Credentials, KubeletSpec, MachineAction, MachineSpec};
-use nodeproof_core::network::{Body, Call, Endpoint, Fault, Identity, Match, NAMESPACES, NODES, Target};
+use nodeproof_core::network::{
+    Body, Call, DEFINITIONS, Endpoint, Fault, Identity, Match, NAMESPACES, NODES, Resource, Target, is_namespaced,
+};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::scenario::{Action, HandFedNode, Scenario, ScenarioAction, Setup, Subject, Task, bystanders};
 
@@ -56,6 +58,7 @@ impl Aliases {
             }
         }
         scenario.actions().for_each(|action| names.extend(names_of_action(action)));
+        names.extend(names_of_made(scenario));
         for line in scenario.expectations() {
             if let Subject::Object(of) = &line.fact.subject
                 && of.resource == NODES
@@ -257,16 +260,7 @@ impl Aliases {
     /// would mean something else with it.
     #[must_use]
     pub fn can_be_mapped(&self) -> bool {
-        const LONGEST: usize = 200;
-        let is_end = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
-        self.names.iter().all(|name| {
-            let fits =
-                |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-' || letter == '.';
-            name.len() <= LONGEST
-                && name.chars().all(fits)
-                && is_end(name.chars().next())
-                && is_end(name.chars().last())
-        })
+        self.names.iter().all(|name| is_free(name))
     }
 
     /// Maps a hand-fed Node to real names.
@@ -347,6 +341,14 @@ impl Aliases {
     }
 }
 
+/// Tells whether a name can have a suffix.
+fn is_free(name: &str) -> bool {
+    const LONGEST: usize = 200;
+    let is_end = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
+    let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-' || letter == '.';
+    name.len() <= LONGEST && name.chars().all(fits) && is_end(name.chars().next()) && is_end(name.chars().last())
+}
+
 /// Replaces a name where it stands alone, or where the name of something else begins with it, as that of an Event.
 fn replace_name(text: &str, name: &str, by: &str) -> String {
     let is_inner = |letter: char| letter.is_alphanumeric() || letter == '-';
@@ -379,6 +381,16 @@ fn names_of_node(node: &Json) -> Vec<String> {
     let labels = node.at(&["metadata", "labels"]);
     let parts = [node.at(&["metadata", "name"]), labels.get(ZONE), labels.get(REGION)];
     parts.into_iter().filter_map(Json::as_str).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// Returns the names of what a scenario makes for the whole cluster, but for names with a meaning: those of definitions
+/// and of what the system has.
+fn names_of_made(scenario: &Scenario) -> impl Iterator<Item = String> {
+    let is_own = |(resource, _): &(&Resource, &Json)| {
+        !is_namespaced(resource) && ![NODES, NAMESPACES, DEFINITIONS].contains(resource)
+    };
+    let name = |(_, object): (&Resource, &Json)| object.at(&["metadata", "name"]).as_str().map(str::to_owned);
+    scenario.objects_made().filter(is_own).filter_map(name).filter(|name| is_free(name) && !name.starts_with("system"))
 }
 
 fn names_of_action(action: &ScenarioAction) -> Vec<String> {

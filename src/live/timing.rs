@@ -150,6 +150,8 @@ pub(super) const BOOT_WAIT: Duration = Duration::from_secs(90);
 pub(super) const TOKEN_LIFE: Duration = Duration::from_mins(15);
 /// How long `kind create cluster` may take until its nodes are ready: 20 s alone, a minute among others.
 pub(super) const CREATE_WAIT: Duration = Duration::from_mins(5);
+/// The pause between two looks for a cluster that nobody uses.
+pub(super) const SHARE_PAUSE: Duration = Duration::from_millis(200);
 /// How much longer than its scenario a fault may last before the node heals itself.
 pub(super) const HEALING_MARGIN: Duration = Duration::from_mins(5);
 

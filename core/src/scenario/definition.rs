@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use super::{Action, Capabilities, Capability, DEFAULT_GRACE_PERIOD, Expectation, Fact, Position, Taint};
 use crate::components::controller::ControllerAction;
 use crate::components::machine::MachineSpec;
-use crate::network::{Call, Endpoint, Resource, Target};
+use crate::network::{Body, Call, Endpoint, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings, SettingsError};
 
@@ -280,6 +280,25 @@ impl Scenario {
             _ => None,
         });
         given.chain(self.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.actions))
+    }
+
+    /// Returns the objects that it makes, each with its resource, but for Pods that run already.
+    pub fn objects_made(&self) -> impl Iterator<Item = (&Resource, &Json)> {
+        let given = self.given.iter().filter_map(|given| match &given.setup {
+            Setup::Objects(objects) => Some(objects.iter().map(|(resource, object)| (resource, object))),
+            _ => None,
+        });
+        let created = self.actions().filter_map(|action| match action {
+            ScenarioAction::Action(action) => match &**action {
+                Action::Api { call, .. } => match (call.verb, &call.target, &call.body) {
+                    (Verb::Create, Target::Resource { resource, .. }, Body::Json(object)) => Some((resource, object)),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        });
+        given.flatten().chain(created)
     }
 
     /// Returns all facts of its lines: what they wait for, what they expect, and what bounds depend on.

@@ -4,12 +4,13 @@
 //! Inputs: a scenario, a backend, the settings of the run. Outputs: a [`ScenarioPlan`], and the reason if the backend
 //! cannot run it. Nothing is sent to a cluster.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nodeproof_core::network::{
-    Body, Call, Endpoint, Identity, NODE_LEASES, NODES, PODS, Resource, Target, Verb, is_namespaced,
+    Body, Call, Endpoint, Identity, NAMESPACES, NODE_LEASES, NODES, PODS, Resource, Target, Verb, is_namespaced,
 };
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
@@ -36,6 +37,8 @@ pub enum IsolationReason {
     SystemNamespace,
     /// It makes objects of the whole cluster.
     ClusterObjects,
+    /// It changes or deletes objects of the whole cluster that it has not made.
+    SystemObjects,
     /// Its names would mean something else with a suffix.
     OddNames,
     /// The backend gives every scenario one, for this reason.
@@ -43,11 +46,11 @@ pub enum IsolationReason {
 }
 
 impl IsolationReason {
-    /// Tells whether a cluster that was made for the run is enough: it has no other Nodes meanwhile, and names have
-    /// suffixes.
+    /// Tells whether a cluster that was made for the run is enough: it has no other Nodes meanwhile, names have
+    /// suffixes, and what a scenario makes is removed behind it.
     #[must_use]
     pub const fn can_be_emptied_for(self) -> bool {
-        matches!(self, Self::Flags | Self::AllNodes | Self::Scheduler | Self::Lists)
+        matches!(self, Self::Flags | Self::AllNodes | Self::Scheduler | Self::Lists | Self::ClusterObjects)
     }
 }
 
@@ -61,6 +64,7 @@ impl fmt::Display for IsolationReason {
             Self::Lists => "it looks at whole lists",
             Self::SystemNamespace => "it uses a namespace of the system",
             Self::ClusterObjects => "it makes objects of the whole cluster",
+            Self::SystemObjects => "it changes objects that every cluster has",
             Self::OddNames => "its names would mean something else with a suffix",
             Self::Asked(why) => why,
         })
@@ -125,7 +129,8 @@ impl ScenarioPlan {
 
 /// Returns why a scenario needs a control plane for itself.
 fn alone(scenario: &Scenario) -> Option<IsolationReason> {
-    let made = scenario.given.iter().flat_map(|given| match &given.setup {
+    let made: Made<'_> = scenario.objects_made().map(|(resource, object)| (resource, name_of(object))).collect();
+    let given = scenario.given.iter().flat_map(|given| match &given.setup {
         Setup::RunningPod { pod } => of_object(&PODS, pod).into_iter().collect(),
         Setup::Objects(objects) => {
             objects.iter().filter_map(|(resource, object)| of_object(resource, object)).collect()
@@ -135,8 +140,12 @@ fn alone(scenario: &Scenario) -> Option<IsolationReason> {
     let seen = scenario.expectations().filter_map(|line| looks_at_lists(&line.fact).then_some(IsolationReason::Lists));
     let flags = (!scenario.cluster.flags.is_empty()).then_some(IsolationReason::Flags);
     let bystanders = (scenario.cluster.bystanders != Bystanders::Bystander).then_some(IsolationReason::AllNodes);
-    let found: Vec<IsolationReason> =
-        made.chain(scenario.actions().filter_map(of_action)).chain(seen).chain(flags).chain(bystanders).collect();
+    let found: Vec<IsolationReason> = given
+        .chain(scenario.actions().filter_map(|action| of_action(action, &made)))
+        .chain(seen)
+        .chain(flags)
+        .chain(bystanders)
+        .collect();
     // A reason for which a cluster without other Nodes is not enough comes first.
     found.iter().find(|why| !why.can_be_emptied_for()).or(found.first()).copied()
 }
@@ -164,10 +173,10 @@ fn of_others(action: &ScenarioAction) -> Option<&'static str> {
     }
 }
 
-fn of_action(action: &ScenarioAction) -> Option<IsolationReason> {
+fn of_action(action: &ScenarioAction, made: &Made<'_>) -> Option<IsolationReason> {
     match action {
         ScenarioAction::Action(action) => match &**action {
-            Action::Api { identity, call } => of_call(identity, call),
+            Action::Api { identity, call } => of_call(identity, call, made),
             Action::Controller { .. } => Some(IsolationReason::Controllers),
             _ => None,
         },
@@ -175,10 +184,16 @@ fn of_action(action: &ScenarioAction) -> Option<IsolationReason> {
     }
 }
 
-fn of_call(identity: &Identity, call: &Call) -> Option<IsolationReason> {
-    let Target::Resource { resource, name, .. } = &call.target else { return None };
+fn of_call(identity: &Identity, call: &Call, made: &Made<'_>) -> Option<IsolationReason> {
+    let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
     match (call.verb, &call.body) {
         (Verb::Create, Body::Json(object)) => of_object(resource, object),
+        (Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection, _)
+            if is_of_system(resource, namespace) =>
+        {
+            let is_own = made.contains(&(resource, name.as_str()));
+            (!is_own).then_some(IsolationReason::SystemObjects)
+        }
         // Users other than administrators are refused most lists, and scenarios about that look only at the refusal.
         (Verb::List | Verb::Watch | Verb::DeleteCollection, _)
             if name.is_empty() && identity.groups.iter().any(|group| *group == *"system:masters") =>
@@ -187,6 +202,22 @@ fn of_call(identity: &Identity, call: &Call) -> Option<IsolationReason> {
         }
         _ => None,
     }
+}
+
+/// The resources and names of what a scenario makes.
+type Made<'a> = BTreeSet<(&'a Resource, &'a str)>;
+
+fn name_of(object: &Json) -> &str {
+    object.at(&["metadata", "name"]).as_str().unwrap_or_default()
+}
+
+/// Tells whether every cluster has objects of a resource, or what is in a namespace, that scenarios have not made. The
+/// names of Nodes and namespaces are a scenario's own.
+fn is_of_system(resource: &Resource, namespace: &str) -> bool {
+    if is_namespaced(resource) {
+        return namespace.starts_with("kube-") && namespace != NODE_LEASES;
+    }
+    *resource != NODES && *resource != NAMESPACES
 }
 
 fn of_object(resource: &Resource, object: &Json) -> Option<IsolationReason> {
@@ -201,7 +232,17 @@ fn of_object(resource: &Resource, object: &Json) -> Option<IsolationReason> {
     if resource.group == "apps" || resource.group == "batch" {
         return Some(IsolationReason::Scheduler);
     }
-    (!is_namespaced(resource) && *resource != NODES).then_some(IsolationReason::ClusterObjects)
+    let is_shared = is_namespaced(resource) || *resource == NODES || concerns_those_who_name_it(resource, object);
+    (!is_shared).then_some(IsolationReason::ClusterObjects)
+}
+
+/// Tells whether an object of the whole cluster concerns only objects that name it.
+fn concerns_those_who_name_it(resource: &Resource, object: &Json) -> bool {
+    match (resource.group.as_str(), resource.plural.as_str()) {
+        ("scheduling.k8s.io", "priorityclasses") => object.get("globalDefault").as_bool() != Some(true),
+        ("node.k8s.io", "runtimeclasses") => true,
+        _ => false,
+    }
 }
 
 /// Returns a suffix of `np` and four letters. No other scenario of this run has it, and one of another run hardly ever.
@@ -220,8 +261,6 @@ fn suffix() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use nodeproof_core::json;
 
     use super::*;
@@ -240,5 +279,25 @@ mod tests {
         assert!(of_object(&PODS, &json!({"spec": {"nodeName": "n"}})).is_none());
         assert!(of_object(&deployments, &json!({})).is_some());
         assert!(of_object(&NODES, &nodes).is_none());
+    }
+
+    #[test]
+    fn what_every_cluster_has_is_left_alone() {
+        let (bindings, classes) = (
+            Resource::of("rbac.authorization.k8s.io", "v1", "clusterrolebindings"),
+            Resource::of("scheduling.k8s.io", "v1", "priorityclasses"),
+        );
+        let own: Made<'_> = [(&classes, "batch")].into_iter().collect();
+        let why = |verb, resource: &Resource, namespace: &str, name: &str| {
+            of_call(&Identity::admin(), &Call::new(verb, resource.clone(), namespace, name.to_owned()), &own)
+        };
+        assert_eq!(why(Verb::Delete, &bindings, "", "cluster-admin"), Some(IsolationReason::SystemObjects));
+        assert_eq!(why(Verb::Patch, &PODS, "kube-system", "etcd"), Some(IsolationReason::SystemObjects));
+        assert_eq!(why(Verb::Delete, &classes, "", "batch"), None);
+        assert_eq!(why(Verb::Get, &bindings, "", "cluster-admin"), None);
+        assert_eq!(why(Verb::Delete, &NODES, "", "worker-1"), None);
+        assert_eq!(of_object(&classes, &json!({"value": 1})), None);
+        let default = json!({"value": 1, "globalDefault": true});
+        assert_eq!(of_object(&classes, &default), Some(IsolationReason::ClusterObjects));
     }
 }

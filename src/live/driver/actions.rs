@@ -4,7 +4,7 @@
 //! Input: a task with the names of the cluster. Output: the observation that it ends with, and the revisions that it
 //! has written. Invariant: no request is awaited on a cluster that is known to have broken down.
 
-use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource, Target, Verb};
+use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource, Target, Verb, is_namespaced};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{
@@ -88,6 +88,7 @@ impl Driver {
             return Performed::of(Observation::Refused(id, why));
         }
         let answer = self.answer(self.caller.send(identity, call)).await;
+        self.made.extend(made_by(call, &answer));
         let (mut written, mut writer) = (Vec::new(), None);
         if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
             let mut asked = Writer { user: identity.user.clone(), ..Writer::default() };
@@ -123,8 +124,12 @@ impl Driver {
     /// Notes what a request creates, and creates the namespace that it needs.
     async fn prepare(&mut self, call: &Call) -> Result<(), String> {
         let Target::Resource { resource, namespace, .. } = &call.target else { return Ok(()) };
-        if let (true, Body::Json(body)) = (*resource == NODES, &call.body) {
-            self.note_creation(resource, body.at(&["metadata", "name"]).as_str().unwrap_or_default())?;
+        if let (false, Body::Json(body)) = (is_namespaced(resource), &call.body) {
+            let name = body.at(&["metadata", "name"]).as_str().unwrap_or_default();
+            // A name without the suffix may be that of an object that is there already.
+            if self.aliases.has_made(&ObjectKey::cluster(name)) {
+                self.note_creation(resource, name)?;
+            }
         }
         self.make_real_namespace(&namespace.clone()).await
     }
@@ -183,7 +188,6 @@ impl Driver {
     }
 }
 
-/// Returns the object that a deletion has removed, if the answer says that nothing of it is left.
 /// Waits for what is under way on a cluster.
 ///
 /// # Errors
@@ -200,6 +204,17 @@ async fn unless_broken<T>(environment: &dyn Environment, work: impl Future<Outpu
     }
 }
 
+/// Returns the object of the whole cluster that a request has created, Nodes aside. A review has no uid: it is
+/// not kept.
+fn made_by(call: &Call, answer: &AnswerSeen) -> Option<(Resource, Text)> {
+    let Target::Resource { resource, .. } = &call.target else { return None };
+    let is_kept = call.verb == Verb::Create && is_success(answer) && !is_namespaced(resource) && *resource != NODES;
+    let metadata = answer.body.get("metadata");
+    let name = metadata.get("name").as_text().filter(|_| is_kept && !metadata.get("uid").is_null())?;
+    Some((resource.clone(), name.clone()))
+}
+
+/// Returns the object that a deletion has removed, if the answer says that nothing of it is left.
 fn removed_by(call: &Call, answer: &Json) -> Option<(Resource, ObjectKey, Text)> {
     let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
     let uid = answer.at(&["details", "uid"]).as_text().filter(|_| call.verb == Verb::Delete)?;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use nodeproof_core::components::machine::MachineSpec;
+use nodeproof_core::network::Resource;
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{
@@ -22,6 +23,7 @@ use nodeproof_core::scenario::{
 };
 
 use self::live_run::{DriverCommand, LiveRun};
+use self::removal::Left;
 use self::verdict::{Circumstances, Trouble, broken, conclude, undecided};
 use super::aliases::Aliases;
 use super::answers::{Measured, Probe, late_trouble};
@@ -90,6 +92,8 @@ struct Driver {
     heartbeat_tasks: HeartbeatTasks,
     /// Namespaces that were created for the scenario.
     namespaces: BTreeSet<Text>,
+    /// What the scenario has created for the whole cluster, Nodes aside.
+    made: Vec<(Resource, Text)>,
     /// By how much this program itself was woken too late, and when: the machine is too busy.
     lags: Measured,
     /// Measures meanwhile how long the API server takes to answer.
@@ -119,6 +123,7 @@ impl Driver {
             live,
             heartbeat_tasks: HeartbeatTasks::default(),
             namespaces: BTreeSet::new(),
+            made: Vec::new(),
             lags: Measured::new(),
             probe: Probe::begin(caller.clone(), clock),
             caller,
@@ -210,6 +215,7 @@ impl Driver {
             live,
             heartbeat_tasks,
             namespaces,
+            made,
             lags,
             probe,
         } = self;
@@ -226,7 +232,7 @@ impl Driver {
             (None, false) => None,
         };
         let is_in_order = environment.trouble().is_none();
-        let removed = removal::remove_what_is_left(&caller, &aliases, namespaces, is_in_order).await;
+        let removed = removal::remove_what_is_left(&caller, &aliases, Left { namespaces, made }, is_in_order).await;
         let removed = removed.and_then(|()| environment.note_removal());
         let timing_tolerance = environment.timing_tolerance();
         let left = environment.clean_up().await.and(removed).err();

@@ -9,32 +9,36 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nodeproof_core::components::machine::{BEHAVIOUR_PREFIX, MachineAction, MachineSpec};
-use nodeproof_core::network::{Body, Call, Endpoint, Fault, NODES, Resource, Target, Verb};
+use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::network::{Call, Endpoint, Fault, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
     Action, ActionId, Bystanders, Capabilities, Capability, Expectation, FaultEffect, FieldTest, Predicate, Scenario,
     ScenarioAction, Setup, Subject,
 };
 
+use super::behaviour;
 use super::cluster::{KindCluster, KindOptions, NoCluster, Share};
 use super::docker_effects::DockerEffects;
 use super::fault::{self, FaultPlan};
 use super::mask;
 use super::programs;
 use super::settings::KubeletSettings;
-use super::worker::obstacle;
+use super::sizes;
+use super::worker::{Preparation, obstacle};
 use crate::live::cleanup::docker::Docker;
 use crate::live::cleanup::node_fault::NodeFault;
-use crate::live::timing::{HEALING_MARGIN, KIND_LATENCY};
+use crate::live::timing::{HEALING_MARGIN, KIND_LATENCY, SHARE_PAUSE};
 use crate::live::{
     Access, Environment, EnvironmentFuture, FallibleFuture, IsolationReason, LiveBackend, ScenarioPlan, TimingTolerance,
 };
 
-/// A kind cluster that scenarios share.
+/// A kind cluster that scenarios share, and others for those that need one for themselves.
 #[derive(Debug)]
 pub struct KindBackend {
+    /// The one that scenarios share.
     cluster: Arc<KindCluster>,
+    others: Vec<Arc<KindCluster>>,
 }
 
 impl KindBackend {
@@ -43,8 +47,25 @@ impl KindBackend {
     /// # Errors
     /// Docker does not answer, or the cluster must not be touched; the text says why, and what would help.
     pub fn open(options: &KindOptions) -> Result<Self, NoCluster> {
-        let cluster = NoCluster::unless(KindCluster::open(options))?;
-        Ok(Self { cluster: Arc::new(cluster) })
+        let mut clusters = NoCluster::unless(KindCluster::open(options))?.into_iter().map(Arc::new);
+        let none = || NoCluster::Absent("no cluster was made".to_owned());
+        let cluster = clusters.next().ok_or_else(none)?;
+        Ok(Self { cluster, others: clusters.collect() })
+    }
+
+    /// Waits for a cluster, or for a share of one.
+    async fn cluster_for(&self, is_alone: bool) -> (Arc<KindCluster>, Share) {
+        if !is_alone || self.others.is_empty() {
+            return (Arc::clone(&self.cluster), self.cluster.share(is_alone).await);
+        }
+        loop {
+            for cluster in self.others.iter().chain([&self.cluster]) {
+                if let Some(share) = cluster.share_at_once() {
+                    return (Arc::clone(cluster), share);
+                }
+            }
+            tokio::time::sleep(SHARE_PAUSE).await;
+        }
     }
 }
 
@@ -68,7 +89,8 @@ impl LiveBackend for KindBackend {
     }
 
     fn announcement(&self) -> Option<String> {
-        Some(self.cluster.target.to_string())
+        let clusters = [&self.cluster].into_iter().chain(&self.others);
+        Some(clusters.map(|cluster| cluster.target.to_string()).collect::<Vec<_>>().join("\n"))
     }
 
     fn concurrency(&self) -> NonZeroUsize {
@@ -77,7 +99,8 @@ impl LiveBackend for KindBackend {
         if !self.cluster.stand_ins.is_empty() {
             return NonZeroUsize::MIN;
         }
-        std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).saturating_mul(PER_CORE)
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        cores.saturating_mul(PER_CORE).saturating_add(self.others.len())
     }
 
     fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
@@ -103,11 +126,12 @@ impl LiveBackend for KindBackend {
         Box::pin(async move {
             let length = crate::live::expected_length(&plan.scenario);
             let patience = Duration::try_from(length).unwrap_or_default() + HEALING_MARGIN;
-            let share = self.cluster.share(plan.alone.is_some()).await;
-            let docker_effects = DockerEffects::on(Arc::clone(&self.cluster), patience).await?;
+            let (cluster, share) = self.cluster_for(plan.alone.is_some()).await;
+            let access = cluster.access.clone();
+            let docker_effects = DockerEffects::on(cluster, patience).await?;
+            let docker_effects = docker_effects.preparing(preparation(&plan.scenario));
             docker_effects.run_with(&plan.scenario.cluster.flags).await?;
             let timing_tolerance = TimingTolerance::of(KIND_LATENCY, &plan.settings);
-            let access = self.cluster.access.clone();
             Ok(Box::new(KindEnvironment {
                 docker_effects,
                 access,
@@ -134,7 +158,9 @@ fn capabilities() -> Capabilities {
 /// leave no trace after healing. A Node that others write to is changed afterwards, and a worker of the cluster boots
 /// with the same boot id as before.
 fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
-    let ready = scenario.given.iter().flat_map(|given| match &given.setup {
+    // A worker is prepared when it is made.
+    let is_any = !behaviour::is_told(scenario) && !sizes::is_told(scenario);
+    let ready = scenario.given.iter().filter(move |_| is_any).flat_map(|given| match &given.setup {
         Setup::ReadyNodes(specs) => specs.as_slice(),
         _ => &[],
     });
@@ -195,8 +221,11 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     if let Some(why) = programs::obstacle(&plan.scenario.cluster.flags) {
         return Some(why);
     }
-    if has_behaviour(&plan.scenario) {
-        return Some(fault::BEHAVIOUR.to_owned());
+    if let Some(why) = behaviour::obstacle(&plan.scenario) {
+        return Some(why);
+    }
+    if plan.scenario.actions().any(proxies_to_pods) {
+        return Some("containers of a kind node serve nothing".to_owned());
     }
     // The reasons of the mask do not apply to a cluster with other flags.
     let lines = plan.scenario.expectations();
@@ -217,28 +246,28 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     })
 }
 
-/// Tells whether a Pod of a scenario has annotations about how its containers behave.
-fn has_behaviour(scenario: &Scenario) -> bool {
-    let says =
-        |pod: &Json| pod.at(&["metadata", "annotations"]).fields().any(|(name, _)| name.starts_with(BEHAVIOUR_PREFIX));
-    let is_given = scenario.given.iter().any(|given| match &given.setup {
-        Setup::RunningPod { pod } => says(pod),
-        Setup::Objects(objects) => objects.iter().any(|(_, object)| says(object)),
-        _ => false,
-    });
-    is_given
-        || scenario.actions().any(|action| match action {
-            ScenarioAction::Action(action) => {
-                matches!(&**action, Action::Api { call: Call { body: Body::Json(body), .. }, .. } if says(body))
-            }
-            _ => false,
-        })
+fn proxies_to_pods(action: &ScenarioAction) -> bool {
+    let ScenarioAction::Action(action) = action else { return false };
+    let Action::Api { call: Call { target: Target::Resource { resource, subresource, .. }, .. }, .. } = &**action
+    else {
+        return false;
+    };
+    *subresource == *"proxy" && *resource != NODES
+}
+
+/// Returns what is done to each worker of a scenario before its kubelet starts.
+fn preparation(scenario: &Scenario) -> Preparation {
+    Preparation { is_behaving: behaviour::is_told(scenario), is_sized: sizes::is_told(scenario) }
 }
 
 /// Returns why a line cannot hold on a kind node: it expects a value that is different there.
 fn of_line(line: &Expectation) -> Option<String> {
     if let (Subject::Machine(_), Predicate::Field { path, .. }) = (&line.fact.subject, &line.fact.predicate) {
-        return Some(format!("{path}: a container shows its processes, not what a machine has beside them"));
+        let path = path.to_string();
+        // What is announced by a signal alone is no property of logind.
+        let is_seen = path.starts_with("logind.") && path != "logind.preparingForShutdown";
+        return (!is_seen)
+            .then(|| format!("{path}: a container shows its processes, not what a machine has beside them"));
     }
     let (Subject::Object(of), Predicate::Field { path, test }) = (&line.fact.subject, &line.fact.predicate) else {
         return None;

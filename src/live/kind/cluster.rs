@@ -5,11 +5,13 @@
 //! cluster of that name; a cluster that a run has created is removed by that run, and no other is.
 
 use std::fs::DirBuilder;
+use std::num::NonZeroUsize;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
+use futures::future::try_join_all;
 use jiff::Timestamp;
 use nodeproof_core::objects::Text;
 use serde_json::Value;
@@ -48,6 +50,8 @@ pub struct KindOptions {
     /// Whether the cluster's own workers stand in for a scenario's machines where they can. Default false: other
     /// workloads may run on them.
     pub own_workers: bool,
+    /// How many clusters are created. Default one.
+    pub clusters: Option<NonZeroUsize>,
 }
 
 /// Why a run has no kind cluster.
@@ -115,16 +119,21 @@ struct Created {
 }
 
 impl KindCluster {
-    /// Attaches to a cluster or creates one.
+    /// Attaches to a cluster or creates as many as are asked for.
     ///
     /// # Errors
     /// There is none, or it must not be touched; the text says why, and what would help.
-    pub(crate) async fn open(options: &KindOptions) -> Result<Self, NoCluster> {
+    pub(crate) async fn open(options: &KindOptions) -> Result<Vec<Self>, NoCluster> {
         let state = state_dir(options.state_dir.as_deref()).map_err(NoCluster::Refused)?;
         let run = run_id();
         match &options.context {
-            _ if options.create => Self::create(options, &state, &run).await,
-            Some(context) => Self::attach(options, context, &state, &run).await,
+            _ if options.create => {
+                let runs: Vec<String> = (1..=options.clusters.map_or(1, NonZeroUsize::get))
+                    .map(|number| if number == 1 { run.clone() } else { format!("{run}-{number}") })
+                    .collect();
+                try_join_all(runs.iter().map(|run| Self::create(options, &state, run))).await
+            }
+            Some(context) => Self::attach(options, context, &state, &run).await.map(|own| vec![own]),
             None => Err(match Docker::trouble() {
                 Some(why) => NoCluster::Absent(why),
                 None => NoCluster::Refused(
@@ -285,6 +294,11 @@ impl KindCluster {
     /// Tells whether there are no Nodes but those of scenarios.
     pub(crate) const fn is_emptied(&self) -> bool {
         self.is_emptied
+    }
+
+    /// Returns the whole cluster if nobody uses it.
+    pub(crate) fn share_at_once(&self) -> Option<Share> {
+        Arc::clone(&self.shares).try_write_owned().ok().map(Share::Whole)
     }
 
     /// Waits until the cluster is available: whole, or shared with others.

@@ -17,7 +17,7 @@ use super::cluster::{KindCluster, now};
 use super::fault::{self, FaultPlan};
 use super::inspection;
 use super::settings::{self, KubeletSettings};
-use super::worker::{Worker, obstacle};
+use super::worker::{Preparation, Worker, obstacle};
 use crate::live::backend::NoEnvironment;
 use crate::live::cleanup::clean::undo;
 use crate::live::cleanup::docker::{Docker, DockerError};
@@ -36,6 +36,8 @@ pub(crate) struct DockerEffects {
     patience: Duration,
     /// The journal's numbers of Nodes without a machine and of namespaces.
     made: Vec<u32>,
+    /// What is done to each worker before its kubelet starts.
+    preparation: Preparation,
 }
 
 /// A machine of a scenario.
@@ -51,7 +53,19 @@ impl DockerEffects {
     /// Prepares a scenario on a cluster; it lasts no longer than `patience`.
     pub(crate) async fn on(cluster: Arc<KindCluster>, patience: Duration) -> Result<Self, String> {
         let docker = Docker::connect().await.map_err(|error| error.to_string())?;
-        Ok(Self { docker, cluster, machines: BTreeMap::new(), patience, made: Vec::new() })
+        Ok(Self {
+            docker,
+            cluster,
+            machines: BTreeMap::new(),
+            patience,
+            made: Vec::new(),
+            preparation: Preparation::default(),
+        })
+    }
+
+    /// Has each worker prepared that is added.
+    pub(crate) fn preparing(self, preparation: Preparation) -> Self {
+        Self { preparation, ..self }
     }
 
     /// Runs the control plane with the flags of the scenario.
@@ -84,7 +98,7 @@ impl DockerEffects {
         let token = self.cluster.token(&self.docker).await.map_err(text)?;
         let change = UndoableChange { what, container: Some(name.clone()), node_fault: None, undo, until: None };
         let change = self.cluster.record_change(change)?;
-        match Worker::start(&self.docker, common, spec, &token).await {
+        match Worker::start(&self.docker, common, spec, &token, self.preparation).await {
             Ok(worker) => {
                 let settings = worker.settings.clone();
                 self.machines.insert(name.clone(), KindMachine { added: Some((worker, change)), settings, node });

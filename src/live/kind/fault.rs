@@ -94,7 +94,10 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         }
         MachineAction::AnnounceShutdown => Ok(FaultPlan::make(NodeFault::ShutdownAnnounced, exec(&announce(true)))),
         MachineAction::CancelShutdown => heal(NodeFault::ShutdownAnnounced),
-        MachineAction::Fill(_) => Err("a container shares disk, memory and process ids with its host".to_owned()),
+        // The files are the worker's own, and go with it.
+        MachineAction::Fill(fills) => {
+            Ok(FaultPlan { makes: None, ends: Vec::new(), ops: exec(&super::sizes::filling(fills)) })
+        }
         MachineAction::ManifestWrite { .. } | MachineAction::ManifestRemove { .. } => {
             Err("what a scenario leaves in the folder of static Pods cannot be healed for certain".to_owned())
         }
@@ -320,9 +323,10 @@ mod tests {
             plan(&json!({"action": "change", "clockSkew": "3s"})).unwrap_err(),
             "a container has the parts and the clock of its host"
         );
+        let filled = plan(&json!({"action": "use-pids"})).unwrap();
         assert_eq!(
-            plan(&json!({"action": "use-pids"})).unwrap_err(),
-            "a container shares disk, memory and process ids with its host"
+            (filled.makes, commands(&filled)),
+            (None, vec!["docker exec w sh -c 'sh /etc/nodeproof-fill.sh pids 0'".to_owned()])
         );
     }
 

@@ -1,17 +1,31 @@
-//! Reads the state of a kind node from its tools: its kubelet's process and its containers.
+//! Reads the state of a kind node from its tools: its kubelet's process, its containers, its locks on a shutdown.
 //!
-//! Mirrors the fields of `GET machines/NAME` that expectations use: `state`, `processes`, `containers`. Inputs: the
-//! output of systemd and of containerd's `ctr`. Outputs: JSON of the core; the error message of a kubelet that refuses
-//! to start. Pure; callers run the scripts.
+//! Mirrors the fields of `GET machines/NAME` that expectations use: `state`, `processes`, `containers`, `logind`.
+//! Inputs: the output of systemd and of containerd's `ctr`. Outputs: JSON of the core; the error message of a kubelet
+//! that refuses to start. Pure; callers run the scripts.
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 
-/// Prints the kubelet's state, and a line for each container: its namespace, pod, name, state.
+/// Prints the kubelet's state, what logind shows once somebody had a lock, and a line for each container: its
+/// namespace, pod, name, state.
+///
+/// Source: org.freedesktop.login1(5), `ListInhibitors`, `InhibitDelayMaxUSec`;
+/// pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `localStorageStateFile`, `kubeletLogindConf`.
 pub(crate) const SCRIPT: &str = concat!(
     r#"
 echo "kubelet $(systemctl is-active kubelet)"
 echo "runtime $(systemctl is-active containerd)"
+if [ -d /run/systemd/inhibit ]; then
+  manager="org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager"
+  text() { if [ -e "$1" ]; then jq -Rs . < "$1"; else echo null; fi; }
+  { busctl -j call $manager ListInhibitors; busctl -j get-property $manager InhibitDelayMaxUSec
+    text /etc/systemd/logind.conf.d/99-kubelet.conf; text /var/lib/kubelet/graceful_node_shutdown_state; } |
+    jq -rsc '"logind " + ({
+      inhibitors: [.[0].data[0][] | {what: .[0], who: .[1], why: .[2], mode: .[3]} | select(.who == "kubelet")],
+      inhibitDelayMax: "\(.[1].data / 1000000)s", dropIn: .[2],
+      gracefulNodeShutdownState: (.[3] // "null" | fromjson)} | with_entries(select(.value != null)) | tojson)'
+fi
 systemctl is-active -q containerd || exit 0
 tasks=$(ctr -n k8s.io tasks ls 2>/dev/null | awk 'NR > 1 {print $1 "=" $3}')
 for id in $(ctr -n k8s.io containers ls -q 2>/dev/null); do
@@ -66,6 +80,11 @@ pub(crate) fn read(name: &str, node: &str, state: &str, output: &str) -> Json {
         "processes": {"kubelet": {"running": unit("kubelet")}, "containerRuntime": {"running": unit("runtime")}},
     });
     shown.set(&["containers"], containers);
+    if let Some(logind) =
+        output.lines().find_map(|line| line.strip_prefix("logind ")).and_then(|text| Json::parse(text).ok())
+    {
+        shown.set(&["logind"], logind);
+    }
     shown
 }
 
@@ -97,6 +116,8 @@ mod tests {
         assert_eq!(shown.at(&["processes", "containerRuntime", "running"]).as_bool(), Some(false));
         let container = json!({"namespace": "default", "pod": "p", "container": "main", "state": "running"});
         assert_eq!(shown.get("containers").items(), [container]);
+        let shown = read("w", "n", "running", "logind {\"inhibitors\":[],\"inhibitDelayMax\":\"30s\"}\n");
+        assert_eq!(shown.get("logind"), &json!({"inhibitors": [], "inhibitDelayMax": "30s"}));
         assert_eq!(read("w", "n", "exited", "").get("state").as_str(), Some("off"));
     }
 

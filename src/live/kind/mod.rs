@@ -4,6 +4,7 @@
 //! journal has it before it is done, and others can heal it later (`live::cleanup`).
 
 mod backend;
+mod behaviour;
 mod cluster;
 mod docker_effects;
 mod fault;
@@ -11,6 +12,7 @@ mod inspection;
 mod mask;
 mod programs;
 mod settings;
+mod sizes;
 mod worker;
 
 pub use backend::KindBackend;

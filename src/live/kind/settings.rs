@@ -57,6 +57,16 @@ impl KubeletSettings {
         Ok(Self { config, flags: Vec::new() })
     }
 
+    /// Takes away what kind sets because its nodes share the disk of their host: the thresholds and the collection of
+    /// images are then those of every kubelet. The images that a node has from the beginning stay: a containerd before
+    /// 1.7 does not tell that it needs one of them.
+    pub(crate) fn watch_the_disk(&mut self) {
+        for field in ["evictionHard", "imageGCHighThresholdPercent"] {
+            self.config.remove(field);
+        }
+        self.config.insert("imageMinimumGCAge".to_owned(), "24h".into());
+    }
+
     /// Reads the settings of a node, as [`READING_SCRIPT`] prints them.
     ///
     /// # Errors

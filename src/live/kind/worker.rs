@@ -12,8 +12,10 @@ use testcontainers::core::{CgroupnsMode, Mount};
 use testcontainers::runners::AsyncRunner as _;
 use testcontainers::{ContainerAsync, GenericImage, ImageExt as _};
 
+use super::behaviour;
 use super::fault::{BOOT_ID, NEXT_BOOT_ID};
 use super::settings::KubeletSettings;
+use super::sizes;
 use crate::live::cleanup::docker::{CLUSTER_LABEL, Docker, DockerError, ROLE_LABEL, RUN_LABEL};
 use crate::live::cleanup::op::{NETWORK, quoted};
 use crate::live::timing::BOOT_WAIT;
@@ -49,6 +51,22 @@ pub(crate) struct Common {
     pub(crate) settings: KubeletSettings,
 }
 
+/// What a scenario wants of its workers before their kubelets start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Preparation {
+    /// Whether containers behave as their Pods' annotations say.
+    pub(crate) is_behaving: bool,
+    /// Whether a worker has sizes of its own, and not those of its host.
+    pub(crate) is_sized: bool,
+}
+
+impl Preparation {
+    fn script(self, hardware: &Hardware) -> String {
+        let behaviour = if self.is_behaving { behaviour::script() } else { String::new() };
+        if self.is_sized { behaviour + &sizes::script(hardware) } else { behaviour }
+    }
+}
+
 /// A worker.
 #[derive(Debug)]
 pub(crate) struct Worker {
@@ -69,9 +87,10 @@ impl Worker {
         common: &Common,
         spec: &MachineSpec,
         token: &str,
+        preparation: Preparation,
     ) -> Result<Self, String> {
         let name = spec.name.as_str();
-        let (own, all) = settings(common, name, spec)?;
+        let (own, all) = settings(common, name, spec, preparation)?;
         let host_name = spec.node_name.as_ref().map_or(name, |own| own.as_str());
         let image = common.image.split_once(':').unwrap_or(("sha256", &common.image));
         let request = GenericImage::new(image.0, image.1)
@@ -96,7 +115,7 @@ impl Worker {
             })
             .with_startup_timeout(BOOT_WAIT);
         let container = request.start().await.map_err(|error| format!("container {name}: {error}"))?;
-        let script = joining_script(common, &all, spec, token);
+        let script = joining_script(common, &all, spec, token, &preparation.script(&spec.hardware));
         let join = async {
             docker.wait_until_up(name, BOOT_WAIT).await?;
             docker.run(name, &script).await
@@ -125,8 +144,6 @@ pub(crate) fn obstacle(spec: &MachineSpec, version: &str) -> Option<String> {
     let own = &*spec.hardware;
     let shared = [
         ("cpu", own.cpu == usual.cpu),
-        ("memory", own.memory == usual.memory),
-        ("ephemeral-storage", own.ephemeral_storage == usual.ephemeral_storage),
         ("pods", own.pods.is_none()),
         ("extended resources", own.extended.is_empty()),
         ("addresses", own.addresses.is_none()),
@@ -143,6 +160,9 @@ pub(crate) fn obstacle(spec: &MachineSpec, version: &str) -> Option<String> {
     if let Some((what, _)) = shared.iter().find(|(_, is_usual)| !is_usual) {
         return Some(format!("a container shares its {what} with the host or its image"));
     }
+    if let Some(why) = sizes::obstacle(own) {
+        return Some(why);
+    }
     if !spec.powered {
         return Some("a worker of kind is made when it is started".to_owned());
     }
@@ -156,8 +176,16 @@ pub(crate) fn obstacle(spec: &MachineSpec, version: &str) -> Option<String> {
 }
 
 /// Returns the settings of the worker's kubelet: without and with the scenario's.
-fn settings(common: &Common, name: &str, spec: &MachineSpec) -> Result<(KubeletSettings, KubeletSettings), String> {
+fn settings(
+    common: &Common,
+    name: &str,
+    spec: &MachineSpec,
+    preparation: Preparation,
+) -> Result<(KubeletSettings, KubeletSettings), String> {
     let mut own = common.settings.clone();
+    if preparation.is_sized {
+        own.watch_the_disk();
+    }
     own.set_flag("provider-id", &format!("kind://docker/{}/{name}", common.cluster))?;
     own.set_flag("boot-id-file", BOOT_ID)?;
     for (label, value) in [("topology.kubernetes.io/zone", &spec.zone), ("topology.kubernetes.io/region", &spec.region)]
@@ -171,9 +199,15 @@ fn settings(common: &Common, name: &str, spec: &MachineSpec) -> Result<(KubeletS
 }
 
 /// Returns the script that writes what kubeadm would write, and starts the kubelet.
-fn joining_script(common: &Common, settings: &KubeletSettings, spec: &MachineSpec, token: &str) -> String {
+fn joining_script(
+    common: &Common,
+    settings: &KubeletSettings,
+    spec: &MachineSpec,
+    token: &str,
+    preparation: &str,
+) -> String {
     let mut script = format!(
-        "set -e; {PAUSE_SCRIPT}; mkdir -p /etc/kubernetes/pki /etc/kubernetes/manifests; \
+        "set -e; {PAUSE_SCRIPT}; {preparation}mkdir -p /etc/kubernetes/pki /etc/kubernetes/manifests; \
          printf %s {} > /etc/kubernetes/pki/ca.crt; printf %s {} > {BOOTSTRAP}; ",
         quoted(&common.authority),
         quoted(&kubeconfig(&common.control_plane, token)),
@@ -229,7 +263,7 @@ mod tests {
     use nodeproof_core::components::machine::MachineSpec;
     use nodeproof_core::json;
 
-    use super::{Common, joining_script, obstacle, settings};
+    use super::{Common, Preparation, joining_script, obstacle, settings};
     use crate::live::kind::settings::KubeletSettings;
 
     fn common() -> Common {
@@ -249,8 +283,8 @@ mod tests {
             "kubelet": {"flags": {"node-labels": "x=y", "register-with-taints": "a=b:NoSchedule"}},
         }))
         .unwrap();
-        let (own, all) = settings(&common(), "np-w", &spec).unwrap();
-        let script = joining_script(&common(), &all, &spec, "t.k");
+        let (own, all) = settings(&common(), "np-w", &spec, Preparation::default()).unwrap();
+        let script = joining_script(&common(), &all, &spec, "t.k", "");
         for part in [
             "printf %s 'PEM' > /etc/kubernetes/pki/ca.crt",
             "\"server\":\"https://np-control-plane:6443\"",

@@ -18,7 +18,7 @@ use crate::json;
 use crate::network::http::WHOLE_PATH;
 use crate::network::{
     Answer, Call, ClientId, Content, ENDPOINT_SLICES, HttpCall, HttpCredentials, HttpId, HttpOutcome, Identity, NODES,
-    RequestId, SERVICE_NAME, ToClient,
+    RequestId, Resource, SERVICE_NAME, ToClient,
 };
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -142,9 +142,11 @@ impl ApiServer {
         self.object(resource, &key).ok_or_else(|| status::not_found(resource, name))
     }
 
-    /// Finds the server of the kubelet of a Node. Source: kubelet_client.go (v1.34), `GetConnectionInfo`.
-    fn kubelet_of(&self, node: &str) -> Result<(Text, u16), Answer> {
-        let found = self.object(&NODES, &ObjectKey::cluster(node)).ok_or_else(|| status::not_found(&NODES, node))?;
+    /// Finds the server of the kubelet of a Node. A Node that is not there is told as the resource of the request.
+    /// Source: kubelet_client.go (v1.34), `GetConnectionInfo`; k8s.io/apiserver pkg/registry/generic/registry/store.go
+    /// (v1.34), `qualifiedResourceFromContext`.
+    fn kubelet_of(&self, asked: &Resource, node: &str) -> Result<(Text, u16), Answer> {
+        let found = self.object(&NODES, &ObjectKey::cluster(node)).ok_or_else(|| status::not_found(asked, node))?;
         let status = found.json().get("status").clone();
         let addresses = status.get("addresses").items();
         let preferred = self.settings.text("kubelet-preferred-address-types");
@@ -179,7 +181,7 @@ impl ApiServer {
         let given = PARAMETERS.iter().filter_map(|name| Some((*name, call.parameter(name)?.as_str())));
         let given = given.filter(|(_, value)| !["", "false"].contains(value));
         let path = format!("/containerLogs/{}/{}/{container}", info.namespace, info.name);
-        self.kubelet_place(&node, with_query(path, given))
+        self.kubelet_place(info, &node, with_query(path, given))
     }
 
     /// Source: pkg/registry/core/pod/strategy.go (v1.34), `streamLocation`, `PortForwardLocation`.
@@ -201,18 +203,18 @@ impl ApiServer {
         let asked = streams.iter().filter_map(|(name, own)| {
             call.parameter(name).filter(|value| **value == *"true" || **value == *"1").map(|_| (*own, "1"))
         });
-        self.kubelet_place(&node, with_query(path, commands.chain(asked)))
+        self.kubelet_place(info, &node, with_query(path, commands.chain(asked)))
     }
 
-    fn kubelet_place(&self, node: &str, path: String) -> Result<RelayPlace, Answer> {
-        let (host, port) = self.kubelet_of(node)?;
+    fn kubelet_place(&self, info: &RequestInfo, node: &str, path: String) -> Result<RelayPlace, Answer> {
+        let (host, port) = self.kubelet_of(&info.of.resource, node)?;
         Ok(RelayPlace { is_tls: true, host, port: Some(port), path, is_kubelet: true })
     }
 
     /// Source: pkg/registry/core/node/strategy.go (v1.34), `ResourceLocation`.
     fn node_place(&self, info: &RequestInfo) -> Result<RelayPlace, Answer> {
         let (scheme, name, port) = parts_of(&info.name);
-        let (host, own) = self.kubelet_of(name)?;
+        let (host, own) = self.kubelet_of(&info.of.resource, name)?;
         if port.is_empty() || port == format!("{own}") {
             return Ok(RelayPlace { is_tls: true, host, port: Some(own), path: String::new(), is_kubelet: true });
         }
@@ -313,15 +315,10 @@ fn container_of(pod: &Object, named: Option<&str>) -> Result<Text, Answer> {
     match own.as_slice() {
         [only] => Ok((*only).clone()),
         [] => Err(status::bad_request(&format!("a container name must be specified for pod {}", pod.name()))),
-        several => {
-            let mut why = format!(
-                "a container name must be specified for pod {}, choose one of: [{}]",
-                pod.name(),
-                joined(several)
-            );
-            if !first.is_empty() {
-                why = format!("{why} or one of the init containers: [{}]", joined(&first));
-            }
+        _ => {
+            let all: Vec<&Text> = first.into_iter().chain(own).chain(debug).collect();
+            let why =
+                format!("a container name must be specified for pod {}, choose one of: [{}]", pod.name(), joined(&all));
             Err(status::bad_request(&why))
         }
     }

@@ -34,8 +34,8 @@ use crate::profile::Settings;
 
 pub use super::host::runtime::{ContainerEnd, ContainerRun, RuntimeScript};
 pub use super::host::{
-    Address, BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
-    PodBehaviour, StopsAfter, ToldHints,
+    Address, BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Free, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
+    PodBehaviour, Resource, StopsAfter, ToldHints,
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
 pub use serving::{refused, unreachable};
