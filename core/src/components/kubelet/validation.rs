@@ -35,11 +35,10 @@ pub(super) fn gates(given: &Json, settings: &Settings) -> Result<(), String> {
 
 /// Checks the feature gates of `--feature-gates`. Source: cmd/kubelet/app/server.go (v1.34), `NewKubeletCommand`.
 pub(super) fn gates_of_flags(flags: &[(&str, Json)], settings: &Settings) -> Result<(), String> {
-    let given = flags.iter().filter(|(field, _)| *field == "featureGates");
+    let mut given = flags.iter().filter(|(field, _)| *field == "featureGates");
     let mut settings = settings.clone();
     given
-        .map(|(_, gates)| settings.set_own_gates(gates))
-        .collect::<Result<(), String>>()
+        .try_for_each(|(_, gates)| settings.set_own_gates(gates))
         .map_err(|why| format!("failed to set feature gates from initial flags-based config: {why}"))
 }
 
