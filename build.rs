@@ -1,4 +1,5 @@
-//! Embeds features and snapshots in release builds, so that the command needs nothing beside itself.
+//! Embeds features with their snapshots and fixtures in release builds, so that the command needs nothing beside
+//! itself.
 //!
 //! Development builds read them from the source tree, so that a new feature file costs no compilation.
 
@@ -11,7 +12,8 @@ fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let mut files = Vec::new();
     if env::var("PROFILE").as_deref() == Ok("release") {
-        for directory in ["features", "snapshots"] {
+        // Of the fixtures, those that features name.
+        for directory in ["features", "snapshots", "fixtures/shutdown", "fixtures/volumes"] {
             println!("cargo::rerun-if-changed={directory}");
             find(&root.join(directory), &mut files)?;
         }
@@ -36,7 +38,7 @@ fn find(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         if path.is_dir() {
             find(&path, files)?;
         } else if path.extension().is_some_and(|extension| extension == "feature" || extension == "snap")
-            || path.file_name().is_some_and(|name| name == "requirements.yaml")
+            || path.extension().is_some_and(|extension| extension == "yaml")
         {
             files.push(path);
         }

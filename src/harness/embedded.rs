@@ -1,4 +1,4 @@
-//! The features, requirements and snapshots that the program carries.
+//! The features, requirements, snapshots and fixtures that the program carries.
 //!
 //! A release build holds them; a development build reads them from the source tree that it was built from.
 
@@ -44,6 +44,11 @@ pub(super) fn show_below(root: &Path, source: &mut Source) {
 /// Returns the requirements.
 pub(super) fn requirements() -> Requirements {
     file(REQUIREMENTS).and_then(|text| Requirements::parse(&text).ok()).unwrap_or_default()
+}
+
+/// Returns a file that features refer to, by its path below `fixtures/`.
+pub(super) fn fixture(name: &str) -> Option<String> {
+    file(&format!("fixtures/{name}"))
 }
 
 /// Returns a file by its path from the root.

@@ -13,7 +13,7 @@ use super::planned::Planned;
 use super::runner::Backend;
 use super::snapshots::Store;
 use crate::load::{FeatureFile, Problem, Requirements, Source, check, find_sources};
-use crate::steps::{CompileContext, Own, compile_in};
+use crate::steps::{CompileContext, Fixtures, Own, compile_in};
 
 /// The paths of a suite, and the user's own steps.
 #[derive(Debug, Clone, Default)]
@@ -47,8 +47,8 @@ impl SuitePaths {
         }
     }
 
-    fn compile_context(&self, beside: &Path) -> CompileContext {
-        let fixtures = self.fixtures.clone().unwrap_or_else(|| beside.join("fixtures"));
+    fn compile_context(&self, default: Fixtures) -> CompileContext {
+        let fixtures = self.fixtures.clone().map_or(default, Fixtures::Directory);
         CompileContext { own: self.own.clone(), fixtures }
     }
 }
@@ -101,7 +101,7 @@ impl Suite {
             requirements,
             store,
             suite_paths.backend,
-            &suite_paths.compile_context(Path::new("")),
+            &suite_paths.compile_context(Fixtures::BuiltIn(embedded::fixture)),
         );
         suite.missing.extend(problem);
         suite
@@ -133,8 +133,9 @@ impl Suite {
         }
         let beside = beside(paths);
         let store = Store::Tree(suite_paths.snapshots.clone().unwrap_or_else(|| beside.join("snapshots")));
+        let fixtures = Fixtures::Directory(beside.join("fixtures"));
         let mut suite =
-            Self::of(&sources, requirements, store, suite_paths.backend, &suite_paths.compile_context(&beside));
+            Self::of(&sources, requirements, store, suite_paths.backend, &suite_paths.compile_context(fixtures));
         suite.missing = missing;
         suite.is_whole = paths.iter().any(|path| path.is_dir() && is_whole(path));
         suite
@@ -161,8 +162,9 @@ impl Suite {
             (None, None) => Requirements::default(),
         };
         let store = Store::Tree(suite_paths.snapshots.clone().unwrap_or_else(|| root.join("snapshots")));
+        let fixtures = Fixtures::Directory(root.join("fixtures"));
         let mut suite =
-            Self::of(&sources, requirements, store, suite_paths.backend, &suite_paths.compile_context(root));
+            Self::of(&sources, requirements, store, suite_paths.backend, &suite_paths.compile_context(fixtures));
         suite.missing = missing;
         suite.is_whole = only.is_none();
         suite

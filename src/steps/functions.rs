@@ -188,12 +188,21 @@ impl ClusterReader<'_> {
 pub struct CompileContext {
     /// The user's own actions and looks.
     pub own: Own,
-    /// The directory of the files that scenarios refer to. Default `fixtures`.
-    pub fixtures: PathBuf,
+    /// The files that scenarios refer to. Default those of the directory `fixtures`.
+    pub fixtures: Fixtures,
+}
+
+/// Where the files are that scenarios refer to.
+#[derive(Debug, Clone)]
+pub enum Fixtures {
+    /// Below a directory.
+    Directory(PathBuf),
+    /// In the program: a function from a file's name to its text.
+    BuiltIn(fn(&str) -> Option<String>),
 }
 
 impl Default for CompileContext {
     fn default() -> Self {
-        Self { own: Own::default(), fixtures: PathBuf::from("fixtures") }
+        Self { own: Own::default(), fixtures: Fixtures::Directory(PathBuf::from("fixtures")) }
     }
 }

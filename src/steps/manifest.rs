@@ -10,6 +10,8 @@ use nodeproof_core::network::{Call, HttpCall, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use serde::Deserialize as _;
 
+use super::functions::Fixtures;
+
 /// Kinds without a namespace.
 ///
 /// Source: discovery of kube-apiserver v1.34.
@@ -238,13 +240,17 @@ fn decoded(text: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("{text:?} is no UTF-8 when its escapes are decoded"))
 }
 
-/// Reads a file below the directory of fixtures; a path that leads outside is refused.
-pub(super) fn fixture(directory: &Path, name: &str) -> Result<String, String> {
+/// Reads a file of the fixtures; a path that leads outside is refused.
+pub(super) fn fixture(fixtures: &Fixtures, name: &str) -> Result<String, String> {
     const BYTES_MAX: u64 = 1 << 20;
     let path = Path::new(name);
     if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(format!("{name:?} is no file below fixtures/"));
     }
+    let directory = match fixtures {
+        Fixtures::Directory(directory) => directory,
+        Fixtures::BuiltIn(read) => return read(name).ok_or_else(|| format!("the program has no file {name:?}")),
+    };
     let path = directory.join(path);
     let missing = |error: std::io::Error| match nearest_file(&path) {
         Some(near) => format!("{}: {error}; did you mean {near:?}?", path.display()),
@@ -351,7 +357,7 @@ mod tests {
     #[test]
     fn fixtures_stay_below_their_directory() {
         for name in ["../Cargo.toml", "/etc/passwd", "no/such.yaml"] {
-            assert!(fixture(Path::new("fixtures"), name).is_err(), "{name}");
+            assert!(fixture(&Fixtures::Directory("fixtures".into()), name).is_err(), "{name}");
         }
     }
 }

@@ -39,6 +39,6 @@ pub use draft::Draft;
 #[cfg(feature = "cli")]
 pub(crate) use manifest::documents;
 pub(crate) use manifest::{manifests as read_objects, request as read_request};
-pub use own::{CompileContext, Own};
+pub use own::{CompileContext, Fixtures, Own};
 pub use parameters::Parameter;
 pub use registry::{Compiled, compile, compile_in};

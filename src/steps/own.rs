@@ -24,7 +24,7 @@ pub use nodeproof_core::objects::Json;
 pub use nodeproof_core::scenario::{Action, OwnSeen as Seen};
 
 pub use super::draft::Draft;
-pub use super::functions::{Cluster, ClusterReader, CompileContext, Own};
+pub use super::functions::{Cluster, ClusterReader, CompileContext, Fixtures, Own};
 use crate::load::near::nearest;
 
 impl Draft {
