@@ -20,7 +20,8 @@ impl Draft {
         if self.is_given() || self.is_when() {
             if !words.is_empty() {
                 let keyword = if self.is_given() { "Given" } else { "When" };
-                self.problem(words, format!("a {keyword} waits until it is true and has no bound"));
+                let help = vec![format!("leave {words:?} out: it waits for up to 10m")];
+                self.problem_with(words, format!("a {keyword} waits until it is true and has no bound"), help);
             }
             return None;
         }

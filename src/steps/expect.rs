@@ -226,7 +226,7 @@ fn container_stops(draft: &mut Draft, container: String, pod: String, node: Stri
 /// An Event about an object is recorded; its message is compared whole where it is named, quotation marks in it written
 /// as `\"`. `3 Events …` counts them.
 #[then(
-    regex = r#"^(?:(?P<times>\d+) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>[A-Z][A-Za-z]* "[^"]*")(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?:(?:an|(?P<times>\d+)) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>[A-Z][A-Za-z]* "[^"]*")(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?(?P<bound>,? .*)?$"#
 )]
 fn event(draft: &mut Draft, times: String, reason: String, object: String, message: String, bound: String) {
     let predicate = event_predicate(&reason, &message, times.parse().ok());

@@ -12,6 +12,8 @@ use crate::load::near::nearest;
 
 /// The names of objects that every cluster has, or every namespace.
 const OF_EVERY_CLUSTER: [&str; 3] = ["default", "kube-root-ca.crt", "kubernetes"];
+/// The container of the Pods that sentences make.
+const MAIN: &str = "main";
 
 impl Draft {
     /// Reads `Node "…"`, `Pod "…"`, `the Lease of Node "…"`, `the EndpointSlice of Service "…"`, or any other kind with
@@ -39,7 +41,7 @@ impl Draft {
     }
 
     /// Reads an object of any kind, or the EndpointSlice of a Service, by a name that the scenario itself says.
-    fn named_object(&mut self, kind: &str, name: &str) -> Option<ObjectRef> {
+    pub(super) fn named_object(&mut self, kind: &str, name: &str) -> Option<ObjectRef> {
         let is_slice = kind == "the EndpointSlice of Service";
         let found = self.kind_named(kind);
         let Some((resource, is_namespaced)) = found.or_else(|| is_slice.then_some((ENDPOINT_SLICES, true))) else {
@@ -66,6 +68,10 @@ impl Draft {
     pub(super) fn container(&mut self, container: &str, pod: &str, node: &str) -> Option<(Subject, Predicate)> {
         let machine = self.machine_behind(node)?;
         let pod = self.pod(pod)?;
+        if container != MAIN && !self.says(container) {
+            self.problem(container, format!("no container {container:?} is declared"));
+            return None;
+        }
         let container = Text::from(container);
         let predicate = Predicate::ContainerRuns { namespace: pod.namespace, pod: pod.name, container };
         Some((Subject::Machine(machine), predicate))

@@ -53,14 +53,14 @@ fn user_creates(draft: &mut Draft, step: &Step) {
     draft.actions(actions);
 }
 
-/// `kubectl cordon`, `uncordon`, `drain`, `describe` and `delete`, and the eviction of a Pod; a Pod goes with its own
-/// grace period. `the user drains Nodes "a" and "b" with:` has rows of flags: `| ignore-daemonsets | true |`. A drain
-/// goes on in the following lines, which say what kubectl prints.
+/// `kubectl cordon`, `uncordon`, `drain`, `describe` and `delete`, which takes objects of any kind, and the eviction of
+/// a Pod; a Pod goes with its own grace period. `the user drains Nodes "a" and "b" with:` has rows of flags:
+/// `| ignore-daemonsets | true |`. A drain goes on in the following lines, which say what kubectl prints.
 #[given(
-    regex = r#"^the user (?P<what>cordons|uncordons|drains|describes|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
+    regex = r#"^the user (?P<what>cordons|uncordons|drains|describes|evicts|deletes) (?P<kind>Nodes?|Pods?|[A-Z][A-Za-z]*) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
 )]
 #[when(
-    regex = r#"^the user (?P<what>cordons|uncordons|drains|describes|evicts|deletes) (?P<kind>Nodes?|Pods?) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
+    regex = r#"^the user (?P<what>cordons|uncordons|drains|describes|evicts|deletes) (?P<kind>Nodes?|Pods?|[A-Z][A-Za-z]*) (?P<names>"[^"]*"(?:(?:, | and )"[^"]*")*)(?P<with> with:)?$"#
 )]
 fn user_deletes(draft: &mut Draft, what: String, kind: String, names: String, with: String, step: &Step) {
     let Some(names) = draft.take(&names, words::names(&names)) else { return };
@@ -68,8 +68,17 @@ fn user_deletes(draft: &mut Draft, what: String, kind: String, names: String, wi
         draft.problem("with:", "only `drains` has flags".to_owned());
         return;
     }
-    if kind.starts_with("Pod") {
-        return draft.remove_pods(&what, &names);
+    match kind.as_str() {
+        "Pod" | "Pods" => return draft.remove_pods(&what, &names),
+        "Node" | "Nodes" => {}
+        _ if what == "deletes" => {
+            let objects: Vec<_> = names.iter().filter_map(|name| draft.named_object(&kind, name)).collect();
+            let calls = objects.into_iter();
+            return draft.user_asks_all(
+                calls.map(|object| Call::new(Verb::Delete, object.resource, object.key.namespace, object.key.name)),
+            );
+        }
+        _ => return draft.problem(&kind, format!("nobody {what} a {kind}: only `deletes` takes any kind")),
     }
     let nodes: Vec<Text> = names.iter().filter_map(|name| draft.node(name)).collect();
     let patch =

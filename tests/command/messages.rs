@@ -14,6 +14,8 @@ pub(crate) const TRIALS: &[Named] = &[
     ("messages::about_the_grace_period", grace_period),
     ("messages::of_lint_say_where_zero_is", zero),
     ("messages::about_faults", faults),
+    ("messages::about_what_a_given_waits_for", given),
+    ("messages::about_what_is_not_there", not_there),
 ];
 
 /// Returns what lint says of a Then line.
@@ -163,5 +165,36 @@ fn control() -> Result<(), String> {
     let world = World::new();
     world.call(&["control", "help"]).ends(0)?.says("### `POST clock/advance`\n\nLets time pass")?;
     world.call(&["control", "halp"]).ends(2)?.says("possible values: help")?;
+    Ok(())
+}
+
+fn given() -> Result<(), String> {
+    let world = World::new();
+    let feature = "Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    \
+                   And Node \"w\" has condition Ready=True within 10s\n    When nothing is done\n    Then an Event NodeReady about Node \"w\" within 5s\n";
+    world.write("features/a/b.feature", feature);
+    let out = world.call(&["lint"]).ends(2)?.out;
+    let place = "b.feature:4:43: a Given waits until it is true and has no bound";
+    for words in [place, "leave \"within 10s\" out: it waits"] {
+        require(out.contains(words), || format!("{words:?} is missing in\n{out}"))?;
+    }
+    require(!out.contains("b.feature:6"), || format!("the Event is a sentence:\n{out}"))
+}
+
+fn not_there() -> Result<(), String> {
+    let then = "Node \"w\" keeps condition Ready=True for 5s";
+    for (when, words) in [
+        ("the user deletes PodDisruptionBudge \"web\"", "did you mean PodDisruptionBudget?"),
+        ("the user drains Deployment \"web\"", "nobody drains a Deployment: only `deletes` takes any kind"),
+    ] {
+        let out = of_lines(when, then)?;
+        require(out.contains(words), || format!("{words:?} is missing in\n{out}"))?;
+    }
+    let world = World::new();
+    let feature = "Feature: F\n  Scenario: S\n    Given a Pod \"p\" on Node \"w\"\n    \
+                   When the kubelet on \"w\" is killed\n    \
+                   Then container \"nope\" of Pod \"p\" stops on machine \"w\" within 5s\n";
+    world.write("features/a/b.feature", feature.replace("Given", "Given a ready Node \"w\"\n    And"));
+    world.call(&["lint"]).ends(2)?.says("b.feature:6:21: no container \"nope\" is declared")?;
     Ok(())
 }

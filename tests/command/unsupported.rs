@@ -26,7 +26,7 @@ fn by_name() -> Result<(), String> {
     for (given, what) in [
         (kubelet("| kernelMemcgNotification | true |"), "kernelMemcgNotification"),
         (kubelet("| imageMaximumGCAge | 1h |"), "imageMaximumGCAge"),
-        (kubelet("| --kernel-memcg-notification | true |"), "--kernel-memcg-notification"),
+        (kubelet("| --kernel-memcg-notification | true |"), "kernelMemcgNotification"),
         (kubelet("| featureGates | {\"MemoryQoS\": true} |"), "feature gate MemoryQoS=true of one kubelet"),
         (component("kube-controller-manager runs with:\n      | leader-elect | true |"), "leader-elect"),
         (
