@@ -24,7 +24,6 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
     functions: &[
         ("core/src/components/api_server/read.rs", "check_fields", 71),
         ("core/src/components/api_server/read.rs", "watch", 94),
-        ("core/src/components/kubelet/validation.rs", "configuration", 75),
         ("src/live/hollow/control_plane.rs", "commands", 86),
     ],
 };

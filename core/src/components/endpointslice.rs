@@ -271,7 +271,7 @@ impl SlicePlan {
     /// Source: k8s.io/endpointslice reconciler.go (v1.34), `reconcileByPortMapping`.
     fn fill<'a>(&mut self, existing: impl Iterator<Item = &'a Object>, group: &PortGroup, marks: &Json) {
         let mut wanted = group.endpoints.clone();
-        let (mut changed, mut unchanged): (Vec<(Json, Vec<Json>)>, Vec<(Json, Vec<Json>)>) = (Vec::new(), Vec::new());
+        let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
         for slice in existing {
             let old = slice.stable().get("endpoints").items();
             let mut kept = Vec::new();

@@ -21,7 +21,7 @@ use nodeproof_core::profile::Settings;
 
 use super::driven::Driven;
 use super::environment;
-use super::files::{self, KubeletRecording, MachineEntry};
+use super::files::{self, KubeletRecording, MachineEntry, VerbLine};
 use super::made::{KubeletRun, Made};
 use super::recorded::{RecordedWrite, RecordedWrites, object_of};
 use super::server::{Messages, RecordedServer};
@@ -310,17 +310,8 @@ impl Drive<'_> {
             run.refused.push(difference(verb.t, object.clone(), path.to_owned(), real.clone(), Json::text(why)));
         };
         if !line.get("rule").is_null() {
-            match Fault::from_json(line.get("rule")) {
-                Ok(mut fault) => {
-                    // It ends with the first answer, which is recorded at that very instant.
-                    let entry = self.recording.machines.iter().find(|machine| machine.name == verb.machine);
-                    let renewals = self.choices.get(&verb.machine).map_or(&[][..], |own| &own.renewals);
-                    let lasts = |told| outage::lasts(self.recording, entry, verb, (renewals, told));
-                    fault.lasts = fault.lasts.map(lasts);
-                    self.event_loop.network.add_rule(fault, now);
-                    self.settle();
-                }
-                Err(error) => refuse(&mut self.run, "rule", line.get("rule"), error.to_string()),
+            if let Err(why) = self.add_rule(verb, now) {
+                refuse(&mut self.run, "rule", line.get("rule"), why);
             }
             return;
         }
@@ -363,6 +354,17 @@ impl Drive<'_> {
         }
         self.event_loop.pump(client, now);
         self.settle();
+    }
+
+    /// Adds a rule to the network. It ends with the first answer, which is recorded at that very instant.
+    fn add_rule(&mut self, verb: &VerbLine, now: jiff::Timestamp) -> Result<(), String> {
+        let mut fault = Fault::from_json(verb.line.get("rule")).map_err(|error| error.to_string())?;
+        let entry = self.recording.machines.iter().find(|machine| machine.name == verb.machine);
+        let renewals = self.choices.get(&verb.machine).map_or(&[][..], |own| &own.renewals);
+        fault.lasts = fault.lasts.map(|told| outage::lasts(self.recording, entry, verb, (renewals, told)));
+        self.event_loop.network.add_rule(fault, now);
+        self.settle();
+        Ok(())
     }
 
     fn request(&mut self, client: ClientId, id: RequestId, call: &Call, user: &str) {
