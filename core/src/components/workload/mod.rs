@@ -2,6 +2,7 @@
 //!
 //! Mirrors pkg/controller/controller_utils.go and its neighbours (v1.34).
 
+pub(super) mod claims;
 mod expectations;
 pub(super) mod pod_control;
 pub(super) mod pods;

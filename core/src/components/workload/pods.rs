@@ -118,15 +118,20 @@ impl Owned {
     }
 }
 
-/// Pods without a controller, by namespace. Pods that have ended or are being deleted are left out.
+/// Objects without a controller, by namespace. Pods that have ended or are being deleted are left out.
 #[derive(Clone, Debug, Default)]
 pub(in crate::components) struct Orphans(BTreeMap<Text, BTreeSet<ObjectKey>>);
 
 impl Orphans {
     /// Follows a change of the cache.
     pub(in crate::components) fn update(&mut self, event: &CacheEvent) {
+        self.update_those(event, is_active);
+    }
+
+    /// As [`Self::update`], for the objects that pass the test in place of those that have not ended.
+    pub(in crate::components) fn update_those(&mut self, event: &CacheEvent, is_worth: fn(&Object) -> bool) {
         let key = event.object().key();
-        let is_orphan = event.after.as_ref().is_some_and(|pod| is_active(pod) && controller_of(pod).is_none());
+        let is_orphan = event.after.as_ref().is_some_and(|pod| is_worth(pod) && controller_of(pod).is_none());
         if is_orphan {
             self.0.entry(key.namespace.clone()).or_default().insert(key);
         } else if let Some(own) = self.0.get_mut(&key.namespace) {
@@ -281,8 +286,17 @@ pub(in crate::components) fn deletion_rank(pod: &Object) -> impl Ord + use<> {
 /// Upstream hashes Go's print of the structure; here its JSON is hashed, so that only the form of the text is the same.
 /// Source: pkg/controller/controller_utils.go (v1.34), `ComputeHash`.
 pub(in crate::components) fn hash(template: &Json) -> String {
+    hash_after(template, None)
+}
+
+/// As [`hash`], after so many collisions with names that were taken.
+///
+/// Source: as [`hash`].
+pub(in crate::components) fn hash_after(template: &Json, collisions: Option<i64>) -> String {
     let text = format!("{template}");
-    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let count = collisions.map(i64::to_le_bytes);
+    let bytes = text.bytes().chain(count.into_iter().flatten());
+    let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     format!("{hash}").bytes().map(|digit| char::from(ALPHABET[usize::from(digit) % ALPHABET.len()])).collect()
 }
 
