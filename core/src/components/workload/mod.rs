@@ -6,6 +6,7 @@ pub(super) mod claims;
 mod expectations;
 pub(super) mod pod_control;
 pub(super) mod pods;
+pub(super) mod revisions;
 mod tally;
 
 pub(super) use self::expectations::Expectations;
