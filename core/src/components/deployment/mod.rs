@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use self::scaling::Scaling;
-use self::work::{DeploymentPurpose, DeploymentStage, DeploymentSync, Pass};
+use self::work::{Course, DeploymentPurpose, DeploymentStage, DeploymentSync};
 use super::Because;
 use super::client::CacheEvent;
 use super::client::PAUSE_FIRST;
@@ -157,7 +157,7 @@ impl Deployments {
         work.sets.sort_by_cached_key(scaling::age);
         work.stage = DeploymentStage::Find;
         if is_ending(&work.deployment) {
-            work.pass = Pass::Count;
+            work.course = Course::Count;
             return;
         }
         work.stage = DeploymentStage::Paused;
@@ -170,40 +170,40 @@ impl Deployments {
     }
 
     /// Goes on when the ReplicaSet of the template is known.
-    fn follow_pass(
+    fn follow_course(
         &self,
         key: &ObjectKey,
         work: &mut DeploymentSync,
         runtime: &mut KeyedRuntime<DeploymentPurpose>,
         now: Timestamp,
     ) {
-        match work.pass {
-            Pass::Look => {
-                work.pass = match (scaling::is_scaling(work), work.is_rolling()) {
-                    (true, _) => Pass::Resize,
-                    (false, true) => Pass::Rolling,
-                    (false, false) => Pass::Recreate,
+        match work.course {
+            Course::Look => {
+                work.course = match (scaling::is_scaling(work), work.is_rolling()) {
+                    (true, _) => Course::Resize,
+                    (false, true) => Course::Rolling,
+                    (false, false) => Course::Recreate,
                 };
                 work.stage = DeploymentStage::Find;
             }
-            Pass::Count => work.stage = DeploymentStage::Status,
-            Pass::Resize => {
+            Course::Count => work.stage = DeploymentStage::Status,
+            Course::Resize => {
                 let cleans = work.is_paused() && rollback::asked(&work.deployment).is_none();
                 let then = if cleans { DeploymentStage::CleanUp } else { DeploymentStage::Status };
                 let sizes = scaling::all(work);
                 Self::begin_scaling(work, sizes, then);
             }
-            Pass::Rolling => {
+            Course::Rolling => {
                 let sizes = scaling::new_set(work);
                 let then = if sizes.is_empty() { DeploymentStage::ScaleOld } else { DeploymentStage::Status };
                 Self::begin_scaling(work, sizes, then);
             }
-            Pass::Recreate => self.recreate(work, runtime),
-            Pass::RecreateNew => {
+            Course::Recreate => self.recreate(work, runtime),
+            Course::RecreateNew => {
                 let sizes = work.new.iter().map(|new| Scaling::of(new, work.replicas())).collect();
                 Self::begin_scaling(work, sizes, DeploymentStage::CleanUp);
             }
-            Pass::RollBack => self.roll_back(key, work, runtime, now),
+            Course::RollBack => self.roll_back(key, work, runtime, now),
         }
     }
 
@@ -216,7 +216,7 @@ impl Deployments {
         now: Timestamp,
     ) {
         work.stage = DeploymentStage::End(Flow::Done);
-        let is_rollout = !matches!(work.pass, Pass::Count | Pass::Resize);
+        let is_rollout = !matches!(work.course, Course::Count | Course::Resize);
         let mut status = status::of(work, self.tells_terminating, now);
         if is_rollout {
             status::add_rollout(work, &mut status, now);
@@ -349,15 +349,15 @@ impl Reconciler for Deployments {
         match work.stage {
             DeploymentStage::Begin => Self::begin(key, &mut work, runtime, now),
             DeploymentStage::Paused => {
-                work.pass = match (work.is_paused(), rollback::asked(&work.deployment)) {
-                    (true, _) => Pass::Resize,
-                    (false, Some(_)) => Pass::RollBack,
-                    (false, None) => Pass::Look,
+                work.course = match (work.is_paused(), rollback::asked(&work.deployment)) {
+                    (true, _) => Course::Resize,
+                    (false, Some(_)) => Course::RollBack,
+                    (false, None) => Course::Look,
                 };
                 work.stage = DeploymentStage::Find;
             }
             DeploymentStage::Find => self.find_new(key, &mut work, runtime, now),
-            DeploymentStage::Found => self.follow_pass(key, &mut work, runtime, now),
+            DeploymentStage::Found => self.follow_course(key, &mut work, runtime, now),
             DeploymentStage::Scaling => {
                 if self.scale_next(key, &mut work, runtime, now) {
                     work.stage = work.then;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::scaling::Scaling;
 use super::{
-    DEPLOYMENT_CACHE, DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, PODS_CACHE, Pass, SETS, size,
+    Course, DEPLOYMENT_CACHE, DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, PODS_CACHE, SETS, size,
 };
 use crate::components::client::CacheEvent;
 use crate::components::controller::KeyedRuntime;
@@ -34,7 +34,7 @@ impl Deployments {
         if !old.is_empty() || self.old_pods_run(work, runtime) {
             Self::begin_scaling(work, old, DeploymentStage::Status);
         } else {
-            work.pass = Pass::RecreateNew;
+            work.course = Course::RecreateNew;
             work.stage = if work.new.is_some() { DeploymentStage::Found } else { DeploymentStage::Find };
         }
     }

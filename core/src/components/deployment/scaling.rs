@@ -13,7 +13,7 @@ use core::cmp::Reverse;
 use jiff::Timestamp;
 
 use super::sets::{annotate, desired_of, most_of, revision_of};
-use super::{DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, Pass, size, status};
+use super::{Course, DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, size, status};
 use crate::components::Because;
 use crate::components::controller::KeyedRuntime;
 use crate::components::workload::REPLICA_SETS;
@@ -251,7 +251,7 @@ impl Deployments {
     /// Finds the old ReplicaSets that are too many, once the rollout is complete or while it is paused.
     pub(super) fn clean_up(work: &mut DeploymentSync) {
         // A paused Deployment does not wait for the rollout.
-        if work.pass == Pass::Resize || status::is_complete(work, work.tree.get("status")) {
+        if work.course == Course::Resize || status::is_complete(work, work.tree.get("status")) {
             work.surplus = surplus(work);
         }
         work.stage = DeploymentStage::Deleting;

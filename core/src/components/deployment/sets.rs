@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::{
-    DEPLOYMENTS, DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, HASH_LABEL, Pass, SETS, about, bare,
-    size, status,
+    Course, DEPLOYMENTS, DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, HASH_LABEL, SETS, about,
+    bare, size, status,
 };
 use crate::components::Because;
 use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, object};
@@ -132,7 +132,7 @@ fn same_template(one: &Object, other: &Object) -> bool {
 }
 
 impl Deployments {
-    /// Finds the ReplicaSet of the current template, or makes it if this pass does.
+    /// Finds the ReplicaSet of the current template, or makes it if this course does.
     pub(super) fn find_new(
         &self,
         key: &ObjectKey,
@@ -145,7 +145,7 @@ impl Deployments {
         let revision = work.old().map(revision_of).max().unwrap_or(0).max(0) + 1;
         work.stage = DeploymentStage::Found;
         let Some(set) = work.new.clone() else {
-            if matches!(work.pass, Pass::Rolling | Pass::RecreateNew | Pass::RollBack) {
+            if matches!(work.course, Course::Rolling | Course::RecreateNew | Course::RollBack) {
                 self.make(key, work, revision, runtime, now);
             }
             return;

@@ -46,7 +46,7 @@ pub(super) enum DeploymentPurpose {
 
 /// Which way a sync goes once the ReplicaSet of the template is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pass {
+pub(super) enum Course {
     /// Find out whether the wanted number changed.
     Look,
     /// It is being deleted: nothing but counts.
@@ -99,7 +99,7 @@ pub(super) struct DeploymentSync {
     pub(super) scalings: VecDeque<Scaling>,
     /// Old ReplicaSets to delete.
     pub(super) surplus: VecDeque<Object>,
-    pub(super) pass: Pass,
+    pub(super) course: Course,
     pub(super) stage: DeploymentStage,
     /// What comes after the sizes.
     pub(super) then: DeploymentStage,
@@ -120,7 +120,7 @@ impl DeploymentSync {
             written: VecDeque::new(),
             scalings: VecDeque::new(),
             surplus: VecDeque::new(),
-            pass: Pass::Look,
+            course: Course::Look,
             stage: DeploymentStage::Begin,
             then: DeploymentStage::Status,
             forgives: false,
