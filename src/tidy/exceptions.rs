@@ -14,8 +14,6 @@ pub(super) struct Exceptions {
 pub(super) const EXCEPTIONS: Exceptions = Exceptions {
     files: &[
         ("core/src/components/api_server/content_negotiation/columns.rs", 505),
-        ("core/src/components/daemonset/mod.rs", 529),
-        ("core/src/components/deployment/mod.rs", 518),
         ("core/src/components/node_lifecycle/health_pass.rs", 577),
         ("core/src/profile/rows.rs", 554),
         ("src/replay/recorded.rs", 662),

@@ -171,7 +171,8 @@ fn control() -> Result<(), String> {
 fn given() -> Result<(), String> {
     let world = World::new();
     let feature = "Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    \
-                   And Node \"w\" has condition Ready=True within 10s\n    When nothing is done\n    Then an Event NodeReady about Node \"w\" within 5s\n";
+                   And Node \"w\" has condition Ready=True within 10s\n    \
+                   When nothing is done\n    Then an Event NodeReady about Node \"w\" within 5s\n";
     world.write("features/a/b.feature", feature);
     let out = world.call(&["lint"]).ends(2)?.out;
     let place = "b.feature:4:43: a Given waits until it is true and has no bound";

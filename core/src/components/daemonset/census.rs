@@ -10,11 +10,14 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::nodes::{target, verdict};
-use super::{REVISION_LABEL, age};
+use super::age;
+use super::nodes::{GENERATION_LABEL, generation, target, verdict};
+use super::revisions::hash_of;
+use super::rolling::allows_surge;
 use crate::components::client::{Cache, CacheEvent};
 use crate::components::workload::pods::{Owned, controller_of, is_available, labels, number};
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
+use crate::objects::selector::selects;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// What a node adds, or all of them together.
@@ -27,8 +30,13 @@ pub(super) struct PodSums {
     pub(super) ready: i64,
     pub(super) available: i64,
     pub(super) updated: i64,
-    /// Nodes without an available pod that stays, as an update counts them.
+    /// Nodes and names without an available pod that stays, as an update counts them.
     pub(super) unavailable: i64,
+    /// Nodes with an old pod beside a new one that is not available, or with more pods than these, as an update that
+    /// surges counts them.
+    pub(super) surging: i64,
+    /// Nodes with an available pod, the old one if there is one, as an update that surges counts them.
+    pub(super) serving: i64,
 }
 
 impl PodSums {
@@ -40,6 +48,8 @@ impl PodSums {
         self.available += sign * other.available;
         self.updated += sign * other.updated;
         self.unavailable += sign * other.unavailable;
+        self.surging += sign * other.surging;
+        self.serving += sign * other.serving;
     }
 }
 
@@ -105,6 +115,11 @@ impl Censuses {
         self.by_set.entry(Text::from(set.uid())).or_insert(census)
     }
 
+    /// Returns the keys of the pods that a set owns, be they selected or not.
+    pub(super) fn owned_by(&self, set: &Object) -> impl Iterator<Item = &ObjectKey> {
+        self.pods.of(set.uid())
+    }
+
     fn begun(&self, set: &Object, pods: &Cache) -> Census {
         let mut census = Census::default();
         for pod in self.pods.of(set.uid()) {
@@ -114,18 +129,53 @@ impl Censuses {
     }
 }
 
+/// What the sums depend on beside nodes and pods.
+#[derive(Clone, PartialEq, Debug)]
+struct Basis {
+    spec: Json,
+    selector: Json,
+    min_ready: i64,
+    hash: String,
+    /// The generation of the template, as pods are labelled with it.
+    generation: Option<Text>,
+    surges: bool,
+}
+
+impl Basis {
+    fn of(set: &Object, hash: &str) -> Self {
+        Self {
+            spec: set.stable().at(&["spec", "template", "spec"]).clone(),
+            selector: set.stable().at(&["spec", "selector"]).clone(),
+            min_ready: number(set, &["spec", "minReadySeconds"], 0),
+            hash: String::from(hash),
+            generation: generation(set).as_text().cloned(),
+            surges: allows_surge(set),
+        }
+    }
+
+    /// Tells whether a pod is of the current template.
+    ///
+    /// Source: pkg/controller/daemon/util/daemonset_util.go (v1.34), `IsPodUpdated`.
+    fn is_updated(&self, pod: &Object) -> bool {
+        let of_generation = labels(pod).get(GENERATION_LABEL).as_text();
+        (!self.hash.is_empty() && hash_of(pod) == self.hash)
+            || self.generation.as_ref().is_some_and(|generation| of_generation == Some(generation))
+    }
+}
+
 /// The pods of one DaemonSet by node, and their sums.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Census {
-    /// What the sums depend on beside nodes and pods: the spec of the template, `minReadySeconds`, the revision.
-    basis: Option<(Json, i64, String)>,
+    basis: Option<Basis>,
     nodes: BTreeMap<Text, NodePods>,
     sums: PodSums,
     changed: BTreeSet<Text>,
     /// Nodes, and names without a Node, on which a pod may be to make or to delete.
     due: BTreeSet<Text>,
-    /// Nodes whose pod is of another revision.
+    /// Nodes, and names without a Node, that have a pod of another revision.
     outdated: BTreeSet<Text>,
+    /// Nodes, and names without a Node, that have a pod that is not selected.
+    lost: BTreeSet<Text>,
     /// Nodes whose pod is ready and not yet available: it becomes so without a change.
     maturing: BTreeSet<Text>,
 }
@@ -150,20 +200,25 @@ impl Census {
         self.changed.extend(old.into_iter().chain(new));
     }
 
-    /// Returns the pods of a node, without those that have ended and are being deleted.
-    pub(super) fn pods_on<'a>(&'a self, node: &str, pods: &'a Cache) -> impl Iterator<Item = &'a Object> {
+    fn is_selected(&self, pod: &Object) -> bool {
+        self.basis.as_ref().is_none_or(|basis| selects(&basis.selector, labels(pod)))
+    }
+
+    fn noted_on<'a>(&'a self, node: &str, pods: &'a Cache) -> impl Iterator<Item = &'a Object> {
         let own = self.nodes.get(node).map_or(&[][..], |entry| &entry.pods);
-        let own = own.iter().filter_map(|pod| pods.get(&pod.namespace, &pod.name));
-        own.filter(|pod| !(is_terminal(pod) && is_ending(pod)))
+        own.iter().filter_map(|pod| pods.get(&pod.namespace, &pod.name))
+    }
+
+    /// Returns the pods of a node, without those that are not selected or have ended and are being deleted.
+    pub(super) fn pods_on<'a>(&'a self, node: &str, pods: &'a Cache) -> impl Iterator<Item = &'a Object> {
+        self.noted_on(node, pods).filter(|pod| self.is_selected(pod) && !(is_terminal(pod) && is_ending(pod)))
     }
 
     /// Brings the sums up to date.
     fn count(&mut self, set: &Object, hash: &str, (pods, nodes): (&Cache, &Cache), now: Timestamp) {
-        let spec = set.stable().at(&["spec", "template", "spec"]);
-        let min_ready = number(set, &["spec", "minReadySeconds"], 0);
-        let is_same = |basis: &(Json, i64, String)| basis.0 == *spec && basis.1 == min_ready && basis.2 == hash;
-        if !self.basis.as_ref().is_some_and(is_same) {
-            self.basis = Some((spec.clone(), min_ready, String::from(hash)));
+        let basis = Basis::of(set, hash);
+        if self.basis.as_ref() != Some(&basis) {
+            self.basis = Some(basis);
             self.changed.extend(self.nodes.keys().cloned());
             self.changed.extend(nodes.keys().map(|key| key.name.clone()));
         }
@@ -175,41 +230,55 @@ impl Census {
 
     fn count_node(&mut self, name: Text, set: &Object, (pods, nodes): (&Cache, &Cache), now: Timestamp) {
         let before = self.nodes.get(&name).map(|entry| entry.counts).unwrap_or_default();
-        let (_, min_ready, hash) = self.basis.as_ref().expect("it is set before nodes are counted");
+        let basis = self.basis.as_ref().expect("it is set before nodes are counted");
         let own: Vec<&Object> = self.pods_on(&name, pods).collect();
-        let mut counts = PodSums::default();
-        let is_new = |pod: &Object| labels(pod).get(REVISION_LABEL).as_str() == Some(hash.as_str());
-        let is_here = |pod: &Object| is_available(pod, *min_ready, now);
-        let (mut is_due, mut is_outdated) = (!own.is_empty(), false);
-        let is_maturing = own.iter().any(|pod| is_ready(pod) && !is_here(pod));
-        if let Some(node) = nodes.get("", &name) {
-            let verdict = verdict(set, node);
-            let staying = || own.iter().filter(|pod| !is_ending(pod));
-            is_due = match own.is_empty() {
-                true => verdict.should_run,
-                false if verdict.should_stay => {
-                    staying().count() > 1 || staying().any(|pod| matches!(phase(pod), "Failed" | "Succeeded"))
-                }
-                false => staying().next().is_some(),
-            };
-            let oldest = own.iter().min_by_key(|pod| age(pod));
-            if verdict.should_run {
-                let first = staying().next();
-                is_outdated = first.is_some_and(|pod| !is_new(pod));
-                counts.desired = 1;
-                counts.unavailable = i64::from(!first.is_some_and(|pod| is_here(pod)));
-                counts.current = i64::from(oldest.is_some());
-                counts.ready = i64::from(oldest.is_some_and(|pod| is_ready(pod)));
-                counts.available = i64::from(oldest.is_some_and(|pod| is_here(pod)));
-                counts.updated = i64::from(oldest.is_some_and(|pod| is_new(pod)));
-            } else {
-                counts.stray = i64::from(oldest.is_some());
+        let is_here = |pod: &Object| is_available(pod, basis.min_ready, now);
+        let verdict = nodes.get("", &name).map(|node| verdict(set, node));
+        let should_run = verdict.is_some_and(|verdict| verdict.should_run);
+        let staying: Vec<&Object> = own.iter().filter(|pod| !is_ending(pod)).copied().collect();
+        let has_ended = || staying.iter().any(|pod| matches!(phase(pod), "Failed" | "Succeeded"));
+        let is_due = match verdict {
+            None => !own.is_empty(),
+            Some(verdict) if own.is_empty() => verdict.should_run,
+            Some(verdict) if verdict.should_stay => {
+                staying.len() > 1 || (basis.surges && staying.is_empty()) || has_ended()
             }
+            Some(_) => !staying.is_empty(),
+        };
+        let mut counts = PodSums::default();
+        let oldest = own.iter().min_by_key(|pod| age(pod));
+        if should_run {
+            counts.desired = 1;
+            counts.current = i64::from(oldest.is_some());
+            counts.ready = i64::from(oldest.is_some_and(|pod| is_ready(pod)));
+            counts.available = i64::from(oldest.is_some_and(|pod| is_here(pod)));
+            counts.updated = i64::from(oldest.is_some_and(|pod| basis.is_updated(pod)));
+        } else if verdict.is_some() {
+            counts.stray = i64::from(oldest.is_some());
         }
+        let mut is_outdated = false;
+        if should_run || !own.is_empty() {
+            let (new, old): (Vec<&Object>, Vec<&Object>) = staying.iter().partition(|pod| basis.is_updated(pod));
+            let is_crowded = new.len() > 1 || old.len() > 1;
+            is_outdated = !is_crowded && !old.is_empty();
+            let only = if new.len() + old.len() == 1 { new.first().or(old.first()) } else { None };
+            counts.unavailable = i64::from(!only.is_some_and(|pod| is_here(pod)));
+            let both_here = || new.iter().all(|pod| is_here(pod));
+            counts.surging = i64::from(is_crowded || (is_outdated && !new.is_empty() && !both_here()));
+            let serves = old.first().or(new.first()).is_some_and(|pod| is_here(pod));
+            counts.serving = i64::from(!is_crowded && serves);
+        }
+        let is_maturing = own.iter().any(|pod| is_ready(pod) && !is_here(pod));
+        let is_lost = self.noted_on(&name, pods).any(|pod| !self.is_selected(pod));
+        self.put(name, (before, counts), [is_due, is_outdated, is_maturing, is_lost]);
+    }
+
+    /// Notes what a node adds, and whether it is due, outdated, maturing, and has lost a pod.
+    fn put(&mut self, name: Text, (before, counts): (PodSums, PodSums), belongs: [bool; 4]) {
         self.sums.add(before, -1);
         self.sums.add(counts, 1);
-        let marks = [(&mut self.due, is_due), (&mut self.outdated, is_outdated), (&mut self.maturing, is_maturing)];
-        for (names, belongs) in marks {
+        let sets = [&mut self.due, &mut self.outdated, &mut self.maturing, &mut self.lost];
+        for (names, belongs) in sets.into_iter().zip(belongs) {
             if belongs {
                 names.insert(name.clone());
             } else {
@@ -234,9 +303,26 @@ impl Census {
         self.due.iter().cloned().collect()
     }
 
-    /// Returns the pods of other revisions that an update replaces, in order of their nodes.
-    pub(super) fn outdated<'a>(&'a self, pods: &'a Cache) -> impl Iterator<Item = &'a Object> {
-        self.outdated.iter().filter_map(|node| self.pods_on(node, pods).find(|pod| !is_ending(pod)))
+    /// Returns the nodes that have a pod of another revision, in order.
+    pub(super) fn outdated(&self) -> impl Iterator<Item = &Text> {
+        self.outdated.iter()
+    }
+
+    /// Returns the pod of the current revision on a node, and the one of another; both stay.
+    ///
+    /// Source: pkg/controller/daemon/update.go (v1.34), `findUpdatedPodsOnNode`.
+    pub(super) fn split<'a>(&'a self, node: &str, pods: &'a Cache) -> (Option<&'a Object>, Option<&'a Object>) {
+        let is_updated = |pod: &Object| self.basis.as_ref().is_some_and(|basis| basis.is_updated(pod));
+        let mut own = self.pods_on(node, pods).filter(|pod| !is_ending(pod));
+        let first = own.next();
+        let second = own.next();
+        let one = |wanted: bool| [first, second].into_iter().flatten().find(|pod| is_updated(pod) == wanted);
+        (one(true), one(false))
+    }
+
+    /// Returns the pods that are not selected, in order of their nodes.
+    pub(super) fn lost<'a>(&'a self, pods: &'a Cache) -> impl Iterator<Item = &'a Object> {
+        self.lost.iter().flat_map(|node| self.noted_on(node, pods)).filter(|pod| !self.is_selected(pod))
     }
 }
 
@@ -247,6 +333,7 @@ mod tests {
 
     use jiff::{SignedDuration, Timestamp};
 
+    use super::super::REVISION_LABEL;
     use super::Census;
     use crate::chance::Chance;
     use crate::components::client::Cache;
@@ -257,17 +344,20 @@ mod tests {
     fn set(chance: &mut Chance) -> Object {
         let min_ready = [0_i64, 30][usize::try_from(chance.below(2)).unwrap()];
         let selector = [json!({}), json!({"disk": "ssd"})][usize::try_from(chance.below(2)).unwrap()].clone();
-        Object::new(
-            json!({"metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
-                "spec": {"minReadySeconds": min_ready, "template": {"spec": {"nodeSelector": selector}}}}),
-            1,
-        )
+        let mut set = json!({"metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
+            "spec": {"minReadySeconds": min_ready, "template": {"spec": {"nodeSelector": selector}}}});
+        set.set(&["spec", "selector"], json!({"matchLabels": {"app": "agent"}}));
+        if chance.below(2) == 0 {
+            set.set(&["spec", "updateStrategy", "rollingUpdate", "maxSurge"], 1);
+        }
+        Object::new(set, 1)
     }
 
     fn pod(name: &str, chance: &mut Chance, now: Timestamp) -> Object {
         let mut any = |of: &[Json]| of[usize::try_from(chance.below(of.len() as u64)).unwrap()].clone();
         let mut pod = json!({"metadata": {"name": name, "namespace": "ns"}});
-        pod.set(&["metadata", "labels", super::REVISION_LABEL], any(&[json!("old"), json!("new")]));
+        pod.set(&["metadata", "labels", REVISION_LABEL], any(&[json!("old"), json!("new")]));
+        pod.set(&["metadata", "labels", "app"], any(&[json!("agent"), json!("agent"), json!("other")]));
         pod.set(&["metadata", "deletionTimestamp"], any(&[Json::Null, Json::Null, json!("2026-01-01T00:00:00Z")]));
         pod.set(&["metadata", "creationTimestamp"], to_time(now));
         pod.set(&["spec", "nodeName"], any(&[Json::Null, json!("n0"), json!("n1"), json!("n2"), json!("gone")]));
@@ -325,9 +415,10 @@ mod tests {
             let mut anew = Census::default();
             pods.objects().for_each(|pod| anew.note_pod(None, Some(pod)));
             anew.count(&own, &hash, (&pods, &nodes), now);
-            assert_eq!((census.sums(), &census.due, &census.outdated), (anew.sums(), &anew.due, &anew.outdated));
+            let marks = |census: &Census| (census.due.clone(), census.outdated.clone(), census.lost.clone());
+            assert_eq!((census.sums(), marks(&census)), (anew.sums(), marks(&anew)));
             assert_eq!(census.nodes, anew.nodes);
-            found += census.sums().available * census.sums().stray;
+            found += census.sums().available * census.sums().stray * census.sums().surging;
         }
         assert!(found > 0);
     }

@@ -4,14 +4,17 @@
 //! name their node in their affinity, and the scheduler binds them. A node that may get no new pod keeps the one it
 //! has, unless it has a NoExecute taint that the pod does not tolerate. A failed pod is deleted after a growing pause;
 //! a pod that is being deleted blocks its replacement until it is gone.
-//! Inputs: DaemonSets, Pods, Nodes, ControllerRevisions, answers, time. Outputs: pods made and deleted, revisions,
-//! statuses, Events. A change of a node matters only if its labels or taints changed.
-//! Left out on purpose: adoption, surges of an update, old revisions beyond the limit.
+//! Inputs: DaemonSets, Pods, Nodes, ControllerRevisions, answers, time. Outputs: pods made, deleted, adopted and
+//! released, revisions, statuses, Events. A change of a node matters only if its labels or taints changed.
 
 mod census;
+mod manage;
 mod nodes;
+mod ownership;
+mod revisions;
+mod rolling;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,21 +22,22 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use self::census::{Census, Censuses, PodSums};
+use self::manage::Backoff;
 use self::nodes::{pod_for, verdict};
+use self::revisions::hash_of;
 use super::client::CacheEvent;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
-    Retries, Watched, failure, object,
+    Retries, Watched, code, failure, object,
 };
-use super::events::{EventType, InvolvedObject};
-use super::workload::pods::{
-    Owned, Rounding, became_ready, hash, is_available, labels, number, owner_key, reference_to, scaled, set_unless_zero,
-};
+use super::events::InvolvedObject;
+use super::workload::claims::may_adopt;
+use super::workload::pods::{Orphans, Owned, number, set_unless_zero};
 use super::workload::{DAEMON_SETS, Expectations, REVISIONS, pod_control};
 use super::{Because, DecisionId};
 use crate::json;
-use crate::network::{Call, NODES, PODS, Verb};
-use crate::objects::lifecycle::{is_ending, phase};
+use crate::network::{Call, NODES, PODS, Resource, Verb};
+use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34),
@@ -43,12 +47,6 @@ const REVISION_LABEL: &str = "controller-revision-hash";
 const BURST: usize = 250;
 /// Tries to write a status. Source: daemon_controller.go (v1.34), `StatusUpdateRetries` and one.
 const STATUS_TRIES: u32 = 2;
-/// First pause before a failed pod is deleted, doubled with each one up to [`BACKOFF_MAX`].
-/// Source: cmd/kube-controller-manager/app/apps.go (v1.34), `flowcontrol.NewBackOff(1*time.Second, 15*time.Minute)`.
-const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(1);
-/// Longest pause before a failed pod is deleted. Source: as [`BACKOFF_FIRST`].
-const BACKOFF_MAX: SignedDuration = SignedDuration::from_mins(15);
-
 const SETS: usize = 0;
 const PODS_CACHE: usize = 1;
 const NODE_CACHE: usize = 2;
@@ -70,7 +68,20 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 /// What a request is for.
 #[derive(Clone, Debug)]
 enum DaemonSetPurpose {
+    /// Check that the set still exists, before it adopts a pod or a revision.
+    Confirm,
+    Adopt(Object),
+    Release,
+    /// Make the revision of the template.
     Revision,
+    /// Read the revision that has its name.
+    Taken,
+    /// Count one more name that was taken.
+    Collision,
+    /// Give the revision of the template the next number, and leave it alone.
+    Renumber,
+    /// Delete an old revision.
+    DeleteRevision,
     Create,
     Delete(Object),
     Status,
@@ -80,7 +91,11 @@ enum DaemonSetPurpose {
 /// What comes next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum DaemonSetStage {
+    /// Adopt and release revisions.
+    Begin,
     Revise,
+    /// Adopt and release pods.
+    Claim,
     Manage,
     /// Make pods for these nodes, in batches of this size.
     Create {
@@ -89,9 +104,15 @@ enum DaemonSetStage {
     },
     /// Delete surplus pods.
     Delete,
-    /// Delete pods of old revisions.
+    /// Replace pods of old revisions.
     Roll,
+    /// Find old revisions that are too many.
+    CleanUp,
+    /// Delete them, one after the other.
+    DeleteRevisions,
     Status,
+    /// The status is as it should be.
+    Written,
     End(Flow),
 }
 
@@ -102,18 +123,48 @@ struct DaemonSetSync {
     hash: String,
     stage: DaemonSetStage,
     because: Option<DecisionId>,
+    /// What it may adopt.
+    wanted: Option<(Resource, Vec<Object>)>,
+    /// The revisions of the set, until that of the template is found.
+    own: Vec<Object>,
+    /// The revisions of other templates.
+    old: Vec<Object>,
+    /// Old revisions to delete.
+    surplus: VecDeque<Object>,
     doomed: Vec<Object>,
+    /// Why they are to be deleted.
+    why: &'static str,
+    /// Whether pods of old revisions were looked for.
+    rolled: bool,
     /// Whether the status sets `observedGeneration` to this generation.
     observes: bool,
     failed: bool,
     tries: u32,
 }
 
-/// The back-off for failed pods of a node.
-#[derive(Clone, Debug)]
-struct Backoff {
-    pause: SignedDuration,
-    last: Timestamp,
+impl DaemonSetSync {
+    fn of(set: Object) -> Self {
+        Self {
+            set,
+            hash: String::new(),
+            stage: DaemonSetStage::Begin,
+            because: None,
+            wanted: None,
+            own: Vec::new(),
+            old: Vec::new(),
+            surplus: VecDeque::new(),
+            doomed: Vec::new(),
+            why: "",
+            rolled: false,
+            observes: false,
+            failed: false,
+            tries: 0,
+        }
+    }
+
+    fn fail(&mut self) {
+        self.stage = DaemonSetStage::End(Flow::Retry);
+    }
 }
 
 /// What the controller knows; it keeps the contract of [`Component`](super::Component).
@@ -122,10 +173,13 @@ struct DaemonSets {
     /// Whether a changed node queues the sets that have to create or delete a pod on it.
     looks_for_pods: bool,
     pods: Censuses,
+    /// Pods without owner, those that have ended included.
+    orphans: Orphans,
     revisions: Owned,
+    orphan_revisions: Orphans,
     expectations: Expectations,
-    /// The pauses, by set and node.
-    failing: BTreeMap<(Text, Text), Backoff>,
+    /// The pauses, by set, its observed generation, and node.
+    failing: BTreeMap<(Text, i64, Text), Backoff>,
     work: BTreeMap<ObjectKey, DaemonSetSync>,
 }
 
@@ -134,19 +188,6 @@ fn about(set: &Object) -> InvolvedObject {
 }
 
 impl DaemonSets {
-    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<DaemonSetPurpose>, now: Timestamp) {
-        self.pods.update(event);
-        let pod = event.object();
-        let Some((key, uid)) = owner_key(pod, "DaemonSet") else { return };
-        let Some(set) = runtime.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
-        let min_ready = number(set, &["spec", "minReadySeconds"], 0);
-        self.expectations.follow(&key, event);
-        if min_ready > 0 && became_ready(event) {
-            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
-        }
-        runtime.add(key);
-    }
-
     fn handle_node(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<DaemonSetPurpose>) {
         if let (Some(before), Some(after)) = (&event.before, &event.after) {
             let same = |path: &[&str]| before.stable().at(path) == after.stable().at(path);
@@ -175,199 +216,42 @@ impl DaemonSets {
         }
     }
 
-    /// Makes the request for a revision of the set's template, unless there is one of it.
-    fn revise(
-        &self,
-        key: &ObjectKey,
-        work: &mut DaemonSetSync,
-        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
-        now: Timestamp,
-    ) {
-        let template = work.set.stable().at(&["spec", "template"]);
-        let mut data = Json::object();
-        data.set(&["spec", "template"], template.clone());
-        data.set(&["spec", "template", "$patch"], "replace");
-        let own: Vec<&Object> =
-            self.revisions.of(work.set.uid()).filter_map(|one| runtime.cache(REVISION_CACHE).get(one)).collect();
-        let known = own.iter().find(|revision| *revision.stable().get("data") == data);
-        work.stage = DaemonSetStage::Manage;
-        if let Some(revision) = known {
-            work.hash = String::from(labels(revision).get(REVISION_LABEL).as_str().unwrap_or(""));
-            return;
-        }
-        work.hash = hash(&data);
-        let last = own.iter().filter_map(|one| one.stable().get("revision").as_i64()).max().unwrap_or(0);
-        let name = format!("{}-{}", work.set.name(), work.hash);
-        let mut revision = json!({"kind": "ControllerRevision", "apiVersion": "apps/v1",
-            "metadata": {"name": name, "namespace": key.namespace.as_str()}, "revision": last + 1});
-        let mut marks = template.at(&["metadata", "labels"]).clone();
-        marks.set(&[REVISION_LABEL], work.hash.as_str());
-        revision.set(&["metadata", "labels"], marks);
-        let owner = reference_to(&work.set, "apps/v1", "DaemonSet");
-        revision.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
-        revision.set(&["data"], data);
-        let call = Call::new(Verb::Create, REVISIONS, &key.namespace, "").body(revision);
-        runtime.send(key, DaemonSetPurpose::Revision, call, None, now);
-    }
-
     /// Returns the census of the set of a sync, up to date.
     fn census(&mut self, work: &DaemonSetSync, runtime: &KeyedRuntime<DaemonSetPurpose>, now: Timestamp) -> &Census {
         let caches = (runtime.cache(PODS_CACHE).cache(), runtime.cache(NODE_CACHE).cache());
         self.pods.of(&work.set, &work.hash, caches, now)
     }
 
-    /// Finds the nodes that lack a pod, and the surplus pods.
-    fn manage(
-        &mut self,
-        key: &ObjectKey,
-        work: &mut DaemonSetSync,
-        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
-        now: Timestamp,
-    ) {
-        work.stage = DaemonSetStage::Status;
-        if is_ending(&work.set) {
-            return;
-        }
-        if !self.expectations.are_met(key, now) {
-            work.observes = false;
-            return;
-        }
-        work.observes = true;
-        let census = self.census(work, runtime, now);
-        let due: Vec<(Text, Vec<Object>)> = census
-            .due()
-            .into_iter()
-            .map(|name| {
-                let pods = census.pods_on(&name, runtime.cache(PODS_CACHE).cache()).cloned().collect();
-                (name, pods)
-            })
-            .collect();
-        let (mut missing, mut gone) = (Vec::new(), Vec::new());
-        for (name, pods) in due {
-            let Some(node) = runtime.cache(NODE_CACHE).cache().get("", &name) else {
-                gone.extend(pods);
-                continue;
-            };
-            let verdict = verdict(&work.set, node);
-            if pods.is_empty() {
-                missing.push(name);
-            } else if verdict.should_stay {
-                let surplus = self.surplus(key, work, &name, &pods, runtime, now);
-                work.doomed.extend(surplus);
-            } else {
-                work.doomed.extend(pods.into_iter().filter(|pod| !is_ending(pod)));
-            }
-        }
-        // Unbound pods for a node that is gone.
-        let unbound = |pod: &Object| super::client::node_name(pod).is_none() && !is_ending(pod);
-        work.doomed.extend(gone.into_iter().filter(unbound));
-        missing.truncate(BURST);
+    /// Begins to make pods for these nodes and to delete the doomed ones, as many of them as one sync may.
+    fn begin_changes(&mut self, key: &ObjectKey, work: &mut DaemonSetSync, mut nodes: Vec<Text>, now: Timestamp) {
+        nodes.truncate(BURST);
         work.doomed.truncate(BURST);
-        self.expectations.expect(key, missing.len(), work.doomed.iter().map(|pod| Text::from(pod.uid())), now);
-        if !missing.is_empty() {
-            let fact = format!("{} nodes lack a pod: {}", missing.len(), missing.join(", "));
-            let what = format!("create {} pods", missing.len());
-            work.because = Some(runtime.decide(format!("daemonset/{key}"), what, Vec::from([Because::Fact(fact)])));
-        }
-        work.stage = DaemonSetStage::Create { nodes: missing, batch: 1 };
+        self.expectations.expect(key, nodes.len(), work.doomed.iter().map(|pod| Text::from(pod.uid())), now);
+        work.stage = DaemonSetStage::Create { nodes, batch: 1 };
     }
 
-    /// Returns the pods to delete on a node that keeps its pod: those that have ended, and all but the oldest.
-    fn surplus(
-        &mut self,
-        key: &ObjectKey,
-        work: &DaemonSetSync,
-        node: &Text,
-        pods: &[Object],
-        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
-        now: Timestamp,
-    ) -> Vec<Object> {
-        let mut doomed = Vec::new();
-        let mut running: Vec<&Object> = Vec::new();
-        for pod in pods.iter().filter(|pod| !is_ending(pod)) {
-            let named = format!("{} on node {node}, will try to", pod.key());
-            match phase(pod) {
-                "Failed" => {
-                    if let Some(wait) = self.backs_off(work.set.uid(), node, now) {
-                        runtime.add_after(key.clone(), wait, now);
-                        continue;
-                    }
-                    let message = format!("Found failed daemon pod {named} kill it");
-                    runtime.emit(&about(&work.set), EventType::Warning, "FailedDaemonPod", &message, now);
-                    doomed.push(pod.clone());
-                }
-                "Succeeded" => {
-                    let message = format!("Found succeeded daemon pod {named} delete it");
-                    runtime.emit(&about(&work.set), EventType::Normal, "SucceededDaemonPod", &message, now);
-                    doomed.push(pod.clone());
-                }
-                _ => running.push(pod),
-            }
-        }
-        running.sort_by_cached_key(|pod| age(pod));
-        doomed.extend(running.into_iter().skip(1).cloned());
-        doomed
-    }
-
-    /// Returns how long a failed pod has to stay; `None` if it may be deleted now. Then the next pause is longer.
-    fn backs_off(&mut self, uid: &str, node: &Text, now: Timestamp) -> Option<SignedDuration> {
-        let key = (Text::from(uid), node.clone());
-        if let Some(backoff) = self.failing.get_mut(&key) {
-            let since = now.duration_since(backoff.last);
-            if since < backoff.pause {
-                return Some(backoff.pause - since);
-            }
-            // After a long time without failures the first pause applies again.
-            let is_quiet = since > BACKOFF_MAX * 2;
-            backoff.pause = if is_quiet { BACKOFF_FIRST } else { (backoff.pause * 2).min(BACKOFF_MAX) };
-            backoff.last = now;
-        } else {
-            self.failing.insert(key, Backoff { pause: BACKOFF_FIRST, last: now });
-        }
-        None
-    }
-
-    /// Deletes pods of old revisions, as many as may be missing at a time.
-    fn roll(
-        &mut self,
-        key: &ObjectKey,
-        work: &mut DaemonSetSync,
-        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
-        now: Timestamp,
-    ) {
-        let strategy = work.set.stable().at(&["spec", "updateStrategy"]);
-        if strategy.get("type").as_str() == Some("OnDelete") || !self.expectations.are_met(key, now) {
-            return;
-        }
-        let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
-        let census = self.census(work, runtime, now);
-        let (desired, unavailable) = (census.sums().desired, census.sums().unavailable);
-        let limit = scaled(strategy.at(&["rollingUpdate", "maxUnavailable"]), "1", desired, Rounding::Up).max(1);
-        let outdated = census.outdated(runtime.cache(PODS_CACHE).cache()).cloned();
-        let (old, broken): (Vec<Object>, Vec<Object>) = outdated.partition(|pod| is_available(pod, min_ready, now));
-        let more = usize::try_from(limit - unavailable).unwrap_or(0);
-        let doomed: Vec<Object> = broken.into_iter().chain(old.into_iter().take(more)).collect();
-        if doomed.is_empty() {
-            return;
-        }
-        self.expectations.expect(key, 0, doomed.iter().map(|pod| Text::from(pod.uid())), now);
-        work.doomed = doomed;
-        Self::delete(key, work, "the template has changed", runtime, now);
-    }
-
-    fn delete(
-        key: &ObjectKey,
-        work: &mut DaemonSetSync,
-        why: &str,
-        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
-        now: Timestamp,
-    ) {
+    fn delete(key: &ObjectKey, work: &mut DaemonSetSync, runtime: &mut KeyedRuntime<DaemonSetPurpose>, now: Timestamp) {
         for pod in core::mem::take(&mut work.doomed) {
-            let facts = Vec::from([Because::Fact(String::from(why))]);
+            let facts = Vec::from([Because::Fact(String::from(work.why))]);
             let because = runtime.decide(format!("pod/{}", pod.key()), "delete", facts);
             let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
             let call = Call::new(Verb::Delete, PODS, &key.namespace, pod.name()).body(options);
             runtime.send(key, DaemonSetPurpose::Delete(pod), call, Some(because), now);
+        }
+    }
+
+    /// Queues the set again for pods that are ready and become available without a change.
+    fn look_again(
+        &mut self,
+        key: &ObjectKey,
+        work: &DaemonSetSync,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
+        now: Timestamp,
+    ) {
+        let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
+        let sums = self.census(work, runtime, now).sums();
+        if min_ready > 0 && sums.ready != sums.available {
+            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready), now);
         }
     }
 
@@ -395,9 +279,12 @@ impl DaemonSets {
     }
 }
 
-/// Sort key by age: the creation time, then the name.
-fn age(pod: &Object) -> (Option<Text>, Text) {
-    (pod.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned(), Text::from(pod.name()))
+/// Sort key by age: bound pods first, then the creation time, then the name.
+///
+/// Source: daemon_controller.go (v1.34), `podByCreationTimestampAndPhase`.
+fn age(pod: &Object) -> (bool, Option<Text>, Text) {
+    let is_bound = super::client::node_name(pod).is_some();
+    (!is_bound, pod.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned(), Text::from(pod.name()))
 }
 
 impl Reconciler for DaemonSets {
@@ -420,22 +307,13 @@ impl Reconciler for DaemonSets {
             }
             PODS_CACHE => self.handle_pod(event, runtime, now),
             NODE_CACHE => self.handle_node(event, runtime),
-            _ => self.revisions.update(event),
+            _ => self.handle_revision(event, runtime),
         }
     }
 
     fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DaemonSetPurpose>, _now: Timestamp) -> Flow {
-        let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
-        let work = DaemonSetSync {
-            set,
-            hash: String::new(),
-            stage: DaemonSetStage::Revise,
-            because: None,
-            doomed: Vec::new(),
-            observes: false,
-            failed: false,
-            tries: 0,
-        };
+        let Some(set) = runtime.cache(SETS).get(key).filter(|set| !is_ending(set)) else { return Flow::Done };
+        let work = DaemonSetSync::of(set.clone());
         self.work.insert(key.clone(), work);
         Flow::Next
     }
@@ -448,41 +326,57 @@ impl Reconciler for DaemonSets {
         runtime: &mut KeyedRuntime<DaemonSetPurpose>,
         now: Timestamp,
     ) -> Flow {
-        let Some(work) = self.work.get_mut(key) else { return Flow::Next };
-        let error = failure(reply);
-        match (step, error) {
-            (DaemonSetPurpose::Revision, None) => {
-                let made = object(reply);
-                let hash = made.as_ref().and_then(|made| labels(made).get(REVISION_LABEL).as_str());
-                work.hash = hash.map_or_else(|| work.hash.clone(), String::from);
+        let Some(mut work) = self.work.remove(key) else { return Flow::Next };
+        let failed = failure(reply).is_some();
+        match step {
+            DaemonSetPurpose::Confirm if may_adopt(&work.set, object(reply).as_ref()) => {
+                Self::adopt(key, &mut work, runtime, now);
             }
-            (DaemonSetPurpose::Create, _) => {
+            DaemonSetPurpose::Adopt(found) if !failed => self.adopted(&mut work, found, object(reply)),
+            DaemonSetPurpose::Adopt(_) if code(reply) == 404 => {}
+            DaemonSetPurpose::Release if matches!(code(reply), 404 | 422) => {}
+            DaemonSetPurpose::Revision if failed => Self::not_revised(key, &mut work, reply, runtime, now),
+            DaemonSetPurpose::Revision => {
+                work.hash = object(reply).map_or_else(|| work.hash.clone(), |made| String::from(hash_of(&made)));
+            }
+            DaemonSetPurpose::Taken => Self::take_or_rename(key, &mut work, reply, runtime, now),
+            DaemonSetPurpose::Collision => {}
+            DaemonSetPurpose::Create => {
                 let tools = (&mut self.expectations, runtime);
                 work.failed |= pod_control::created(key, &about(&work.set), reply, tools, now).is_some();
             }
-            (DaemonSetPurpose::Delete(pod), _) => {
+            DaemonSetPurpose::Delete(pod) => {
                 let tools = (&mut self.expectations, runtime);
                 work.failed |= pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).is_some();
             }
-            (DaemonSetPurpose::Status, None) => {
-                work.stage = DaemonSetStage::End(if work.failed { Flow::Retry } else { Flow::Done })
+            DaemonSetPurpose::DeleteRevision if failed => {
+                work.failed = true;
+                work.surplus.clear();
             }
-            (DaemonSetPurpose::Status, Some(_)) if work.tries < STATUS_TRIES => {
+            DaemonSetPurpose::Status if !failed => work.stage = DaemonSetStage::Written,
+            DaemonSetPurpose::Status if work.tries < STATUS_TRIES => {
                 let call = Call::new(Verb::Get, DAEMON_SETS, &key.namespace, &key.name);
                 runtime.send(key, DaemonSetPurpose::Read, call, work.because, now);
             }
-            (DaemonSetPurpose::Read, None) => work.set = object(reply).unwrap_or_else(|| work.set.clone()),
-            (DaemonSetPurpose::Status | DaemonSetPurpose::Read | DaemonSetPurpose::Revision, Some(_)) => {
-                work.stage = DaemonSetStage::End(Flow::Retry)
-            }
+            DaemonSetPurpose::Read if !failed => work.set = object(reply).unwrap_or_else(|| work.set.clone()),
+            _ if failed => work.fail(),
+            DaemonSetPurpose::Confirm => work.fail(),
+            _ => {}
         }
+        self.work.insert(key.clone(), work);
         Flow::Next
     }
 
     fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DaemonSetPurpose>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage.clone() {
+            DaemonSetStage::Begin => self.claim_revisions(key, &mut work, runtime, now),
             DaemonSetStage::Revise => self.revise(key, &mut work, runtime, now),
+            DaemonSetStage::Claim if !self.expectations.are_met(key, now) => work.stage = DaemonSetStage::Status,
+            DaemonSetStage::Claim => {
+                work.observes = true;
+                self.claim_pods(key, &mut work, runtime, now);
+            }
             DaemonSetStage::Manage => self.manage(key, &mut work, runtime, now),
             DaemonSetStage::Create { nodes, .. } if nodes.is_empty() || work.failed => {
                 for _ in nodes {
@@ -500,17 +394,29 @@ impl Reconciler for DaemonSets {
                 work.stage = DaemonSetStage::Create { nodes: rest, batch: batch * 2 };
             }
             DaemonSetStage::Delete => {
-                work.stage = DaemonSetStage::Roll;
-                Self::delete(key, &mut work, "its node does not fit, or it is one too many or has ended", runtime, now);
+                let next = if work.rolled { DaemonSetStage::CleanUp } else { DaemonSetStage::Roll };
+                work.stage = next;
+                Self::delete(key, &mut work, runtime, now);
             }
+            DaemonSetStage::Roll | DaemonSetStage::CleanUp if work.failed => work.stage = DaemonSetStage::Status,
             DaemonSetStage::Roll => {
-                work.stage = DaemonSetStage::Status;
+                work.rolled = true;
+                work.stage = DaemonSetStage::CleanUp;
                 self.roll(key, &mut work, runtime, now);
+            }
+            DaemonSetStage::CleanUp => {
+                work.surplus = self.surplus_revisions(&work, runtime);
+                work.stage = DaemonSetStage::DeleteRevisions;
+            }
+            DaemonSetStage::DeleteRevisions => {
+                if Self::delete_revision(key, &mut work, runtime, now) {
+                    work.stage = DaemonSetStage::Status;
+                }
             }
             DaemonSetStage::Status => {
                 let status = self.status(&work, runtime, now);
                 if status == *work.set.stable().get("status") {
-                    work.stage = DaemonSetStage::End(if work.failed { Flow::Retry } else { Flow::Done });
+                    work.stage = DaemonSetStage::Written;
                 } else {
                     let mut body = work.set.json();
                     body.set(&["status"], status);
@@ -520,6 +426,10 @@ impl Reconciler for DaemonSets {
                     work.tries += 1;
                     runtime.send(key, DaemonSetPurpose::Status, call, work.because, now);
                 }
+            }
+            DaemonSetStage::Written => {
+                self.look_again(key, &work, runtime, now);
+                return if work.failed { Flow::Retry } else { Flow::Done };
             }
             DaemonSetStage::End(flow) => return flow,
         }

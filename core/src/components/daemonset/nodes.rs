@@ -26,6 +26,17 @@ const TOLERATED: [(&str, &str); 6] = [
 /// What daemon pods in the host's network tolerate in addition. Source: as [`TOLERATED`].
 const HOST_NETWORK: (&str, &str) = ("node.kubernetes.io/network-unavailable", "NoSchedule");
 
+/// The label with the generation of a pod's template. Source: k8s.io/api extensions/v1beta1/types.go (v1.34),
+/// `DaemonSetTemplateGenerationKey`.
+pub(super) const GENERATION_LABEL: &str = "pod-template-generation";
+
+/// Returns the generation of a set's template; `Null` for none.
+///
+/// Source: daemonset_util.go (v1.34), `GetTemplateGeneration`.
+pub(super) fn generation(set: &Object) -> &Json {
+    set.stable().at(&["metadata", "annotations", "deprecated.daemonset.template.generation"])
+}
+
 /// Returns the tolerations of a DaemonSet's pods: those of the template, then those that all have.
 pub(super) fn tolerations(set: &Object) -> Vec<Json> {
     let spec = set.stable().at(&["spec", "template", "spec"]);
@@ -81,21 +92,16 @@ pub(super) fn verdict(set: &Object, node: &Object) -> NodeEligibility {
 /// Source: daemonset_util.go (v1.34), `ReplaceDaemonSetPodNodeNameNodeAffinity`.
 pub(super) fn pod_for(set: &Object, node: &str, hash: &str) -> Json {
     let mut pod = from_template(set, "apps/v1", "DaemonSet");
-    let generation = set.stable().at(&["metadata", "annotations", "deprecated.daemonset.template.generation"]);
+    let generation = generation(set);
     if !generation.is_null() {
-        pod.set(&["metadata", "labels", "pod-template-generation"], generation.clone());
+        pod.set(&["metadata", "labels", GENERATION_LABEL], generation.clone());
     }
     pod.set(&["metadata", "labels", super::REVISION_LABEL], hash);
     pod.set(&["spec", "tolerations"], Json::array(tolerations(set)));
     let fields = json!([{"key": "metadata.name", "operator": "In", "values": [node]}]);
     let path = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
-    let terms = pod.entry(&path).make_object().entry("nodeSelectorTerms").make_array();
-    if terms.is_empty() {
-        terms.push(Json::object());
-    }
-    for term in terms {
-        term.set(&["matchFields"], fields.clone());
-    }
+    // Whatever else the template asks of its node was checked when the node was chosen.
+    pod.entry(&path).make_object().insert("nodeSelectorTerms", json!([{"matchFields": fields}]));
     pod
 }
 
@@ -182,5 +188,16 @@ mod tests {
         let tolerations = pod.at(&["spec", "tolerations"]).items();
         assert_eq!(tolerations.len(), 6);
         assert!(tolerations.iter().all(|one| one.get("tolerationSeconds").is_null()));
+    }
+
+    #[test]
+    fn a_pod_asks_for_its_node_and_for_nothing_else_that_the_template_asks_of_nodes() {
+        let required = "requiredDuringSchedulingIgnoredDuringExecution";
+        let mut spec = json!({"containers": []});
+        let path = ["affinity", "nodeAffinity", required, "nodeSelectorTerms"];
+        spec.set(&path, json!([{"matchExpressions": [{"key": "disk", "operator": "Exists"}]}, {}]));
+        let pod = pod_for(&set(spec), "w1", "h");
+        let fields = json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["w1"]}]}]);
+        assert_eq!(*pod.get("spec").at(&path), fields);
     }
 }

@@ -2,15 +2,17 @@
 //! old one has ended, and one that is Terminating on a dead node has not.
 //!
 //! Mirrors pkg/controller/deployment/recreate.go and `deletePod` of deployment_controller.go (v1.34). Inputs: the
-//! caches and changes of pods. Outputs: ReplicaSets scaled, and the Deployment to sync when its last pod is gone.
+//! caches and changes of pods. Outputs: sizes of ReplicaSets, and the Deployment to sync when its last pod is gone.
 
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
-
-use super::{DEPLOYMENT_CACHE, DeploymentPurpose, DeploymentSync, Deployments, PODS_CACHE, SETS};
+use super::scaling::Scaling;
+use super::{
+    Course, DEPLOYMENT_CACHE, DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, PODS_CACHE, SETS, size,
+};
 use crate::components::client::CacheEvent;
 use crate::components::controller::KeyedRuntime;
+use crate::components::workload::claims::selected;
 use crate::components::workload::pods::{number, owner_key};
 use crate::objects::lifecycle::is_terminal;
 use crate::objects::{Object, ObjectKey};
@@ -19,28 +21,21 @@ impl Deployments {
     /// Tells whether a pod of an old template has not ended, be it Terminating.
     ///
     /// Source: pkg/controller/deployment/recreate.go (v1.34), `oldPodsRunning`.
-    pub(super) fn old_pods_run(&self, work: &DeploymentSync, runtime: &KeyedRuntime<DeploymentPurpose>) -> bool {
-        let runs = |pod: &ObjectKey| runtime.cache(PODS_CACHE).get(pod).is_some_and(|pod| !is_terminal(pod));
+    fn old_pods_run(&self, work: &DeploymentSync, runtime: &KeyedRuntime<DeploymentPurpose>) -> bool {
+        let pods = runtime.cache(PODS_CACHE);
+        let counts = |pod: &Object| selected(&work.deployment, pod) && !is_terminal(pod);
+        let runs = |pod: &ObjectKey| pods.get(pod).is_some_and(counts);
         work.old().any(|set| number(set, &["status", "replicas"], 0) > 0 || self.pods.of(set.uid()).any(runs))
     }
 
-    /// Scales the old ReplicaSets to zero, or the new one up when no old pod runs.
-    pub(super) fn scale_recreated(
-        &self,
-        key: &ObjectKey,
-        work: &mut DeploymentSync,
-        old: Vec<Object>,
-        runtime: &mut KeyedRuntime<DeploymentPurpose>,
-        now: Timestamp,
-    ) {
-        if old.is_empty()
-            && !self.old_pods_run(work, runtime)
-            && let Some(set) = work.newest().cloned()
-        {
-            self.scale(key, work, &set, work.replicas(), runtime, now);
-        }
-        for set in old {
-            self.scale(key, work, &set, 0, runtime, now);
+    /// Scales the old ReplicaSets to zero, or lets the new one be found when no old pod runs.
+    pub(super) fn recreate(&self, work: &mut DeploymentSync, runtime: &KeyedRuntime<DeploymentPurpose>) {
+        let old: Vec<Scaling> = work.old().filter(|set| size(set) > 0).map(|set| Scaling::of(set, 0)).collect();
+        if !old.is_empty() || self.old_pods_run(work, runtime) {
+            Self::begin_scaling(work, old, DeploymentStage::Status);
+        } else {
+            work.course = Course::RecreateNew;
+            work.stage = if work.new.is_some() { DeploymentStage::Found } else { DeploymentStage::Find };
         }
     }
 

@@ -1,25 +1,33 @@
 //! The status of a Deployment: counts of its ReplicaSets, and the conditions Available and Progressing.
 //!
-//! Mirrors `calculateStatus` and `syncRolloutStatus` (pkg/controller/deployment/{sync,progress}.go, v1.34). Inputs: the
-//! Deployment and its ReplicaSets. Output: the status. Left out on purpose: the deadline of a rollout's progress.
+//! Mirrors `calculateStatus`, `syncRolloutStatus` and `requeueStuckDeployment` (pkg/controller/deployment/{sync,
+//! progress}.go, v1.34). Inputs: the Deployment and its ReplicaSets, time. Outputs: the status, and when a rollout
+//! without progress is to be looked at again.
 
 use alloc::format;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{DeploymentSync, size};
+use crate::components::client::PAUSE_FIRST;
 use crate::components::workload::pods::{number, set_unless_zero};
 use crate::json;
-use crate::objects::time::to_time;
+use crate::objects::lifecycle::{condition as object_condition, condition_of};
+use crate::objects::time::{self, to_time};
 use crate::objects::{Json, Object};
 
 /// Source: k8s.io/api apps/v1/types.go (v1.34): a deadline of `MaxInt32` seconds is none.
 const NO_DEADLINE: i64 = 2_147_483_647;
 
+/// Source: pkg/apis/apps/v1/defaults.go (v1.34), `SetDefaults_Deployment`.
+const DEFAULT_DEADLINE: i64 = 600;
+/// Source: pkg/controller/deployment/util/deployment_util.go (v1.34), `TimedOutReason`.
+const TIMED_OUT: &str = "ProgressDeadlineExceeded";
+
 /// Tells whether a rollout's progress is watched; it is so by default.
 pub(super) fn has_deadline(deployment: &Object) -> bool {
-    number(deployment, &["spec", "progressDeadlineSeconds"], 600) != NO_DEADLINE
+    number(deployment, &["spec", "progressDeadlineSeconds"], DEFAULT_DEADLINE) != NO_DEADLINE
 }
 
 /// Makes a condition.
@@ -28,33 +36,55 @@ pub(super) fn condition(kind: &str, status: &str, reason: &str, message: &str, n
         "reason": reason, "message": message})
 }
 
-/// Sets a condition of a tree's status, unless it has its status and reason already.
-///
-/// Source: pkg/controller/deployment/util/deployment_util.go (v1.34), `SetDeploymentCondition`.
-pub(super) fn set(tree: &mut Json, new: Json) {
-    set_in(tree.entry(&["status", "conditions"]).make_array(), new);
+/// Returns the condition Progressing of a Deployment; `Null` for none.
+pub(super) fn progressing(tree: &Json) -> &Json {
+    condition_of(tree, "Progressing")
 }
 
-fn set_in(conditions: &mut Vec<Json>, mut new: Json) {
+/// Sets a condition of a tree's status, unless it has its status and reason already; tells whether it did.
+///
+/// Source: pkg/controller/deployment/util/deployment_util.go (v1.34), `SetDeploymentCondition`.
+pub(super) fn set(tree: &mut Json, new: Json) -> bool {
+    set_in(tree.entry(&["status", "conditions"]).make_array(), new)
+}
+
+fn set_in(conditions: &mut Vec<Json>, mut new: Json) -> bool {
     let kind = new.get("type").clone();
     let old = conditions.iter().find(|one| *one.get("type") == kind);
     if let Some(old) = old.filter(|old| old.get("status") == new.get("status")) {
         if old.get("reason") == new.get("reason") {
-            return;
+            return false;
         }
         new.set(&["lastTransitionTime"], old.get("lastTransitionTime").clone());
     }
     conditions.retain(|one| *one.get("type") != kind);
     conditions.push(new);
+    true
 }
 
-/// Returns the status.
+/// Notes that a rollout is paused, or no longer is; tells whether the status changed.
+///
+/// Source: pkg/controller/deployment/sync.go (v1.34), `checkPausedConditions`.
+pub(super) fn set_paused(work: &mut DeploymentSync, now: Timestamp) -> bool {
+    let reason = progressing(&work.tree).get("reason").as_str();
+    if !has_deadline(&work.deployment) || reason == Some(TIMED_OUT) {
+        return false;
+    }
+    let (reason, words) = match (work.is_paused(), reason == Some("DeploymentPaused")) {
+        (true, false) => ("DeploymentPaused", "Deployment is paused"),
+        (false, true) => ("DeploymentResumed", "Deployment is resumed"),
+        _ => return false,
+    };
+    set(&mut work.tree, condition("Progressing", "Unknown", reason, words, now))
+}
+
+/// Returns the counts, and the condition Available.
 pub(super) fn of(work: &DeploymentSync, tells_terminating: bool, now: Timestamp) -> Json {
     let deployment = &work.deployment;
-    let sum = |field: &str| work.sets.iter().map(|set| number(set, &["status", field], 0)).sum::<i64>();
-    let updated = work.newest().map_or(0, |set| number(set, &["status", "replicas"], 0));
+    let sum = |field: &str| work.all().map(|set| number(set, &["status", field], 0)).sum::<i64>();
+    let updated = work.new.as_ref().map_or(0, |set| number(set, &["status", "replicas"], 0));
     let (replicas, available) = (sum("replicas"), sum("availableReplicas"));
-    let total: i64 = work.sets.iter().map(size).sum();
+    let total: i64 = work.all().map(size).sum();
     let old = work.tree.get("status");
     let mut status = Json::object();
     set_unless_zero(&mut status, &["observedGeneration"], number(deployment, &["metadata", "generation"], 0));
@@ -63,7 +93,12 @@ pub(super) fn of(work: &DeploymentSync, tells_terminating: bool, now: Timestamp)
     set_unless_zero(&mut status, &["readyReplicas"], sum("readyReplicas"));
     set_unless_zero(&mut status, &["availableReplicas"], available);
     set_unless_zero(&mut status, &["unavailableReplicas"], (total - available).max(0));
-    if tells_terminating {
+    // A ReplicaSet whose controller did not count them yet makes the sum unknown.
+    let is_counted = |set: &Object| {
+        let status = set.stable().get("status");
+        !status.get("terminatingReplicas").is_null() || status.get("observedGeneration").is_null()
+    };
+    if tells_terminating && work.all().all(is_counted) {
         status.set(&["terminatingReplicas"], sum("terminatingReplicas"));
     }
     if !old.get("collisionCount").is_null() {
@@ -77,49 +112,109 @@ pub(super) fn of(work: &DeploymentSync, tells_terminating: bool, now: Timestamp)
         ("False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
     };
     set_in(&mut conditions, condition("Available", truth, reason, words, now));
-    if has_deadline(deployment) {
-        progress(work, &status, &mut conditions, now);
-    } else {
-        conditions.retain(|one| one.get("type").as_str() != Some("Progressing"));
-    }
     status.set(&["conditions"], conditions);
     status
 }
 
+/// Adds the conditions of a rollout to the counts: its progress, and what its ReplicaSets failed at.
+pub(super) fn add_rollout(work: &DeploymentSync, status: &mut Json, now: Timestamp) {
+    let mut conditions = status.get("conditions").items().to_vec();
+    if has_deadline(&work.deployment) {
+        progress(work, status, &mut conditions, now);
+    } else {
+        conditions.retain(|one| one.get("type").as_str() != Some("Progressing"));
+    }
+    let failure = work.new.iter().chain(work.all()).find_map(|set| {
+        let failure = object_condition(set, "ReplicaFailure");
+        (!failure.is_null()).then_some(failure)
+    });
+    match failure {
+        Some(failure) => {
+            let mut own = failure.clone();
+            own.set(&["lastUpdateTime"], failure.get("lastTransitionTime").clone());
+            set_in(&mut conditions, own);
+        }
+        None => conditions.retain(|one| one.get("type").as_str() != Some("ReplicaFailure")),
+    }
+    status.set(&["conditions"], conditions);
+}
+
+fn count(status: &Json, field: &str) -> i64 {
+    status.get(field).as_i64().unwrap_or(0)
+}
+
+/// Tells whether a status says that all pods are new and available.
+///
+/// Source: pkg/controller/deployment/util/deployment_util.go (v1.34), `DeploymentComplete`.
+pub(super) fn is_complete(work: &DeploymentSync, status: &Json) -> bool {
+    let wanted = work.replicas();
+    ["updatedReplicas", "replicas", "availableReplicas"].iter().all(|field| count(status, field) == wanted)
+        && count(status, "observedGeneration") >= number(&work.deployment, &["metadata", "generation"], 0)
+}
+
+/// Returns when a rollout has had no progress for too long.
+fn deadline(work: &DeploymentSync, progressing: &Json) -> Option<Timestamp> {
+    let since = progressing.get("lastUpdateTime").as_str().and_then(time::parse)?;
+    let seconds = number(&work.deployment, &["spec", "progressDeadlineSeconds"], DEFAULT_DEADLINE);
+    since.checked_add(SignedDuration::from_secs(seconds)).ok()
+}
+
 fn progress(work: &DeploymentSync, status: &Json, conditions: &mut Vec<Json>, now: Timestamp) {
     let old = work.tree.get("status");
-    let count = |status: &Json, field: &str| status.get(field).as_i64().unwrap_or(0);
-    let current = conditions.iter().find(|one| one.get("type").as_str() == Some("Progressing")).cloned();
-    let is_settled = count(status, "replicas") == count(status, "updatedReplicas")
-        && current.as_ref().is_some_and(|one| one.get("reason").as_str() == Some("NewReplicaSetAvailable"));
-    if is_settled {
+    let current = progressing(&work.tree).clone();
+    let reason = current.get("reason").as_str();
+    if count(status, "replicas") == count(status, "updatedReplicas") && reason == Some("NewReplicaSetAvailable") {
         return;
     }
     let named = match &work.new {
-        Some(name) => format!("ReplicaSet \"{name}\""),
+        Some(set) => format!("ReplicaSet \"{}\"", set.name()),
         None => format!("Deployment \"{}\"", work.deployment.name()),
     };
-    let wanted = work.replicas();
-    let is_complete =
-        ["updatedReplicas", "replicas", "availableReplicas"].iter().all(|field| count(status, field) == wanted);
     let outdated = |status: &Json| count(status, "replicas") - count(status, "updatedReplicas");
     let grew = |field: &str| count(status, field) > count(old, field);
     let moves = grew("updatedReplicas")
         || outdated(status) < outdated(old)
         || grew("readyReplicas")
         || grew("availableReplicas");
-    if is_complete {
+    if is_complete(work, status) {
         let words = format!("{named} has successfully progressed.");
         set_in(conditions, condition("Progressing", "True", "NewReplicaSetAvailable", &words, now));
     } else if moves {
         let words = format!("{named} is progressing.");
         let mut new = condition("Progressing", "True", "ReplicaSetUpdated", &words, now);
-        if let Some(current) = current.filter(|one| one.get("status").as_str() == Some("True")) {
+        if current.get("status").as_str() == Some("True") {
             new.set(&["lastTransitionTime"], current.get("lastTransitionTime").clone());
         }
         conditions.retain(|one| one.get("type").as_str() != Some("Progressing"));
         set_in(conditions, new);
+    } else if is_late(work, now) {
+        let words = format!("{named} has timed out progressing.");
+        set_in(conditions, condition("Progressing", "False", TIMED_OUT, &words, now));
     }
+}
+
+/// Source: pkg/controller/deployment/util/deployment_util.go (v1.34), `DeploymentTimedOut`.
+fn is_late(work: &DeploymentSync, now: Timestamp) -> bool {
+    let current = progressing(&work.tree);
+    match current.get("reason").as_str() {
+        Some("NewReplicaSetAvailable") => false,
+        Some(TIMED_OUT) => true,
+        _ => deadline(work, current).is_some_and(|deadline| deadline < now),
+    }
+}
+
+/// Returns after which pause a rollout without progress is to be looked at again, if it is.
+///
+/// Source: pkg/controller/deployment/progress.go (v1.34), `requeueStuckDeployment`.
+pub(super) fn next_look(work: &DeploymentSync, now: Timestamp) -> Option<SignedDuration> {
+    let current = progressing(&work.tree);
+    let is_over = is_complete(work, work.tree.get("status")) || current.get("reason").as_str() == Some(TIMED_OUT);
+    if !has_deadline(&work.deployment) || is_over {
+        return None;
+    }
+    let left = deadline(work, current)?.duration_since(now);
+    let second = SignedDuration::from_secs(1);
+    Some(if left < second { PAUSE_FIRST } else { left + second })
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 //!
 //! Mirrors pkg/controller/controller_utils.go and its neighbours (v1.34).
 
+pub(super) mod claims;
 mod expectations;
 pub(super) mod pod_control;
 pub(super) mod pods;
+pub(super) mod revisions;
 mod tally;
 
 pub(super) use self::expectations::Expectations;

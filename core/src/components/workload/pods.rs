@@ -290,8 +290,17 @@ pub(in crate::components) fn deletion_rank(pod: &Object) -> impl Ord + use<> {
 /// Upstream hashes Go's print of the structure; here its JSON is hashed, so that only the form of the text is the same.
 /// Source: pkg/controller/controller_utils.go (v1.34), `ComputeHash`.
 pub(in crate::components) fn hash(template: &Json) -> String {
+    hash_after(template, None)
+}
+
+/// As [`hash`], after so many collisions with names that were taken.
+///
+/// Source: as [`hash`].
+pub(in crate::components) fn hash_after(template: &Json, collisions: Option<i64>) -> String {
     let text = format!("{template}");
-    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let count = collisions.map(i64::to_le_bytes);
+    let bytes = text.bytes().chain(count.into_iter().flatten());
+    let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     safe_text(&format!("{hash}"))
 }
 

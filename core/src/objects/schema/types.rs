@@ -252,6 +252,7 @@ RollingUpdateDeployment = maxUnavailable:intstr* maxSurge:intstr*\n\
 DeploymentStatus = observedGeneration:int replicas:int32 updatedReplicas:int32 readyReplicas:int32 \
     availableReplicas:int32 unavailableReplicas:int32 conditions:[DeploymentCondition]@type collisionCount:int32*\n\
 DeploymentCondition = type:str! status:str! lastUpdateTime:time lastTransitionTime:time reason:str message:str\n\
+ControllerRevision = kind:str apiVersion:str metadata:ObjectMeta data:any revision:int!\n\
 ReplicaSet = kind:str apiVersion:str metadata:ObjectMeta spec:ReplicaSetSpec status:ReplicaSetStatus\n\
 ReplicaSetSpec = replicas:int32* minReadySeconds:int32 selector:LabelSelector* template:PodTemplateSpec\n\
 ReplicaSetStatus = replicas:int32! fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32 \
