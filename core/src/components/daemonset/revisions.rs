@@ -16,7 +16,7 @@ use crate::components::Because;
 use crate::components::client::CacheEvent;
 use crate::components::controller::{ApiResult, KeyedRuntime, code, object};
 use crate::components::workload::claims::{Claims, selected};
-use crate::components::workload::pods::{hash_after, labels, number, reference_to, release};
+use crate::components::workload::pods::{hash, labels, number, reference_to, release};
 use crate::components::workload::revisions::{data_of, next_number, number_of};
 use crate::components::workload::{DAEMON_SETS, REVISIONS};
 use crate::json;
@@ -139,7 +139,7 @@ impl DaemonSets {
         runtime: &mut KeyedRuntime<DaemonSetPurpose>,
         now: Timestamp,
     ) {
-        work.hash = hash_after(&data, work.set.stable().at(&["status", "collisionCount"]).as_i64());
+        work.hash = hash(&data, work.set.stable().at(&["status", "collisionCount"]).as_i64());
         let name = format!("{}-{}", work.set.name(), work.hash);
         let mut revision = json!({"kind": "ControllerRevision", "apiVersion": "apps/v1",
             "metadata": {"name": name, "namespace": key.namespace.as_str()}, "revision": next});

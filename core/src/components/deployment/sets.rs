@@ -17,7 +17,7 @@ use crate::components::Because;
 use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, object};
 use crate::components::events::EventType;
 use crate::components::workload::REPLICA_SETS;
-use crate::components::workload::pods::{controller_of, hash_after, number, reference_to, set_unless_zero};
+use crate::components::workload::pods::{controller_of, hash, number, reference_to, set_unless_zero};
 use crate::json;
 use crate::network::{Call, Verb};
 use crate::objects::{Json, Object, ObjectKey};
@@ -182,7 +182,7 @@ impl Deployments {
     ) {
         let deployment = &work.deployment;
         let template = deployment.stable().at(&["spec", "template"]);
-        let hash = hash_after(&bare(template), work.tree.at(&["status", "collisionCount"]).as_i64());
+        let hash = hash(&bare(template), work.tree.at(&["status", "collisionCount"]).as_i64());
         let longest = LONGEST_NAME - 1 - hash.len();
         let name = format!("{}-{hash}", deployment.name().get(..longest).unwrap_or(deployment.name()));
         let total: i64 = work.sets.iter().map(size).sum();

@@ -15,25 +15,17 @@ use super::{
 use crate::components::Because;
 use crate::components::client::CacheEvent;
 use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, object};
-use crate::components::workload::pods::{adoption, controller_of, labels, number, reference_to, release};
+use crate::components::workload::claims::{is_offered, may_adopt, selected};
+use crate::components::workload::pods::{adoption, number, reference_to, release};
 use crate::components::workload::{REVISIONS, STATEFUL_SETS};
 use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::is_ending;
-use crate::objects::selector::selects;
 use crate::objects::{Object, ObjectKey};
-
-fn selected(set: &Object, object: &Object) -> bool {
-    selects(set.stable().at(&["spec", "selector"]), labels(object))
-}
 
 impl StatefulSets {
     /// Queues the sets that select a pod without owner, when it appears or when its labels or owners change.
     pub(super) fn offer(&self, event: &CacheEvent, runtime: &mut KeyedRuntime<StatefulSetPurpose>) {
-        let Some(pod) = &event.after else { return };
-        let same = |before: &Object| labels(before) == labels(pod) && controller_of(before).is_none();
-        if is_ending(pod) || event.before.as_ref().is_some_and(same) {
-            return;
-        }
+        let Some(pod) = event.after.as_ref().filter(|pod| is_offered(event.before.as_ref(), Some(pod))) else { return };
         let namespace = pod.key().namespace;
         let takes = |set: &&Object| set.key().namespace == namespace && selected(set, pod);
         let keys: Vec<ObjectKey> = runtime.cache(SETS).objects().filter(takes).map(Object::key).collect();
@@ -108,8 +100,7 @@ impl StatefulSets {
         let failed = failure(reply).is_some();
         match step {
             StatefulSetPurpose::Confirm => {
-                let is_same = object(reply).is_some_and(|set| set.uid() == work.set.uid() && !is_ending(&set));
-                if failed || !is_same {
+                if failed || !may_adopt(&work.set, object(reply).as_ref()) {
                     work.give_up();
                     return;
                 }

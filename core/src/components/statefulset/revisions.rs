@@ -13,12 +13,13 @@ use jiff::Timestamp;
 use super::{REVISION_CACHE, StatefulSetPurpose, StatefulSetStage, StatefulSetSync, StatefulSets, revision_of};
 use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, object};
 use crate::components::workload::REVISIONS;
-use crate::components::workload::pods::{labels, number, reference_to, safe_text};
+use crate::components::workload::claims::selected;
+use crate::components::workload::pods::{number, reference_to, safe_text};
+use crate::components::workload::revisions::{data_of, next_number, number_of};
 use crate::json;
 use crate::network::{Call, Verb};
 use crate::objects::lifecycle::is_ending;
 use crate::objects::schema::sorted_go_json;
-use crate::objects::selector::selects;
 use crate::objects::{Json, Object, ObjectKey};
 
 /// The label with a revision's hash. Source: pkg/controller/history/controller_history.go (v1.34),
@@ -68,10 +69,6 @@ fn labels_of(revision: &Json) -> &Json {
     revision.at(&["metadata", "labels"])
 }
 
-fn number_of(revision: &Object) -> i64 {
-    number(revision, &["revision"], 0)
-}
-
 impl StatefulSets {
     /// Finds the revision of the set's template; creates it, or renumbers an older one.
     pub(super) fn revise(
@@ -84,7 +81,7 @@ impl StatefulSets {
         work.sort_pods();
         let set = &work.set;
         let cache = runtime.cache(REVISION_CACHE);
-        let fits = |revision: &&Object| selects(set.stable().at(&["spec", "selector"]), labels(revision));
+        let fits = |revision: &&Object| selected(set, revision);
         let own = self.revisions.of(set.uid()).chain(self.orphan_revisions.of(&key.namespace));
         let mut revisions: Vec<Object> = own.filter_map(|one| cache.get(one)).filter(fits).cloned().collect();
         revisions.sort_by_cached_key(|revision| {
@@ -92,10 +89,8 @@ impl StatefulSets {
             (number_of(revision), created, String::from(revision.name()))
         });
         let template = set.stable().at(&["spec", "template"]);
-        let mut data = json!({"spec": {}});
-        data.set(&["spec", "template"], template.clone());
-        data.set(&["spec", "template", "$patch"], "replace");
-        let next = revisions.last().map_or(1, |last| number_of(last) + 1);
+        let data = data_of(set);
+        let next = next_number(&revisions);
         let same = revisions.iter().rfind(|revision| *revision.stable().get("data") == data).cloned();
         let is_last = same.as_ref().map(Object::name) == revisions.last().map(Object::name);
         work.stage = StatefulSetStage::Pods;

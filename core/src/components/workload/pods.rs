@@ -285,18 +285,12 @@ pub(in crate::components) fn deletion_rank(pod: &Object) -> impl Ord + use<> {
     )
 }
 
-/// Returns the hash of a template, as the names of its revisions contain it.
+/// Returns the hash of a template, as the names of its revisions contain it, after so many collisions with names that
+/// were taken.
 ///
 /// Upstream hashes Go's print of the structure; here its JSON is hashed, so that only the form of the text is the same.
 /// Source: pkg/controller/controller_utils.go (v1.34), `ComputeHash`.
-pub(in crate::components) fn hash(template: &Json) -> String {
-    hash_after(template, None)
-}
-
-/// As [`hash`], after so many collisions with names that were taken.
-///
-/// Source: as [`hash`].
-pub(in crate::components) fn hash_after(template: &Json, collisions: Option<i64>) -> String {
+pub(in crate::components) fn hash(template: &Json, collisions: Option<i64>) -> String {
     let text = format!("{template}");
     let count = collisions.map(i64::to_le_bytes);
     let bytes = text.bytes().chain(count.into_iter().flatten());
@@ -339,9 +333,9 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_template_depends_on_it_alone_and_is_fit_for_a_name() {
-        let one = hash(&json!({"spec": {"containers": []}}));
-        assert_eq!(one, hash(&json!({"spec": {"containers": []}})));
-        assert_ne!(one, hash(&json!({"spec": {"containers": [{}]}})));
+        let one = hash(&json!({"spec": {"containers": []}}), None);
+        assert_eq!(one, hash(&json!({"spec": {"containers": []}}), None));
+        assert_ne!(one, hash(&json!({"spec": {"containers": [{}]}}), None));
         assert!(one.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
     }
 }
