@@ -275,6 +275,8 @@ fn lists() -> Vec<(Resource, Vec<Json>)> {
         )
     };
     let mut set = workload("ReplicaSet", "web-1", 2);
+    // By these its Deployment selects it.
+    set.set(&["metadata", "labels"], json!({"app": "web"}));
     set.set(
         &["metadata", "ownerReferences"],
         json!([
