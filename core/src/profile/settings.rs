@@ -168,8 +168,11 @@ impl Settings {
     /// Tells whether a feature gate is on; false for an unknown one.
     #[must_use]
     pub fn is_gate_on(&self, name: &str) -> bool {
-        let of_release = || gates::gate(name)?.stage_at(self.profile.release()).default_value();
-        let default = || of_release().or_else(|| kubelet_gates::find(name).map(|(_, on)| on));
+        // A gate that is modelled has the default of the release, which may lack it.
+        let default = || match gates::gate(name) {
+            Some(gate) => gate.stage_at(self.profile.release()).default_value(),
+            None => kubelet_gates::find(name).map(|(_, on)| on),
+        };
         self.gates.get(name).copied().or_else(default).unwrap_or(false)
     }
 
