@@ -62,10 +62,10 @@ pub struct StepLine {
     pub column: usize,
     /// The line as it stands in the file.
     pub excerpt: String,
-    /// Lines and texts of the step's table rows, for problems inside a table.
+    /// The step's table rows as they stand in the file, each with its line, for problems inside a table.
     pub table_lines: Vec<(usize, String)>,
-    /// The line on which the doc string's text begins.
-    pub docstring_line: Option<usize>,
+    /// The doc string's lines as they stand in the file, each with its number.
+    pub docstring_lines: Vec<(usize, String)>,
 }
 
 impl StepLine {
@@ -235,19 +235,19 @@ impl DocumentReader<'_> {
             let line = text.line(*line).trim();
             !line.is_empty() && !line.starts_with('#')
         });
-        let mut docstring_line = None;
+        let mut docstring_lines = Vec::new();
         let mut after = line;
         if step.docstring.is_some()
             && let Some(open) = below
         {
             let (mended, end) = docstring(text, open);
             step.docstring = Some(mended);
-            docstring_line = Some(open + 1);
+            docstring_lines.extend((open + 1..end).map(|line| (line, text.line(line).to_owned())));
             after = end;
         }
         let table_lines = if step.table.is_some() { table_lines(text, after) } else { Vec::new() };
         pitfalls::ragged(text, &table_lines, &mut self.file.problems);
-        StepLine { column: indent(&excerpt) + 1, step, line, excerpt, table_lines, docstring_line }
+        StepLine { column: indent(&excerpt) + 1, step, line, excerpt, table_lines, docstring_lines }
     }
 
     fn describe(&mut self, heading: usize, description: Option<&str>) {
@@ -256,7 +256,8 @@ impl DocumentReader<'_> {
                 .find(|line| self.text.line(*line).trim() == words.trim())
                 .unwrap_or(heading);
             pitfalls::misspelt_heading(self.text, line, &mut self.file.problems);
-            self.file.prose.push(Prose { line, text: words.trim().to_owned() });
+            let excerpt = self.text.line(line).to_owned();
+            self.file.prose.push(Prose { line, text: words.trim().to_owned(), excerpt });
         }
     }
 }
@@ -273,10 +274,11 @@ pub(super) fn heading_line(text: &Text, offset: usize, keyword: &str) -> usize {
 pub(super) fn table_lines(text: &Text, after: usize) -> Vec<(usize, String)> {
     let is_gap = |words: &str| words.is_empty() || words.starts_with('#');
     (after + 1..=text.lines.len())
-        .map(|line| (line, text.line(line).trim().to_owned()))
-        .skip_while(|(_, words)| !words.starts_with('|'))
-        .take_while(|(_, words)| words.starts_with('|') || is_gap(words))
-        .filter(|(_, words)| words.starts_with('|'))
+        .map(|line| (line, text.line(line)))
+        .skip_while(|(_, row)| !row.trim().starts_with('|'))
+        .take_while(|(_, row)| row.trim().starts_with('|') || is_gap(row.trim()))
+        .filter(|(_, row)| row.trim().starts_with('|'))
+        .map(|(line, row)| (line, row.to_owned()))
         .collect()
 }
 
@@ -300,6 +302,26 @@ fn docstring(text: &Text, open: usize) -> (String, usize) {
 /// Returns a name without the comment behind it: `The kubelet is killed   # 50 s of grace`.
 fn clean_name(name: &str) -> String {
     name.split(" # ").next().unwrap_or_default().trim().to_owned()
+}
+
+/// Returns the column of a cell's words in a row and how many characters they have; of the whole row without a cell.
+pub(crate) fn cell_place(row: &str, cell: Option<usize>) -> (usize, usize) {
+    let whole = (indent(row) + 1, row.trim().chars().count());
+    let Some(cell) = cell else { return whole };
+    let mut bars = Vec::new();
+    let mut escaped = false;
+    for (at, c) in row.chars().enumerate() {
+        if c == '|' && !escaped {
+            bars.push(at);
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    let (Some(open), Some(close)) = (bars.get(cell), bars.get(cell + 1)) else { return whole };
+    let words: String = row.chars().take(*close).skip(open + 1).collect();
+    match words.trim().chars().count() {
+        0 => (open + 2, 1),
+        width => (open + 2 + indent(&words), width),
+    }
 }
 
 /// Returns a problem about words of a step, which may be in any line of a case.

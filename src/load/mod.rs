@@ -17,8 +17,8 @@ mod tags;
 
 use std::collections::BTreeMap;
 
-pub(crate) use document::step_problem;
 pub use document::{Case, Row, StepLine};
+pub(crate) use document::{cell_place, step_problem};
 pub use problem::Problem;
 pub use source::{Source, Sources, find_sources, identify};
 pub use tags::{Requirement, Requirements, Tags, check_tag};
@@ -45,6 +45,8 @@ pub struct Prose {
     pub line: usize,
     /// What stands there.
     pub text: String,
+    /// The line as it stands in the file.
+    pub excerpt: String,
 }
 
 /// Checks all files; nothing is run.

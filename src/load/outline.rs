@@ -92,7 +92,7 @@ fn placeholders(case: &Case) -> Vec<(usize, String)> {
             found.extend(row.iter().flat_map(|cell| find(cell, at)));
         }
         for (index, words) in line.step.docstring.iter().flat_map(|text| text.lines()).enumerate() {
-            let at = line.docstring_line.map_or(line.line, |first| first + index);
+            let at = line.docstring_lines.get(index).map_or(line.line, |(line, _)| *line);
             found.extend(find(words, at));
         }
     }

@@ -34,7 +34,18 @@ impl Draft {
         }
         let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
         match first {
-            "within" => self.limit(rest).map(Bound::Within),
+            "within" => match rest.split_once(" after ") {
+                Some((limit, anchor)) => {
+                    let help = vec![
+                        format!("between 0s and {limit} after {anchor}"),
+                        format!("at {limit} after {anchor}"),
+                        format!("after {anchor}, within {limit}, where the limit counts from zero as well"),
+                    ];
+                    self.problem_with(words, "`within` counts from zero, and takes no `after`".to_owned(), help);
+                    None
+                }
+                None => self.limit(rest).map(Bound::Within),
+            },
             "between" => self.between(words, rest),
             "at" => self.at(rest),
             "after" => self.after(words, rest),

@@ -36,7 +36,7 @@ fn a_cloud(draft: &mut Draft, with: String, step: &Step) {
             }
         }
         if name.is_empty() {
-            draft.problem_in_row(number, "", "an instance has a name".to_owned(), Vec::new());
+            draft.problem_in_row(number, None, "an instance has a name".to_owned(), Vec::new());
         } else {
             draft.put_instance(name, body);
         }

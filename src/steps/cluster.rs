@@ -8,7 +8,7 @@ use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{controllers_of, processes};
 use nodeproof_core::objects::Text;
-use nodeproof_core::profile::{Release, Settings, older};
+use nodeproof_core::profile::{Release, Settings, SettingsError, older};
 use nodeproof_core::scenario::{Action, Bystanders, ScenarioAction};
 
 use super::draft::Draft;
@@ -31,10 +31,24 @@ fn cluster_of_release(draft: &mut Draft, release: String) {
     }
 }
 
+/// The programs of a cluster that have flags.
+///
+/// Source: the directories of cmd/ in kubernetes v1.34; kube-proxy is not modelled.
+const PROGRAMS: [&str; 5] =
+    ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "cloud-controller-manager", "kubelet"];
+
 /// Flags of a component of the control plane, a row each: the flag and its value.
 #[given(regex = r"^(?P<component>[a-z][a-z-]*) runs with:$")]
 fn component_flags(draft: &mut Draft, component: String, step: &Step) {
     if !draft.only_looks(false) {
+        return;
+    }
+    if !PROGRAMS.contains(&component.as_str()) {
+        let help = match nearest(&component, PROGRAMS) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("the components are {}", PROGRAMS.join(", ")),
+        };
+        draft.problem_with(&component, format!("there is no component {component:?}"), vec![help]);
         return;
     }
     let release = draft.scenario.cluster.release;
@@ -46,7 +60,8 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
             Ok(()) => draft.scenario.cluster.flags.push((Text::from(full), Text::from(value))),
             Err(error) => {
                 let message = error.to_string();
-                let problem = |draft: &mut Draft| draft.problem_in_row(row, &flag, message.clone(), Vec::new());
+                let cell = usize::from(matches!(error, SettingsError::BadValue { .. }));
+                let problem = |draft: &mut Draft| draft.problem_in_row(row, Some(cell), message.clone(), Vec::new());
                 draft.problem_unless_not_modelled(&message, problem);
             }
         }
@@ -56,7 +71,7 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
     let fits = fits.and_then(|()| Egress::of(&settings).map(drop));
     if let Err((flag, why)) = fits {
         let row = rows.iter().find(|(_, own)| own == flag).or(rows.first()).map_or(0, |(row, _)| *row);
-        let problem = |draft: &mut Draft| draft.problem_in_row(row, flag, why.clone(), Vec::new());
+        let problem = |draft: &mut Draft| draft.problem_in_row(row, Some(1), why.clone(), Vec::new());
         draft.problem_unless_not_modelled(&why, problem);
     }
 }
@@ -81,12 +96,8 @@ fn nothing_is_done(draft: &mut Draft) {
 }
 
 /// A controller, named as in `--controllers`, or all of those of a program by its name. What it knew is lost.
-#[given(
-    regex = r"^(?P<component>kube-controller-manager|cloud-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
-)]
-#[when(
-    regex = r"^(?P<component>kube-controller-manager|cloud-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
-)]
+#[given(regex = r"^(?P<component>[a-z]+-[a-z-]+) (?P<what>stops|starts|restarts)$")]
+#[when(regex = r"^(?P<component>[a-z]+-[a-z-]+) (?P<what>stops|starts|restarts)$")]
 fn controller(draft: &mut Draft, component: String, what: String) {
     let action = match what.as_str() {
         "stops" => ControllerAction::Stop,
@@ -133,7 +144,7 @@ impl Draft {
             return Vec::new();
         };
         if table.row_width() != 2 {
-            self.problem_in_row(0, "", "the table has two columns: a name and its value".to_owned(), Vec::new());
+            self.problem_in_row(0, None, "the table has two columns: a name and its value".to_owned(), Vec::new());
             return Vec::new();
         }
         let is_heading = |row: &[String]| {
@@ -146,7 +157,7 @@ impl Draft {
             }
             let name = row[0].trim_start_matches("--").to_owned();
             if rows.iter().any(|(_, other, _)| *other == name) {
-                self.problem_in_row(number, &name, format!("{name:?} is there twice"), Vec::new());
+                self.problem_in_row(number, Some(0), format!("{name:?} is there twice"), Vec::new());
                 continue;
             }
             rows.push((number, name, row[1].clone()));

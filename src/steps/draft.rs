@@ -21,7 +21,7 @@ use super::manifest::{Manifest, manifests};
 use super::names::{own_words, unknown_in_object, unknown_name};
 use super::words::Wrong;
 use crate::load::near::nearest;
-use crate::load::{Case, Problem, Row, StepLine, step_problem};
+use crate::load::{Case, Problem, Row, StepLine, cell_place, step_problem};
 
 /// How a Node of the scenario is kept alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,38 +200,42 @@ impl Draft {
         self.problems.push(problem);
     }
 
-    /// Notes a problem in a row of the step's table.
-    pub(super) fn problem_in_row(&mut self, row: usize, words: &str, message: String, help: Vec<String>) {
+    /// Notes a problem in a row of the step's table, or in one of its cells, counted from 0.
+    pub(super) fn problem_in_row(&mut self, row: usize, cell: Option<usize>, message: String, help: Vec<String>) {
         let Some(line) = &self.place.line else { return };
         let mut problem = step_problem(&self.place.file, line, self.place.row.as_ref(), "", message);
         if let Some((number, text)) = line.table_lines.get(row) {
             problem.line = *number;
-            problem.column = text.find(words).map_or(1, |at| text[..at].chars().count() + 1);
-            problem.width = words.chars().count();
+            (problem.column, problem.width) = cell_place(text, cell);
             problem.excerpt.clone_from(text);
         }
         problem.help = help;
         self.problems.push(problem);
     }
 
-    /// Notes a problem at the table row that contains a word, or at the step.
-    pub(super) fn problem_about(&mut self, word: &str, message: String) {
-        let lines = self.place.line.as_ref().map(|line| line.table_lines.as_slice()).unwrap_or_default();
-        match lines.iter().position(|(_, row)| row.split('|').any(|cell| cell.trim() == word)) {
-            Some(row) => self.problem_in_row(row, word, message, Vec::new()),
+    /// Notes a problem in a cell of the table row that begins with a name, or at the step.
+    pub(super) fn problem_about(&mut self, name: &str, cell: usize, message: String) {
+        let table = self.step().and_then(|step| step.table.as_ref());
+        let is_named = |row: &Vec<String>| row.first().is_some_and(|first| first.trim_start_matches("--") == name);
+        match table.and_then(|table| table.rows.iter().position(is_named)) {
+            Some(row) => self.problem_in_row(row, Some(cell), message, Vec::new()),
             None => self.problem("", message),
         }
     }
 
-    /// Returns the line of the step's doc string, for problems inside it.
-    pub(super) fn problem_in_text(&mut self, line_of_text: usize, message: String) {
+    /// Notes a problem about words in a line of the step's doc string, counted from 1, or about the whole line.
+    pub(super) fn problem_in_text(&mut self, line_of_text: usize, words: &str, message: String) {
         let Some(line) = &self.place.line else { return };
         let mut problem = step_problem(&self.place.file, line, self.place.row.as_ref(), "", message);
-        if let (Some(first), Some(text)) = (line.docstring_line, &line.step.docstring) {
-            problem.line = first + line_of_text.saturating_sub(1);
-            problem.column = 1;
-            problem.excerpt = text.lines().nth(line_of_text.saturating_sub(1)).unwrap_or_default().to_owned();
-            problem.width = problem.excerpt.chars().count();
+        let lines = &line.docstring_lines;
+        if let Some((number, text)) = lines.get(line_of_text.saturating_sub(1)).or(lines.last()) {
+            problem.line = *number;
+            let at = text.find(words).filter(|_| !words.is_empty());
+            (problem.column, problem.width) = match at {
+                Some(at) => (text[..at].chars().count() + 1, words.chars().count()),
+                None => cell_place(text, None),
+            };
+            problem.excerpt.clone_from(text);
         }
         self.problems.push(problem);
     }
@@ -443,8 +447,18 @@ impl Draft {
         if self.doubtful.contains(name) {
             return None;
         }
-        let known: Vec<&str> = self.pods.iter().map(|pod| &*pod.name).collect();
-        let help = match nearest(own, known.iter().copied()) {
+        let called = |pod: &PodEntry| match pod.namespace.as_str() {
+            "default" => pod.name.to_string(),
+            namespace => format!("{namespace}/{}", pod.name),
+        };
+        let elsewhere = self.pods.iter().find(|pod| *pod.name == *own).map(called);
+        let known: Vec<String> = self.pods.iter().map(called).collect();
+        let near =
+            nearest(name, known.iter().map(String::as_str)).or_else(|| nearest(own, known.iter().map(String::as_str)));
+        let help = match elsewhere.as_deref().or(near) {
+            Some(near) if !near.contains('/') && name.contains('/') => {
+                vec![format!("did you mean {near:?}, which is in the namespace \"default\"?")]
+            }
             Some(near) => vec![format!("did you mean {near:?}?")],
             None => vec![format!("declare it: Given a Pod {name:?} on Node \"…\"")],
         };
@@ -472,13 +486,13 @@ impl Draft {
                 let unknown: Vec<_> = others.into_iter().filter_map(unknown_in_object).collect();
                 for unknown in unknown {
                     let line = text.lines().position(|line| line.contains(&unknown.name)).map_or(1, |at| at + 1);
-                    self.problem_in_text(line, unknown.message);
+                    self.problem_in_text(line, &unknown.name, unknown.message);
                     self.problems.last_mut().into_iter().for_each(|problem| problem.help.push(unknown.help.clone()));
                 }
                 found
             }
             Err((line, message)) => {
-                self.problem_in_text(line, message);
+                self.problem_in_text(line, "", message);
                 Vec::new()
             }
         }

@@ -118,6 +118,13 @@ fn field_is(draft: &mut Draft, object: String, path: String, value: String, boun
     regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
 )]
 fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
+    if value == "not" {
+        let help = vec![
+            format!("{object} keeps field {path} unchanged for 60s"),
+            format!("{object} field {path} is not … within 60s"),
+        ];
+        return draft.problem_with("not", "`keeps` takes no `not`".to_owned(), help);
+    }
     let predicate = draft.field_test(&path, &value);
     draft.object_lasts(&object, predicate, &bound);
 }
@@ -191,7 +198,15 @@ fn exists_or_goes(draft: &mut Draft, object: String, what: String, bound: String
 )]
 fn stays(draft: &mut Draft, object: String, what: String, bound: String) {
     let predicate = if what == "stays" { Predicate::Deleted } else { Predicate::Exists };
+    let problems = draft.problems.len();
     draft.object_lasts(&object, Some(predicate.negated()), &bound);
+    if what == "never appears" {
+        // A declared object is there, which is the contrary of what the line says.
+        let remedies = draft.problems[problems..].iter_mut().flat_map(|problem| &mut problem.help);
+        remedies.filter(|help| help.starts_with("declare it")).for_each(|help| {
+            *help = "a name that no step says never appears anyway: name what a When line creates".to_owned();
+        });
+    }
 }
 
 /// A Pod becomes terminating, or it is there and has a deletionTimestamp all the time, since nobody ends it: `stays

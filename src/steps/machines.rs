@@ -31,12 +31,9 @@ fn machine_with(draft: &mut Draft, node: String, step: &Step) {
     let Some(name) = draft.declare_node(&node, NodeKind::Machine, None) else { return };
     let mut body = machine_body(&name, None);
     for (row, field, value) in draft.flag_rows(step) {
-        if matches!(field.as_str(), "cpu" | "memory" | "ephemeral-storage" | "pods")
-            || field.contains('/')
-            || field.starts_with("hugepages-")
-        {
+        if RESOURCES.contains(&field.as_str()) || field.contains('/') || field.starts_with("hugepages-") {
             if let Err(message) = words::quantity(&value) {
-                draft.problem_in_row(row, &value, message, Vec::new());
+                draft.problem_in_row(row, Some(1), message, Vec::new());
                 continue;
             }
             body.set(&["capacity", &field], Json::text(value.as_str()));
@@ -52,8 +49,20 @@ fn machine_with(draft: &mut Draft, node: String, step: &Step) {
     {
         entry.zone = Some(zone);
     }
+    if let Err(error) = MachineSpec::from_json(&body)
+        && let Some((_, known)) =
+            error.message.strip_prefix("unknown field ").and_then(|rest| rest.split_once(": known are "))
+        && !error.field.contains('.')
+    {
+        let known: Vec<&str> = RESOURCES.into_iter().chain(known.split(", ")).collect();
+        draft.field::<()>(Err(FieldError::unknown(error.field.clone(), "field", &error.field, known)));
+        return;
+    }
     draft.add_machine(body);
 }
+
+/// The resources of machines that rows name as Kubernetes does; the control interface has them below `capacity`.
+const RESOURCES: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pods"];
 
 /// Flags of the kubelet of the machine or ready Node in the step before, or fields of its KubeletConfiguration, a row
 /// each. The row `version` is the kubelet's release, if it is not the cluster's.
@@ -292,7 +301,10 @@ impl Draft {
     pub(super) fn field<T>(&mut self, read: Result<T, FieldError>) -> Option<T> {
         read.map_err(|error| {
             let name = error.field.rsplit('.').next().unwrap_or_default().to_owned();
-            self.problem_unless_not_modelled(&error.message, |draft| draft.problem_about(&name, error.to_string()));
+            let cell = usize::from(!error.message.contains("unknown "));
+            self.problem_unless_not_modelled(&error.message, |draft| {
+                draft.problem_about(&name, cell, error.to_string());
+            });
         })
         .ok()
     }

@@ -166,8 +166,14 @@ pub(crate) fn call(method: &str, url: &str) -> Result<HttpCall, String> {
     Ok(HttpCall { upgrades, ..HttpCall::new((scheme, host, port), method, path) })
 }
 
+/// The methods of requests.
+pub(super) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 /// Reads a request, as in `PATCH /api/v1/nodes/worker-1/status`.
 pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
+    if !METHODS.contains(&method) {
+        return Err(format!("there is no method {method:?}: GET, POST, PUT, PATCH or DELETE"));
+    }
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     // What follows `proxy` is somebody else's path.
@@ -205,8 +211,7 @@ pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
         "PUT" => Verb::Update,
         "PATCH" => Verb::Patch,
         "DELETE" if name.is_empty() => Verb::DeleteCollection,
-        "DELETE" => Verb::Delete,
-        _ => return Err(format!("there is no method {method:?}: GET, POST, PUT, PATCH or DELETE")),
+        _ => Verb::Delete,
     };
     let resource = Resource { group: Text::from(group), version: Text::from(version), plural: Text::from(*plural) };
     let mut call = Call::new(verb, resource, decoded(namespace)?, decoded(name)?);

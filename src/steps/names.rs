@@ -13,7 +13,7 @@ use nodeproof_core::objects::kubelet_labels::{KUBELET_LABELS, is_reserved_label}
 use nodeproof_core::objects::schema::{FieldType, Schema, Struct};
 use nodeproof_core::objects::{Json, Path, Segment};
 use nodeproof_core::profile::{Profile, RELEASES};
-use nodeproof_core::scenario::{Every, Predicate, Subject};
+use nodeproof_core::scenario::{Every, FieldTest, Predicate, Subject};
 
 use super::manifest::Manifest;
 use crate::load::Case;
@@ -271,8 +271,9 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
             None
         }
         Predicate::Event { reason, .. } => unknown("reason of Events", reason, EVENT_REASONS),
-        Predicate::Field { path, .. } => in_every_release(kind, |schema, root| unknown_part(schema, root, path))
-            .filter(|unknown| !own.contains(&unknown.name)),
+        Predicate::Field { path, test } => in_every_release(kind, |schema, root| unknown_part(schema, root, path))
+            .filter(|unknown| !own.contains(&unknown.name))
+            .or_else(|| in_every_release(kind, |schema, root| wrong_type(schema, root, path, test))),
         _ => None,
     }
 }
@@ -340,32 +341,55 @@ fn refused<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>)
     UnknownName { name: name.to_owned(), message: format!("there is no {what} {name:?}"), help }
 }
 
+/// Finds a value that a field cannot have by its type: a text where a number or a truth value stands.
+fn wrong_type(schema: &Schema, root: &Struct, path: &Path, test: &FieldTest) -> Option<UnknownName> {
+    let place = place_of(schema, root, path).ok()??;
+    let values = match test {
+        FieldTest::Is(value) | FieldTest::IsNot(value) => std::slice::from_ref(value),
+        FieldTest::OneOf(values) => values.as_slice(),
+        _ => return None,
+    };
+    let value = values.iter().find_map(|value| value.as_str())?;
+    let (what, help) = match place {
+        FieldType::Bool => ("true or false", "write true or false, without quotes"),
+        FieldType::Int | FieldType::Int32 | FieldType::Float => ("a number", "write a number, without quotes"),
+        _ => return None,
+    };
+    let message = format!("{path} is {what}, and no text {value:?}");
+    Some(UnknownName { name: value.to_owned(), message, help: help.to_owned() })
+}
+
 /// Finds the first part of a path that is no field.
 fn unknown_part(schema: &Schema, root: &Struct, path: &Path) -> Option<UnknownName> {
+    place_of(schema, root, path).err()
+}
+
+/// Returns the type of what a path leads to, `None` below what has no known type, or the first part that is no field.
+fn place_of<'a>(schema: &'a Schema, root: &'a Struct, path: &Path) -> Result<Option<&'a FieldType>, UnknownName> {
     let mut place = &FieldType::Any;
     let mut object = Some(root);
     for segment in path.segments() {
         let name = segment.name();
         if let Some(own) = object {
             let Some(field) = own.field(name) else {
-                return Some(refused(&format!("field of {}", own.name()), name, own.names()));
+                return Err(refused(&format!("field of {}", own.name()), name, own.names()));
             };
             place = field.kind();
         } else {
             place = match (place, segment) {
                 (FieldType::List(item), Segment::Item(_)) | (FieldType::Map(item), _) => item,
                 // The place in a list may follow a dot as well; what is below an unknown type is not known.
-                _ => return None,
+                _ => return Ok(None),
             };
         }
         object = if let FieldType::Object(at) = place { Some(schema.at(*at)) } else { None };
     }
-    None
+    Ok(Some(place))
 }
 
 #[cfg(test)]
 mod tests {
-    use nodeproof_core::scenario::{FieldTest, ObjectRef, Taint};
+    use nodeproof_core::scenario::{ObjectRef, Taint};
 
     use super::super::manifest::manifests;
     use super::*;

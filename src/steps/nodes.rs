@@ -67,7 +67,7 @@ fn fed_with(draft: &mut Draft, step: &Step) {
         let duration = match words::duration(&value) {
             Ok(duration) => duration,
             Err(message) => {
-                draft.problem_in_row(row, &value, message, Vec::new());
+                draft.problem_in_row(row, Some(1), message, Vec::new());
                 continue;
             }
         };
@@ -82,7 +82,7 @@ fn fed_with(draft: &mut Draft, step: &Step) {
             _ => {
                 let help = nearest(&name, ["lease", "status"]).map(|near| format!("did you mean {near:?}?"));
                 let help = help.unwrap_or_else(|| "the rows are lease and status".to_owned());
-                draft.problem_in_row(row, &name, format!("there is no row {name:?}"), vec![help]);
+                draft.problem_in_row(row, Some(0), format!("there is no row {name:?}"), vec![help]);
             }
         }
     }

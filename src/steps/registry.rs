@@ -227,10 +227,10 @@ fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
             let problem = Problem {
                 file: file.path.clone(),
                 line: prose.line,
-                column: 1,
+                column: prose.excerpt.chars().take_while(|c| c.is_whitespace()).count() + 1,
                 width: prose.text.chars().count(),
                 message,
-                excerpt: prose.text.clone(),
+                excerpt: prose.excerpt.clone(),
                 ..Problem::default()
             };
             problems.push(problem.help("steps begin with Given, When, Then, And or But, below a `Scenario:`"));

@@ -18,7 +18,7 @@ pub(super) fn render(pattern: &str) -> String {
             };
             let inner = render_group(group);
             shown += &match group {
-                group if is_bound(group) => format!(" {}", inner.trim()),
+                group if is_bound(group) => format!("{}{}", if shown.ends_with(' ') { "" } else { " " }, inner.trim()),
                 _ if optional => format!("[{inner}]"),
                 _ => inner,
             };
@@ -99,6 +99,7 @@ mod tests {
             (r#"^the kubelet on "(?P<n>[^"]*)" (?P<what>stops|is killed)$"#, r#"the kubelet on "{n}" stops|is killed"#),
             (r"^(?P<time>\S+) pass(?:es)?$", "{time} pass[es]"),
             (r"^(?P<list>(?:a|b) [^)]*) \(x\)$", "{list} (x)"),
+            (r"^it is (?P<bound>within .*)$", "it is {bound}"),
             (r#"^it has "?(?P<word>[^"]*)"?(?P<also> too)?(?P<bound>,? .*)?$"#, "it has {word}[ too] {bound}"),
         ] {
             assert_eq!(render(pattern), words);

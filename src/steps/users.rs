@@ -147,9 +147,15 @@ fn user_sends(draft: &mut Draft, who: String, method: String, path: String) {
         }
         return;
     }
-    if let Some(call) = draft.take(&path, manifest::request(&method, &path)) {
+    let read = manifest::request(&method, &path);
+    if let Some(call) = draft.take(method_or_path(&method, &path), read) {
         draft.asks(&who, call);
     }
+}
+
+/// Returns which of a request's words is wrong, if one is.
+fn method_or_path<'a>(method: &'a str, path: &'a str) -> &'a str {
+    if manifest::METHODS.contains(&method) { path } else { method }
 }
 
 /// A watch of a list, which lasts to the end of the scenario: `the user watches /api/v1/nodes?labelSelector=a%3Db`. It
@@ -177,7 +183,8 @@ fn user_watches(draft: &mut Draft, who: String, path: String) {
     regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on|Pod) "[^"]*") sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$"#
 )]
 fn user_sends_body(draft: &mut Draft, who: String, strategic: String, method: String, path: String, step: &Step) {
-    let Some(mut call) = draft.take(&path, manifest::request(&method, &path)) else { return };
+    let read = manifest::request(&method, &path);
+    let Some(mut call) = draft.take(method_or_path(&method, &path), read) else { return };
     let Some(text) = &step.docstring else {
         draft.problem("", "the body is missing: a doc string below the step".to_owned());
         return;
@@ -195,7 +202,7 @@ fn user_sends_body(draft: &mut Draft, who: String, strategic: String, method: St
             call.body = Body::Json(body);
             draft.asks(&who, call);
         }
-        Err((line, message)) => draft.problem_in_text(line, message),
+        Err((line, message)) => draft.problem_in_text(line, "", message),
     }
 }
 
@@ -235,8 +242,9 @@ impl Draft {
         let rows = if has_flags { self.flag_rows(step) } else { Vec::new() };
         for (row, flag, value) in rows {
             if let Err(message) = command.set(&flag, &value) {
+                let cell = usize::from(!message.contains("has no flag"));
                 self.problem_unless_not_modelled(&message, |draft| {
-                    draft.problem_in_row(row, &flag, message.clone(), Vec::new());
+                    draft.problem_in_row(row, Some(cell), message.clone(), Vec::new());
                 });
             }
         }

@@ -23,6 +23,9 @@ pub(super) fn duration(word: &str) -> Result<SignedDuration, Wrong> {
     if rest.is_empty() {
         return Err(wrong("it is empty; as in 40s, 5m or 1m30s"));
     }
+    if let Some(bare) = rest.strip_suffix(['.', ',', ';', ':', '!']).filter(|bare| duration(bare).is_ok()) {
+        return Err(wrong(&format!("the {:?} at its end is too much: {bare}", &rest[bare.len()..])));
+    }
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, tail) = rest.split_at(digits);
@@ -254,6 +257,9 @@ mod tests {
             ("", "empty"),
             ("0.0001s", "digits"),
             ("1.2.3s", "digits"),
+            ("60s.", "the \".\" at its end is too much: 60s"),
+            ("1m30s,", "is too much: 1m30s"),
+            ("60.", "unit is missing"),
             ("99999999h", "a year"),
             ("9999999999999999999999s", "digits"),
         ] {

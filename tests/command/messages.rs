@@ -16,6 +16,8 @@ pub(crate) const TRIALS: &[Named] = &[
     ("messages::about_faults", faults),
     ("messages::about_what_a_given_waits_for", given),
     ("messages::about_what_is_not_there", not_there),
+    ("messages::stand_under_the_words_that_are_wrong", places),
+    ("messages::say_what_would_fit", remedies),
 ];
 
 /// Returns what lint says of a Then line.
@@ -125,6 +127,86 @@ fn faults() -> Result<(), String> {
     Ok(())
 }
 
+/// Returns what lint says of the steps of a scenario; the first step stands in line 3.
+fn of_steps(steps: &str) -> Result<String, String> {
+    let world = World::new();
+    world.write("features/a/b.feature", format!("Feature: F\n  Scenario: S\n{steps}"));
+    Ok(world.call(&["lint"]).ends(2)?.out)
+}
+
+fn wants(steps: &str, words: &[&str]) -> Result<(), String> {
+    let out = of_steps(steps)?;
+    words.iter().try_for_each(|words| require(out.contains(words), || format!("{words:?} is missing in\n{out}")))
+}
+
+fn places() -> Result<(), String> {
+    let flag = |component: &str, row: &str| format!("    Given {component} runs with:\n      {row}\n");
+    wants(
+        &flag("kube-controller-manager", "| node-monitor-grace-periode | 20s |"),
+        &["b.feature:4:9: unknown flag", "\n 4 |       | node-monitor-grace-periode | 20s |\n   |         ^^^"],
+    )?;
+    wants(&flag("kube-controller-manager", "| node-monitor-grace-period | 20 |"), &["b.feature:4:37: flag"])?;
+    wants(
+        &flag("kube-controler-manager", "| node-monitor-grace-period | 20s |"),
+        &["b.feature:3:11: there is no component", "= help: did you mean kube-controller-manager?"],
+    )?;
+    wants(
+        "    Given a ready Node \"w\"\n    And whose kubelet runs with:\n      | version | 1.99 |\n",
+        &["b.feature:5:19: kubelet.version"],
+    )?;
+    wants(
+        "    Given the object:\n      \"\"\"yaml\n      apiVersion: v1\n      kind: Pood\n      metadata: {name: p}\n      \
+         \"\"\"\n",
+        &["b.feature:6:13: there is no kind \"Pood\"", "\n 6 |       kind: Pood\n   |             ^^^^\n"],
+    )?;
+    let feature = "Feature: F\n  Scenari: S\n    Given a ready Node \"w\"\n  Scenario: T\n    Given a ready Node \"w\"\n    \
+        When the user cordons Node \"w\"\n    Then Node \"w\" stays for 5s\n";
+    let world = World::new();
+    world.write("features/a/b.feature", feature);
+    world.call(&["lint"]).ends(2)?.says("b.feature:3:5: this would be a description, and no step")?;
+    let json = world.call(&["lint", "--json"]).ends(2)?.out;
+    require(json.contains("\"column\":5") || json.contains("\"column\": 5"), || json.clone())?;
+    let sends = |words: &str| of_lines(&format!("the user sends {words}"), "Node \"w\" stays for 5s");
+    for (words, place) in
+        [("FETCH /api/v1/nodes", "b.feature:4:25: there is no method"), ("GET nodes", "b.feature:4:29:")]
+    {
+        let out = sends(words)?;
+        require(out.contains(place), || format!("{place:?} is missing in\n{out}"))?;
+    }
+    Ok(())
+}
+
+fn remedies() -> Result<(), String> {
+    says("Node \"w\" exists within 60s.", &["\"60s.\" is no duration: the \".\" at its end is too much: 60s\n"])?;
+    says(
+        "Node \"w\" has taint \"a/b:NoExecute\" within 5s after Node \"w\" is gone",
+        &["`within` counts from zero, and takes no `after`", "= help: between 0s and 5s after Node \"w\" is gone\n"],
+    )?;
+    wants(
+        "    Given a machine \"w\" with:\n      | memmory | 4Gi |\n",
+        &[
+            "b.feature:4:9: memmory: unknown field",
+            "cpu, memory, ephemeral-storage, pods, ",
+            "did you mean \"memory\"?",
+        ],
+    )?;
+    let pod = "    Given a ready Node \"w\"\n    And a Pod \"web\" on Node \"w\"\n    When 1s passes\n";
+    wants(
+        &format!("{pod}    Then Pod \"nosuchns/web\" exists within 5s\n"),
+        &["no Pod \"nosuchns/web\" is declared", "did you mean \"web\", which is in the namespace \"default\"?"],
+    )?;
+    let phase = "    Then Pod \"web\" keeps field status.phase not \"Faild\" for 60s\n";
+    wants(&format!("{pod}{phase}"), &["b.feature:6:45: `keeps` takes no `not`"])?;
+    says(
+        "Node \"w\" field spec.unschedulable is \"true\" within 5s",
+        &["spec.unschedulable is true or false, and no text \"true\"", "= help: write true or false, without quotes"],
+    )?;
+    let never = of("Pod \"web\" never appears for 5s")?;
+    require(!never.contains("declare it") && never.contains("no Pod \"web\" is declared"), || never.clone())?;
+    let out = of_lines("node-lifecycle-controler stops", "Node \"w\" stays for 5s")?;
+    require(out.contains("did you mean node-lifecycle-controller?"), || out.clone())
+}
+
 fn suggestions() -> Result<(), String> {
     let world = World::new();
     world.write("features/a/b.feature", format!("@req:NC-3\n{GOOD}"));
@@ -138,7 +220,7 @@ fn suggestions() -> Result<(), String> {
         "Given kube-controller-manager runs with:\n      | node-monitor-grace-perod | 9s |\n    And a ready Node";
     world.write("features/a/b.feature", GOOD.replacen("Given a ready Node", flag, 1));
     let near = "perod\": did you mean \"kube-controller-manager.node-monitor-grace-period\"?";
-    world.call(&["run"]).ends(2)?.says("b.feature:4:3: unknown flag")?.says(near)?;
+    world.call(&["run"]).ends(2)?.says("b.feature:4:9: unknown flag")?.says(near)?;
     Ok(())
 }
 
