@@ -1,12 +1,13 @@
-//! Sentences about Pods that are bound to a Node by hand.
+//! Sentences about Pods that are bound to a Node by hand, and the Pods that a scenario has named.
 
 use cucumber::given;
 use nodeproof_core::json;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::Setup;
 
-use super::draft::Draft;
+use super::draft::{Draft, PodEntry};
 use super::words;
+use crate::load::near::nearest;
 
 /// A Pod of one container that is bound to the Node when it is made; the scenario waits until it runs. Another
 /// namespace than `default` stands before its name: `ns/pod`.
@@ -39,6 +40,48 @@ fn pods_of_zone(draft: &mut Draft, zone: String) {
 }
 
 impl Draft {
+    /// Declares a Pod.
+    pub(super) fn declare_pod(&mut self, name: &str, node: Option<&Text>) -> Option<PodEntry> {
+        let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
+        let (read_namespace, read_name) = (words::object_name(namespace), words::object_name(own));
+        let (namespace, own) = (self.take(name, read_namespace)?, self.take(name, read_name)?);
+        if self.pods.iter().any(|pod| pod.namespace == namespace && pod.name == own) {
+            self.problem(name, format!("there is a Pod {name:?} already"));
+            return None;
+        }
+        let pod = PodEntry { namespace, name: own, node: node.cloned() };
+        self.pods.push(pod.clone());
+        Some(pod)
+    }
+
+    /// Returns a Pod that was declared, or notes that it was not.
+    pub(super) fn pod(&mut self, name: &str) -> Option<PodEntry> {
+        let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
+        if let Some(pod) = self.pods.iter().find(|pod| *pod.namespace == *namespace && *pod.name == *own) {
+            return Some(pod.clone());
+        }
+        if self.doubtful.contains(name) {
+            return None;
+        }
+        let called = |pod: &PodEntry| match pod.namespace.as_str() {
+            "default" => pod.name.to_string(),
+            namespace => format!("{namespace}/{}", pod.name),
+        };
+        let elsewhere = self.pods.iter().find(|pod| *pod.name == *own).map(called);
+        let known: Vec<String> = self.pods.iter().map(called).collect();
+        let near =
+            nearest(name, known.iter().map(String::as_str)).or_else(|| nearest(own, known.iter().map(String::as_str)));
+        let help = match elsewhere.as_deref().or(near) {
+            Some(near) if !near.contains('/') && name.contains('/') => {
+                vec![format!("did you mean {near:?}, which is in the namespace \"default\"?")]
+            }
+            Some(near) => vec![format!("did you mean {near:?}?")],
+            None => vec![format!("declare it: Given a Pod {name:?} on Node \"…\"")],
+        };
+        self.problem_with(name, format!("no Pod {name:?} is declared"), help);
+        None
+    }
+
     fn pod_on(&mut self, pod: &str, node: &str, tolerations: Vec<Json>, annotations: &[(&str, &str)]) {
         let Some(node) = self.node(node) else { return };
         let Some(entry) = self.declare_pod(pod, Some(&node)) else { return };

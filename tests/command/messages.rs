@@ -155,12 +155,12 @@ fn places() -> Result<(), String> {
         &["b.feature:5:19: kubelet.version"],
     )?;
     wants(
-        "    Given the object:\n      \"\"\"yaml\n      apiVersion: v1\n      kind: Pood\n      metadata: {name: p}\n      \
-         \"\"\"\n",
+        "    Given the object:\n      \"\"\"yaml\n      apiVersion: v1\n      kind: Pood\n      \
+         metadata: {name: p}\n      \"\"\"\n",
         &["b.feature:6:13: there is no kind \"Pood\"", "\n 6 |       kind: Pood\n   |             ^^^^\n"],
     )?;
-    let feature = "Feature: F\n  Scenari: S\n    Given a ready Node \"w\"\n  Scenario: T\n    Given a ready Node \"w\"\n    \
-        When the user cordons Node \"w\"\n    Then Node \"w\" stays for 5s\n";
+    let feature = "Feature: F\n  Scenari: S\n    Given a ready Node \"w\"\n  Scenario: T\n    \
+        Given a ready Node \"w\"\n    When the user cordons Node \"w\"\n    Then Node \"w\" stays for 5s\n";
     let world = World::new();
     world.write("features/a/b.feature", feature);
     world.call(&["lint"]).ends(2)?.says("b.feature:3:5: this would be a description, and no step")?;
