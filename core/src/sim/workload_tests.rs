@@ -177,6 +177,31 @@ fn a_stateful_set_makes_its_pods_in_order_and_again_when_the_object_is_gone() {
 }
 
 #[test]
+fn a_template_that_a_stateful_set_had_before_gets_its_revision_back_with_the_next_number() {
+    let mut sim = cluster();
+    workload(&mut sim, "StatefulSet", "db", 1);
+    advance(&mut sim, 2_000);
+    let revisions = |sim: &mut Simulation| -> Vec<(String, Option<i64>)> {
+        let mut all: Vec<_> = list(sim, &apps("controllerrevisions"))
+            .iter()
+            .map(|revision| (name(revision), revision.get("revision").as_i64()))
+            .collect();
+        all.sort_by_key(|(_, number)| *number);
+        all
+    };
+    let first = revisions(&mut sim);
+    for annotations in [json!({"a": "b"}), Json::Null] {
+        let patch = json!({"spec": {"template": {"metadata": {"annotations": annotations}}}});
+        assert_eq!(ask(&mut sim, Call::strategic_patch(apps("statefulsets"), "default", "db", patch)).code, 200);
+        advance(&mut sim, 2_000);
+    }
+    let last = revisions(&mut sim);
+    assert_eq!(first.iter().map(|(_, number)| *number).collect::<Vec<_>>(), [Some(1)]);
+    assert_eq!(last.iter().map(|(_, number)| *number).collect::<Vec<_>>(), [Some(2), Some(3)]);
+    assert_eq!(last[1].0, first[0].0);
+}
+
+#[test]
 fn a_deleted_node_frees_the_name_of_a_pod_within_a_minute() {
     let mut sim = cluster();
     workload(&mut sim, "StatefulSet", "db", 1);
