@@ -280,17 +280,14 @@ impl SlicePlan {
                     kept.push(wanted.remove(at));
                 }
             }
-            let mut body = slice.json();
-            body.set(&["metadata", "labels"], marks.clone());
-            if *old != *kept {
-                if kept.is_empty() {
-                    self.delete.push(slice.clone());
-                } else {
-                    changed.push((body, kept));
-                }
-            } else if without_own(labels(slice)) == without_own(marks) {
-                unchanged.push((slice.json(), kept));
+            let has_own_labels = without_own(labels(slice)) == without_own(marks);
+            if *old != *kept && kept.is_empty() {
+                self.delete.push(slice.clone());
+            } else if *old == *kept && has_own_labels {
+                unchanged.push((slice, kept));
             } else {
+                let mut body = slice.json();
+                body.set(&["metadata", "labels"], marks.clone());
                 changed.push((body, kept));
             }
         }
@@ -304,9 +301,9 @@ impl SlicePlan {
             let best =
                 (0..unchanged.len()).filter(|at| fits(&unchanged[*at].1)).max_by_key(|at| unchanged[*at].1.len());
             if let Some(at) = best {
-                let (body, mut endpoints) = unchanged.remove(at);
+                let (slice, mut endpoints) = unchanged.swap_remove(at);
                 endpoints.append(&mut wanted);
-                changed.push((body, endpoints));
+                changed.push((slice.json(), endpoints));
             }
         }
         for (mut body, endpoints) in changed {

@@ -23,6 +23,7 @@ use super::controller::{
     Retries, Watched, code, failure, object,
 };
 use super::events::InvolvedObject;
+use super::workload::claims::{is_offered, may_adopt};
 use super::workload::pods::{
     Orphans, adoption, became_ready, controller_of, deletion_rank, from_template, is_available, labels, number,
     owner_key, reference_to, release, set_unless_zero,
@@ -211,11 +212,7 @@ impl ReplicaSets {
 
     /// Queues the sets that select a pod without owner, when it appears or when its labels or owners change.
     fn offer(&self, event: &CacheEvent, runtime: &mut KeyedRuntime<ReplicaSetPurpose>) {
-        let Some(pod) = &event.after else { return };
-        let same = |before: &Object| labels(before) == labels(pod) && controller_of(before).is_none();
-        if is_ending(pod) || event.before.as_ref().is_some_and(same) {
-            return;
-        }
+        let Some(pod) = event.after.as_ref().filter(|pod| is_offered(event.before.as_ref(), Some(pod))) else { return };
         let namespace = pod.key().namespace;
         let takes = |set: &&Object| set.key().namespace == namespace && self.family.selects(set, pod);
         let keys: Vec<ObjectKey> = runtime.cache(SETS).objects().filter(takes).map(Object::key).collect();
@@ -407,13 +404,12 @@ impl Reconciler for ReplicaSets {
         let Some(work) = self.work.get_mut(key) else { return Flow::Next };
         let error = failure(reply);
         match (step, error) {
-            (ReplicaSetPurpose::Confirm, error) => {
-                let is_same = object(reply).is_some_and(|set| set.uid() == work.set.uid() && !is_ending(&set));
-                match error {
-                    None if is_same => Self::adopt(self.family, key, work, runtime, now),
-                    _ => work.stage = ReplicaSetStage::Failed,
+            (ReplicaSetPurpose::Confirm, error) => match error {
+                None if may_adopt(&work.set, object(reply).as_ref()) => {
+                    Self::adopt(self.family, key, work, runtime, now)
                 }
-            }
+                _ => work.stage = ReplicaSetStage::Failed,
+            },
             (ReplicaSetPurpose::Adopt(pod), error) => match error {
                 None => work.active.get_or_insert_default().push(object(reply).unwrap_or(pod)),
                 Some(_) if code(reply) == 404 => {}

@@ -9,6 +9,7 @@ pub mod diff;
 pub(crate) mod digest;
 pub(crate) mod fnv;
 pub(crate) mod go_duration;
+pub(crate) mod integer;
 mod json;
 mod json_macro;
 pub mod jsonpath;

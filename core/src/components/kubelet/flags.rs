@@ -12,6 +12,7 @@ use super::decoder::parse_bool;
 use super::{topology, validation};
 use crate::components::host::{KubeletSpec, find_flag};
 use crate::json;
+use crate::objects::integer::parts;
 use crate::objects::schema::quantity_error;
 use crate::objects::time::{go_duration_error, parse_duration};
 use crate::objects::{Json, Text};
@@ -170,18 +171,7 @@ fn list(text: &str) -> Json {
 
 /// Reads a number as Go does when it finds out the base by itself; `None` for a wrong form.
 fn number(text: &str) -> Result<i128, String> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let lower = digits.to_ascii_lowercase();
-    let (digits, base) = match lower.get(..2) {
-        Some("0x") => (&lower[2..], 16),
-        Some("0b") => (&lower[2..], 2),
-        Some("0o") => (&lower[2..], 8),
-        _ if lower.len() > 1 && lower.starts_with('0') => (&lower[1..], 8),
-        _ => (lower.as_str(), 10),
-    };
+    let (sign, digits, base) = parts(text);
     let digits = digits.replace('_', "");
     let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(base));
     let read = i128::from_str_radix(&digits, base).unwrap_or(i128::MAX / 2);

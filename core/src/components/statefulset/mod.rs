@@ -10,8 +10,8 @@
 //! Left out on purpose: pods whose volumes are not those of the claim templates, which upstream tries to change and
 //! cannot.
 
-mod claim;
 mod claims;
+mod ownership;
 mod replicas;
 mod revisions;
 

@@ -6,6 +6,7 @@
 use alloc::string::{String, ToString};
 
 use crate::objects::Json;
+use crate::objects::integer::parts;
 
 /// Largest number below which Go prints a float without an exponent. Source: encoding/json encode.go (Go 1.24).
 const LARGEST_PLAIN: f64 = 1e21;
@@ -30,22 +31,11 @@ pub(super) fn resolve(text: &str) -> Json {
 
 /// Reads a whole number in any base: `0x`, `0o` or a leading zero, `0b`.
 fn whole(text: &str) -> Option<Json> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let lower = digits.to_ascii_lowercase();
-    let (digits, base) = match lower.get(..2) {
-        Some("0x") => (&lower[2..], 16),
-        Some("0b") => (&lower[2..], 2),
-        Some("0o") => (&lower[2..], 8),
-        Some(start) if start.starts_with('0') => (&lower[1..], 8),
-        _ => (lower.as_str(), 10),
-    };
+    let (sign, digits, base) = parts(text);
     if digits.starts_with(['+', '-']) {
         return None;
     }
-    let number = i128::from_str_radix(digits, base).ok()? * sign;
+    let number = i128::from_str_radix(&digits, base).ok()? * sign;
     #[expect(clippy::cast_precision_loss, reason = "as Go does with what is beyond its integers")]
     let beyond = || Json::Float(number as f64);
     match i64::try_from(number) {
