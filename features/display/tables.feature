@@ -5,6 +5,7 @@ Feature: What kubectl get shows of Nodes and Pods
   @req:MAN-10
   Rule: SchedulingDisabled is what is shown of a cordoned Node, and no condition
 
+    @custom:SchedulingDisabled
     Scenario: A Node is cordoned
       Given a ready Node "worker-1"
       When the user cordons Node "worker-1"

@@ -23,6 +23,8 @@ Feature: The volumes of a dead node stay attached to it until it is safe to take
   Rule: A pod that waits for its end on a dead node keeps its volume there
 
     @req:NG-02
+    @custom:csi-407a4d7923e02d28cf397e1900b0e78a30cdf4b7cdf6b1d66cb3158bd7979ea2
+    @custom:csi-0f0c477de9dd2f42519e87dee5df69c93e56b3fc62a8f81a5af468168fc97e07
     Scenario: The pod is Terminating, and nothing is detached
       Given the user watches /apis/storage.k8s.io/v1/volumeattachments
       When machine "worker-1" loses power

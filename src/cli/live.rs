@@ -73,6 +73,25 @@ impl LiveArgs {
         self.state_dir.as_deref()
     }
 
+    /// Refuses the options that mean nothing on the simulator: the run would be of another thing than was asked for.
+    ///
+    /// # Errors
+    /// One of them was given.
+    pub(super) fn refuse_for_simulator(&self) -> Result<(), String> {
+        let given = [
+            ("--assets", self.assets.is_some()),
+            ("--context", self.context.is_some()),
+            ("--kubeconfig", self.kubeconfig.is_some()),
+            ("--allow-context", !self.allow_context.is_empty()),
+            ("--create", self.create),
+            ("--own-workers", self.own_workers),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => Err(format!("{name} is for a live backend: say --backend hollow or --backend kind")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns what is asked for.
     pub(super) fn options(&self) -> LiveOptions {
         let context = self.context.clone().or_else(|| std::env::var("NODEPROOF_CONTEXT").ok()).filter(|_| !self.create);

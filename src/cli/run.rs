@@ -253,7 +253,8 @@ impl Playing<'_> {
 /// Returns what is wrong with the files; with `--accept` unused snapshots are no problem, since they are deleted.
 fn problems(args: &RunArgs, suite: &Suite) -> Vec<Problem> {
     let unused = if args.accept { Vec::new() } else { suite.unused_snapshots() };
-    suite.problems().cloned().chain(unused.into_iter().map(|(_, problem)| problem)).collect()
+    let no_snapshots = args.suite_args.no_snapshots().filter(|_| !args.accept);
+    suite.problems().cloned().chain(unused.into_iter().map(|(_, problem)| problem)).chain(no_snapshots).collect()
 }
 
 /// Deletes stored snapshots that no scenario uses, and says so.
@@ -273,6 +274,13 @@ fn read_only(args: &RunArgs, options: &SuiteOptions, suite: &Suite, outputs: Out
     ReadOnlyCommand { args: read_only, live, suite, selection, only, json: args.output_args.json }.run(outputs)
 }
 
+fn is_read_only(args: &RunArgs) -> bool {
+    #[cfg(feature = "live")]
+    return args.read_only.read_only;
+    #[cfg(not(feature = "live"))]
+    false
+}
+
 /// Returns the options of the suite: command line first, then environment variables, then defaults.
 fn options(args: &RunArgs, release: Option<Release>) -> Result<SuiteOptions, String> {
     let mut options = args.selection_args.options_at(release)?;
@@ -281,6 +289,9 @@ fn options(args: &RunArgs, release: Option<Release>) -> Result<SuiteOptions, Str
         Some(backend) => Runner::set(backend, &args.live.options())?,
         None => SuiteOptions::runner_from_environment()?,
     };
+    if options.runner.backend() == Backend::Sim && !is_read_only(args) {
+        args.live.refuse_for_simulator()?;
+    }
     if args.accept && options.runner.backend() != Backend::Sim {
         return Err("snapshots are accepted from the simulator: leave --backend out".to_owned());
     }

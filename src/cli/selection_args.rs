@@ -9,7 +9,7 @@ use nodeproof_core::sim::DEFAULT_START;
 
 use super::control::setting;
 use crate::control::Setup;
-use crate::harness::{Planned, RunSettings, Selection, Suite, SuiteOptions, parse_release, parse_seed};
+use crate::harness::{Planned, RunSettings, Selection, Suite, SuiteOptions, parse_release, parse_seed, release_name};
 
 /// The releases of a run, as they were given.
 #[derive(Debug, Clone)]
@@ -20,7 +20,13 @@ fn parse_releases(text: &str) -> Result<Releases, String> {
     if text == "all" {
         return Ok(Releases(RELEASES.to_vec()));
     }
-    text.split(',').map(parse_release).collect::<Result<_, _>>().map(Releases)
+    let releases = text.split(',').map(parse_release).collect::<Result<Vec<_>, _>>()?;
+    for (at, release) in releases.iter().enumerate() {
+        if releases[..at].contains(release) {
+            return Err(format!("{} is there twice", release_name(*release)));
+        }
+    }
+    Ok(Releases(releases))
 }
 
 /// Which scenarios, on what.
@@ -89,8 +95,10 @@ impl SelectionArgs {
         if given.iter().any(|(flag, _)| flag.rsplit('.').next() == Some("controllers")) {
             return Err("controllers are no setting of a run: a scenario says `Given ttl-controller stops`".to_owned());
         }
-        let setup = Setup::new(release, 1, DEFAULT_START, given.clone(), Json::object());
-        let setup = setup.map_err(|error| error.to_string())?;
+        let setup = setup_of(release, &given).map_err(|error| {
+            let wrong = self.settings.as_deref().map(|file| wrong_lines(release, file)).unwrap_or_default();
+            if wrong.is_empty() { error } else { wrong.join("\n") }
+        })?;
         let flags = setup.control_plane_flags();
         Ok(Some(RunSettings { given, flags, settings: setup.options().settings }))
     }
@@ -174,6 +182,25 @@ fn at_places<'a>(of: &[&'a Planned], places: &[Place]) -> Result<Vec<&'a Planned
     let mut names = std::collections::BTreeSet::new();
     chosen.retain(|planned| names.insert(&planned.name));
     Ok(chosen)
+}
+
+fn setup_of(release: Release, given: &[(String, String)]) -> Result<Setup, String> {
+    Setup::new(release, 1, DEFAULT_START, given.to_vec(), Json::object()).map_err(|error| error.to_string())
+}
+
+/// Returns what is wrong with each line of a file of settings by itself: `mine.yaml:3: unknown flag "foo"`.
+fn wrong_lines(release: Release, file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let about = |own: (String, String)| {
+        let wrong = setup_of(release, std::slice::from_ref(&own)).err()?;
+        let is_of = |line: &str| {
+            let key = line.split_once(':').map_or("", |(key, _)| key);
+            key.trim_matches(|c: char| c.is_whitespace() || "{\"'".contains(c)) == own.0
+        };
+        let line = text.lines().position(is_of).map_or_else(String::new, |at| format!("{}:", at + 1));
+        Some(format!("{}:{line} {wrong}", file.display()))
+    };
+    settings_in(file).unwrap_or_default().into_iter().filter_map(about).collect()
 }
 
 /// Reads a file of settings.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::harness::SuitePaths;
+use crate::load::Problem;
 use crate::steps::Own;
 
 /// Options for a suite of one's own.
@@ -21,6 +22,14 @@ pub struct SuiteArgs {
 }
 
 impl SuiteArgs {
+    /// Returns the problem that the directory of the snapshots is not there: one that was never made holds nothing, and
+    /// a typo in its name would say that of every snapshot.
+    pub(super) fn no_snapshots(&self) -> Option<Problem> {
+        let missing = self.snapshots.as_ref().filter(|path| !path.exists())?;
+        let problem = Problem::of_file(&missing.to_string_lossy(), "there is no such directory");
+        Some(problem.help("--snapshots names the directory of the stored snapshots; --accept makes it"))
+    }
+
     /// Returns where all files of a suite are.
     pub(super) fn suite_paths(&self, features: &[PathBuf], own: &Own) -> SuitePaths {
         SuitePaths {

@@ -57,6 +57,13 @@ impl Store {
         let mut failures = Vec::new();
         for (snapshot, stem) in snapshots.iter().zip(expected(planned)) {
             let text = yaml::print(&snapshot.value);
+            // Stored, it would hold for whatever never happens.
+            if text.trim_end() == "[]" {
+                let observed = "nothing of the object has changed since the first act, so that its history is empty";
+                let expected = "a history with a change in it".to_owned();
+                failures.push(Missed { step: snapshot.step.clone(), expected, observed: observed.to_owned() });
+                continue;
+            }
             if let Err(observed) = self.compare_one(planned, options, entry_point, &stem, &text) {
                 let expected = format!("what the snapshot {stem} says");
                 failures.push(Missed { step: snapshot.step.clone(), expected, observed });

@@ -270,15 +270,19 @@ fn requirements_beside(paths: &[PathBuf]) -> (Requirements, Option<Problem>) {
 
 /// Reads a file of requirements. If it cannot be read, that is the problem, and any id passes.
 fn requirements_in(file: &Path) -> (Requirements, Option<Problem>) {
-    let read = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"));
-    match read.and_then(|text| Requirements::parse(&text)) {
-        Ok(requirements) => (requirements, None),
-        Err(why) => {
-            let help = "as in\nnodes:\n- {id: OWN-01, says: a lost Node is replaced}";
-            let problem = Problem::of_file(&file.to_string_lossy(), format!("no file of requirements: {why}"));
-            (Requirements::default(), Some(problem.help(help)))
-        }
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"));
+    let parsed = text.as_deref().map_err(|why| (0, why.clone())).and_then(Requirements::parse);
+    let (line, why) = match parsed {
+        Ok(requirements) => return (requirements, None),
+        Err(wrong) => wrong,
+    };
+    let mut problem = Problem::of_file(&file.to_string_lossy(), format!("no file of requirements: {why}"));
+    if let Some(excerpt) = text.iter().flat_map(|text| text.lines()).nth(line.wrapping_sub(1)) {
+        let column = excerpt.chars().take_while(|c| c.is_whitespace()).count() + 1;
+        problem =
+            Problem { line, column, width: excerpt.trim().chars().count(), excerpt: excerpt.to_owned(), ..problem };
     }
+    (Requirements::default(), Some(problem.help("as in\nnodes:\n- {id: OWN-01, says: a lost Node is replaced}")))
 }
 
 #[cfg(test)]

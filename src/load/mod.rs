@@ -14,6 +14,7 @@ mod problem;
 mod source;
 mod syntax;
 mod tags;
+pub(crate) mod yaml_error;
 
 use std::collections::BTreeMap;
 

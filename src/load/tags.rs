@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nodeproof_core::profile::{Release, gates};
+use nodeproof_core::profile::{RELEASES, Release, gates};
 use serde::Deserialize;
 
 use super::Problem;
 use super::near::nearest;
 use super::source::Text;
+use super::yaml_error::without_places;
 
 /// Tags without a value.
 const PLAIN: [&str; 5] = ["core", "extended", "provisional", READ_ONLY, "slow"];
@@ -60,14 +61,18 @@ impl Requirements {
     /// Reads `requirements.yaml`: lists of requirements by topic.
     ///
     /// # Errors
-    /// The text is no such file; the message says where.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let topics: BTreeMap<String, Vec<Requirement>> =
-            serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+    /// The text is no such file: the line, or 0 if none is known, and why.
+    pub fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let at = |error: serde_yaml::Error| (error.location().map_or(0, |place| place.line()), without_places(&error));
+        let topics: BTreeMap<String, Vec<Requirement>> = serde_yaml::from_str(text).map_err(at)?;
         let mut known: Vec<Requirement> = Vec::new();
         for requirement in topics.into_values().flatten() {
             if known.iter().any(|other| other.id == requirement.id) {
-                return Err(format!("the id {:?} is there twice", requirement.id));
+                let says = format!("id: {}", requirement.id);
+                let is_it = |line: &str| line.split([',', '}', '#']).any(|part| part.trim().ends_with(&says));
+                let again = text.lines().enumerate().filter(|(_, line)| is_it(line)).nth(1);
+                let line = again.map_or(0, |(at, _)| at + 1);
+                return Err((line, format!("the id {:?} is there twice", requirement.id)));
             }
             known.push(requirement);
         }
@@ -191,9 +196,9 @@ impl Tags {
                 }
                 self.requirements.push(value.to_owned());
             }
-            "since" => self.since = self.since.max(Some(release(value)?)),
+            "since" => self.since = self.since.max(Some(since(value)?)),
             "until" => {
-                let until = release(value)?;
+                let until = until(value)?;
                 self.until = Some(self.until.map_or(until, |other| other.min(until)));
             }
             "sim-only" => self.sim_only = Some(word(value, "sim-only", &SIM_ONLY)?),
@@ -221,7 +226,28 @@ fn said(release: Release) -> String {
 
 type TagError = (String, Option<String>);
 
-/// Reads `1.32` or `1.32.4`; it need not be a release that is modelled.
+/// Reads the release of `@since`: after the newest one that is modelled, the scenario would run nowhere.
+fn since(value: &str) -> Result<Release, TagError> {
+    let (since, newest) = (release(value)?, RELEASES[RELEASES.len() - 1]);
+    if (since.major, since.minor) <= (newest.major, newest.minor) {
+        return Ok(since);
+    }
+    let message = format!("no release is since {value}, so that the scenario would never run");
+    Err((message, Some(format!("the newest is {}", newest.minor_name()))))
+}
+
+/// Reads the release of `@until`: before the oldest one that is modelled, the scenario would run nowhere.
+fn until(value: &str) -> Result<Release, TagError> {
+    let (until, oldest) = (release(value)?, RELEASES[0]);
+    if (until.major, until.minor) >= (oldest.major, oldest.minor) {
+        return Ok(until);
+    }
+    let message = format!("no release is until {value}, so that the scenario would never run");
+    let help = format!("the oldest is {}; one before says `a cluster of Kubernetes {value}`", oldest.minor_name());
+    Err((message, Some(help)))
+}
+
+/// Reads `1.32` or `1.32.4`.
 fn release(value: &str) -> Result<Release, TagError> {
     let parts: Vec<Option<u16>> = value.split('.').map(|part| part.parse().ok()).collect();
     match parts.as_slice() {
@@ -291,6 +317,8 @@ mod tests {
             ("@core @extendet", 7, "no tag @extendet", "@extended?"),
             ("@req:NC-3", 1, "no requirement \"NC-3\"", "NC-03"),
             ("@since:1.x", 1, "no release", "1.32"),
+            ("@since:1.99", 1, "no release is since 1.99", "the newest is 1."),
+            ("@until:1.29", 1, "no release is until 1.29", "a cluster of Kubernetes 1.29"),
             ("@since", 1, "wants a value", ""),
             ("@slow:very", 1, "takes no value", ""),
             ("@sim-only:hour", 1, "no reason", "hours"),
@@ -317,7 +345,8 @@ mod tests {
 
     #[test]
     fn a_requirement_that_is_there_twice_is_refused() {
-        assert!(Requirements::parse("a:\n- {id: X}\nb:\n- {id: X}\n").is_err());
+        let (line, message) = Requirements::parse("a:\n- {id: X}\nb:\n- {id: X}\n").unwrap_err();
+        assert_eq!((line, message.as_str()), (4, "the id \"X\" is there twice"));
         assert!(Requirements::parse("a: [").is_err());
     }
 }

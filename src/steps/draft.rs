@@ -426,8 +426,31 @@ impl Draft {
 
     /// Tells whether a name stands in what the scenario itself says.
     pub(super) fn says(&self, name: &str) -> bool {
-        let is_between = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.';
-        self.own_words.split(is_between).any(|word| word == name)
+        words_of(&self.own_words).any(|word| word == name)
+    }
+
+    /// Tells whether a name stands in what the scenario itself says, beside the current step.
+    pub(super) fn says_elsewhere(&self, name: &str) -> bool {
+        let here = self.step().filter(|_| !self.place.scratch).map_or("", |step| step.value.as_str());
+        let count = |text| words_of(text).filter(|word| *word == name).count();
+        count(&self.own_words) > if self.is_given() || self.is_when() { count(here) } else { 0 }
+    }
+
+    /// Notes the name of an object of a fixture, which no step says.
+    pub(super) fn note_name(&mut self, name: &str) {
+        self.own_words.extend(["\n", name]);
+    }
+
+    /// Tells whether an object of this name is there or comes: the scenario says it, or makes it with others.
+    pub(super) fn may_be_there(&self, name: &str) -> bool {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let is_of_owner = |owner: &Text| name.strip_prefix(owner.as_str()).is_some_and(|rest| rest.starts_with('-'));
+        name == BYSTANDER
+            || self.says(name)
+            || self.doubtful.contains(name)
+            || self.nodes.iter().any(|node| *node.name == *name)
+            || self.pods.iter().any(|pod| *pod.name == *name)
+            || self.owners.iter().any(is_of_owner)
     }
 
     /// Reads the objects of the step's doc string, or notes what is wrong with it.
@@ -464,6 +487,10 @@ impl Draft {
             self.last_machine = Some((machines, LastMachine::Ready));
         }
     }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.')
 }
 
 /// The Node that is there beside those that a scenario names.

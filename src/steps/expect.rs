@@ -306,6 +306,11 @@ fn watch_shows(
     if event == "anything" && (never.is_empty() || !name.is_empty()) {
         return draft.problem(&event, "`never shows anything`, or an event: ADDED \"worker-1\"".to_owned());
     }
+    // Of one that nobody names, nothing is ever shown.
+    if !never.is_empty() && !name.is_empty() && !draft.may_be_there(&name) {
+        let help = vec![format!("name one of a step, or say with the tag @custom:{name} that it may come")];
+        return draft.problem_with(&name, format!("no step says an object {name:?}"), help);
+    }
     let field = if path.is_empty() {
         None
     } else {

@@ -11,6 +11,7 @@ use nodeproof_core::objects::{Json, Text};
 use serde::Deserialize as _;
 
 use super::functions::Fixtures;
+use crate::load::yaml_error::without_places;
 
 /// Kinds without a namespace.
 ///
@@ -99,7 +100,7 @@ pub(super) fn body(text: &str) -> Result<Json, WrongAt> {
 fn yaml(value: Result<serde_yaml::Value, serde_yaml::Error>) -> Result<Json, WrongAt> {
     let at = |error: serde_yaml::Error| {
         let line = error.location().map_or(1, |place| place.line());
-        (line, format!("this is no YAML: {error}"))
+        (line, format!("this is no YAML: {}", without_places(&error)))
     };
     let mut value = value.map_err(at)?;
     value.apply_merge().map_err(at)?;

@@ -13,6 +13,7 @@ mod custom;
 mod draft;
 mod expect;
 mod functions;
+mod known_names;
 mod machines;
 mod manifest;
 mod names;

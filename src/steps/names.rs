@@ -15,188 +15,15 @@ use nodeproof_core::objects::{Json, Path, Segment};
 use nodeproof_core::profile::{Profile, RELEASES};
 use nodeproof_core::scenario::{Every, FieldTest, Predicate, Subject};
 
+use super::known_names::{
+    ADDRESSES, ADMISSION_REASONS, ANNOTATIONS, CONTAINER_FIELDS, CONTAINER_LIMITS, EVENT_REASONS, LABELS,
+    MACHINE_FIELDS, POD_REASONS, RESOURCES, TAINTS, TERMINATED_REASONS, WAITING_REASONS, conditions_of, phases_of,
+    reasons_of,
+};
 use super::manifest::Manifest;
+use super::predicates::MAIN;
 use crate::load::Case;
 use crate::load::near::nearest;
-
-/// Conditions of Nodes. Source: k8s.io/api core/v1/types.go (v1.34), `NodeConditionType`.
-const NODE_CONDITIONS: [&str; 6] =
-    ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "OutOfDisk"];
-
-/// Conditions of Pods. Source: k8s.io/api core/v1/types.go (v1.36), `PodConditionType`.
-const POD_CONDITIONS: [&str; 9] = [
-    "ContainersReady",
-    "Initialized",
-    "Ready",
-    "PodScheduled",
-    "DisruptionTarget",
-    "PodReadyToStartContainers",
-    "PodResizePending",
-    "PodResizeInProgress",
-    "AllContainersRestarting",
-];
-
-/// Conditions of Deployments. Source: k8s.io/api apps/v1/types.go (v1.34), `DeploymentConditionType`.
-const DEPLOYMENT_CONDITIONS: [&str; 3] = ["Available", "Progressing", "ReplicaFailure"];
-
-/// Keys of taints. Source: k8s.io/api core/v1/well_known_taints.go, k8s.io/cloud-provider api/well_known_taints.go and
-/// kubeadm's `ControlPlaneTaint` (v1.34).
-const TAINTS: [&str; 11] = [
-    "node.kubernetes.io/not-ready",
-    "node.kubernetes.io/unreachable",
-    "node.kubernetes.io/unschedulable",
-    "node.kubernetes.io/memory-pressure",
-    "node.kubernetes.io/disk-pressure",
-    "node.kubernetes.io/network-unavailable",
-    "node.kubernetes.io/pid-pressure",
-    "node.kubernetes.io/out-of-service",
-    "node.cloudprovider.kubernetes.io/uninitialized",
-    "node.cloudprovider.kubernetes.io/shutdown",
-    "node-role.kubernetes.io/control-plane",
-];
-
-/// Labels of Kubernetes that kubelets do not set. Source: k8s.io/api core/v1/well_known_labels.go, apps/v1,
-/// discovery/v1 and kubeadm's constants (v1.34).
-const LABELS: [&str; 9] = [
-    "kubernetes.io/metadata.name",
-    "kubernetes.io/service-name",
-    "node.kubernetes.io/exclude-from-external-load-balancers",
-    "node.kubernetes.io/windows-build",
-    "node-role.kubernetes.io/control-plane",
-    "endpointslice.kubernetes.io/managed-by",
-    "statefulset.kubernetes.io/pod-name",
-    "apps.kubernetes.io/pod-index",
-    "batch.kubernetes.io/job-name",
-];
-
-/// Reasons of Events about Nodes, Pods and workloads. Sources (v1.34): pkg/kubelet/events/event.go and the admission
-/// and eviction of pkg/kubelet, pkg/controller (nodelifecycle, tainteviction, nodeipam, daemon, deployment, replicaset,
-/// statefulset, disruption, endpointslice), pkg/scheduler.
-const EVENT_REASONS: &[&str] = &[
-    // Containers and images.
-    "Created",
-    "Started",
-    "Failed",
-    "Killing",
-    "Preempting",
-    "BackOff",
-    "ExceededGracePeriod",
-    "Pulling",
-    "Pulled",
-    "InspectFailed",
-    "ErrImageNeverPull",
-    "Unhealthy",
-    "ProbeWarning",
-    "FailedPostStartHook",
-    "FailedPreStopHook",
-    // Pods on a kubelet.
-    "FailedKillPod",
-    "FailedCreatePodContainer",
-    "NetworkNotReady",
-    "SandboxChanged",
-    "FailedCreatePodSandBox",
-    "FailedPodSandBoxStatus",
-    "FailedSync",
-    "FailedValidation",
-    "ResizeDeferred",
-    "ResizeInfeasible",
-    "ResizeStarted",
-    "ResizeCompleted",
-    "ResizeError",
-    "Evicted",
-    "NodeAffinity",
-    "NodeName",
-    "NodePorts",
-    "OutOfcpu",
-    "OutOfmemory",
-    "OutOfpods",
-    "OutOfephemeral-storage",
-    "UnexpectedAdmissionError",
-    "TopologyAffinityError",
-    "PodFeatureUnsupported",
-    "NodeShutdown",
-    // Volumes.
-    "FailedAttachVolume",
-    "FailedDetachVolume",
-    "FailedMount",
-    "FailedMapVolume",
-    "VolumeResizeFailed",
-    "VolumeResizeSuccessful",
-    "FileSystemResizeFailed",
-    "FileSystemResizeSuccessful",
-    "AlreadyMountedVolume",
-    "SuccessfulAttachVolume",
-    "SuccessfulMountVolume",
-    "FailedMountOnFilesystemMismatch",
-    // The kubelet and its Node.
-    "NodeReady",
-    "NodeNotReady",
-    "NodeSchedulable",
-    "NodeNotSchedulable",
-    "Starting",
-    "KubeletSetupFailed",
-    "Rebooted",
-    "Shutdown",
-    "ContainerGCFailed",
-    "ImageGCFailed",
-    "FailedNodeAllocatableEnforcement",
-    "NodeAllocatableEnforced",
-    "UnsupportedMountOption",
-    "InvalidDiskCapacity",
-    "FreeDiskSpaceFailed",
-    "CgroupV1",
-    "EvictionThresholdMet",
-    "NodeHasSufficientMemory",
-    "NodeHasInsufficientMemory",
-    "NodeHasNoDiskPressure",
-    "NodeHasDiskPressure",
-    "NodeHasSufficientPID",
-    "NodeHasInsufficientPID",
-    "PossibleMemoryBackedVolumesOnDisk",
-    // Controllers of nodes.
-    "RegisteredNode",
-    "RemovingNode",
-    "DeletingNode",
-    "DeletingNodeFailed",
-    "FailedToCreateRoute",
-    "Synced",
-    "NodeControllerEviction",
-    "DeletingAllPods",
-    "TerminatingEvictedPod",
-    "TerminatedAllPods",
-    "TaintManagerEviction",
-    "CIDRNotAvailable",
-    "CIDRAssignmentFailed",
-    // The scheduler.
-    "Scheduled",
-    "FailedScheduling",
-    "Preempted",
-    "WaitingForGates",
-    // Controllers of workloads.
-    "SuccessfulCreate",
-    "SuccessfulDelete",
-    "SuccessfulUpdate",
-    "FailedCreate",
-    "FailedDelete",
-    "FailedUpdate",
-    "FailedDaemonPod",
-    "SucceededDaemonPod",
-    "FailedPlacement",
-    "SelectingAll",
-    "ScalingReplicaSet",
-    "ReplicaSetCreateError",
-    "DeploymentRollback",
-    "SelectorOverlap",
-    "RecreatingTerminatedPod",
-    "RecreatingFailedPod",
-    "NoPods",
-    "UnmanagedPods",
-    "MultiplePodDisruptionBudgets",
-    "NotDeleted",
-    "CalculateExpectedPodCountFailed",
-    "FailedToUpdateEndpointSlices",
-    "FailedToUpdateEndpoint",
-];
 
 /// The fields of each release.
 static SCHEMAS: LazyLock<Vec<Schema>> =
@@ -224,58 +51,131 @@ pub(super) fn own_words(case: &Case) -> String {
     words.join("\n")
 }
 
-/// Returns the conditions that Kubernetes sets on objects of a kind without many of them; most kinds have none.
-///
-/// Source: k8s.io/api types.go (v1.34) of core/v1, apps/v1, policy/v1 and certificates/v1.
-fn conditions_of(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "CertificateSigningRequest" => &["Approved", "Denied", "Failed"],
-        "Namespace" => &[
-            "NamespaceDeletionDiscoveryFailure",
-            "NamespaceDeletionContentFailure",
-            "NamespaceDeletionGroupVersionParsingFailure",
-            "NamespaceContentRemaining",
-            "NamespaceFinalizersRemaining",
-        ],
-        "PersistentVolumeClaim" => &["Resizing", "FileSystemResizePending"],
-        "PodDisruptionBudget" => &["DisruptionAllowed"],
-        "ReplicaSet" | "ReplicationController" => &["ReplicaFailure"],
-        _ => &[],
-    }
-}
-
 /// Finds a name in a predicate that nothing in the cluster can have; `own` is what the scenario itself says.
 pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) -> Option<UnknownName> {
     let kind = kind_of(subject);
-    let unknown = |what: &str, name: &str, known: &[&str]| {
-        let is_known = known.contains(&name) || own.contains(name);
-        (!is_known).then(|| refused(what, name, known.iter().copied()))
-    };
     match predicate {
         Predicate::Not(inner) | Predicate::Count { of: inner, .. } => unknown_name(subject, inner, own),
         Predicate::All(parts) => parts.iter().find_map(|part| unknown_name(subject, part, own)),
-        Predicate::Condition { kind: name, .. } => match kind {
-            "Node" => unknown("condition of Nodes", name, &NODE_CONDITIONS),
-            "Pod" => unknown("condition of Pods", name, &POD_CONDITIONS),
-            "Deployment" => unknown("condition of Deployments", name, &DEPLOYMENT_CONDITIONS),
-            _ => unknown(&format!("condition of the kind {kind}"), name, conditions_of(kind)),
-        },
-        Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, &TAINTS),
-        Predicate::Label { key, .. } if is_reserved_label(key) => {
-            unknown("label of Kubernetes", key, &[&KUBELET_LABELS[..], &LABELS].concat())
+        Predicate::Condition { kind: name, reason, .. } => unknown_condition(kind, name, own)
+            .or_else(|| reason.as_ref().and_then(|reason| unknown_reason(kind, reason, own))),
+        Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, TAINTS, own),
+        Predicate::Label { key, .. } => unknown_label(key, own),
+        Predicate::Event { reason, .. } if is_out_of_resource(reason) => None,
+        Predicate::Event { reason, .. } => {
+            unknown("reason of Events", reason, &[EVENT_REASONS, ADMISSION_REASONS].concat(), own)
         }
-        // Of a resource, as hugepages-2Mi or example.com/gpu, a node can run out too.
-        Predicate::Event { reason, .. }
-            if reason.strip_prefix("OutOf").is_some_and(|of| of.contains('/') || of.starts_with("hugepages-")) =>
-        {
-            None
-        }
-        Predicate::Event { reason, .. } => unknown("reason of Events", reason, EVENT_REASONS),
+        Predicate::Field { path, .. } if matches!(subject, Subject::Machine(_)) => unknown_of_machine(path, own),
         Predicate::Field { path, test } => in_every_release(kind, |schema, root| unknown_part(schema, root, path))
             .filter(|unknown| !own.contains(&unknown.name))
-            .or_else(|| in_every_release(kind, |schema, root| wrong_type(schema, root, path, test))),
+            .or_else(|| in_every_release(kind, |schema, root| wrong_type(schema, root, path, test)))
+            .or_else(|| unknown_key(kind, path, own))
+            .or_else(|| unknown_value(kind, path, test, own)),
         _ => None,
     }
+}
+
+/// Refuses a name that is neither known nor said by the scenario.
+fn unknown(what: &str, name: &str, known: &[&str], own: &str) -> Option<UnknownName> {
+    // A JSON patch writes a slash of a key as `~1`.
+    let is_known = known.contains(&name) || own.contains(name) || own.contains(&name.replace('/', "~1"));
+    (!is_known).then(|| refused(what, name, known.iter().copied()))
+}
+
+fn unknown_condition(kind: &str, name: &str, own: &str) -> Option<UnknownName> {
+    let what = if ["Node", "Pod", "Deployment"].contains(&kind) {
+        format!("condition of {kind}s")
+    } else {
+        format!("condition of the kind {kind}")
+    };
+    unknown(&what, name, conditions_of(kind), own)
+}
+
+fn unknown_reason(kind: &str, reason: &str, own: &str) -> Option<UnknownName> {
+    unknown(&format!("reason of a condition of the kind {kind}"), reason, reasons_of(kind), own)
+}
+
+/// Refuses a label that neither Kubernetes sets nor the scenario says.
+fn unknown_label(key: &str, own: &str) -> Option<UnknownName> {
+    let what = if is_reserved_label(key) { "label of Kubernetes" } else { "label in the scenario" };
+    unknown(what, key, &[&KUBELET_LABELS[..], LABELS].concat(), own)
+}
+
+/// Tells whether a reason names a resource of which a node has run out, as `OutOfexample.com/gpu`.
+fn is_out_of_resource(reason: &str) -> bool {
+    reason.strip_prefix("OutOf").is_some_and(|of| of.contains('/') || of.starts_with("hugepages-"))
+}
+
+/// Finds the key of a list's item or of a map that nothing in the cluster can have: a line about it would be about
+/// nothing.
+fn unknown_key(kind: &str, path: &Path, own: &str) -> Option<UnknownName> {
+    let segments: Vec<&Segment> = path.segments().iter().collect();
+    segments.windows(2).find_map(|pair| {
+        let (list, key): (&str, &str) = (pair[0].name(), pair[1].name());
+        let is_item = matches!(pair[1], Segment::Item(_));
+        match list {
+            "labels" => unknown_label(key, own),
+            "annotations" if is_reserved_label(key) => unknown("annotation of Kubernetes", key, ANNOTATIONS, own),
+            "capacity" | "allocatable" | "requests" | "limits" if !key.starts_with("hugepages-") => {
+                unknown("resource of Kubernetes", key, RESOURCES, own)
+            }
+            _ if !is_item || key.bytes().all(|byte| byte.is_ascii_digit()) => None,
+            "conditions" => unknown_condition(kind, key, own),
+            "addresses" => unknown("type of addresses", key, ADDRESSES, own),
+            "taints" => {
+                let key = key.split([':', '=']).next().unwrap_or(key);
+                unknown("taint of Kubernetes", key, TAINTS, own)
+            }
+            "containers" | "containerStatuses" => unknown("container in the scenario", key, &[MAIN], own),
+            "initContainers" | "initContainerStatuses" => unknown("container in the scenario", key, &[], own),
+            _ => None,
+        }
+    })
+}
+
+/// Refuses a container of a machine, `[namespace/]pod/container`, with a part that the scenario does not say.
+fn unknown_container(key: &str, own: &str) -> Option<UnknownName> {
+    let is_index = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_said = |part: &str| [MAIN, "default"].contains(&part) || is_index(part) || own.contains(part);
+    let wrong = key.split('/').find(|part| !is_said(part))?;
+    Some(UnknownName {
+        name: wrong.to_owned(),
+        message: format!("no Pod or container {wrong:?} is declared"),
+        help: "a container of a machine is named as in containers[web/main]".to_owned(),
+    })
+}
+
+/// Finds a part of a path into what `GET machines/NAME` shows that no machine has.
+fn unknown_of_machine(path: &Path, own: &str) -> Option<UnknownName> {
+    let names: Vec<&str> = path.segments().iter().map(|segment| &**segment.name()).collect();
+    let (what, name, known) = match names.as_slice() {
+        ["containers", _, "limits", name, ..] => ("limit of a container", name, CONTAINER_LIMITS),
+        ["containers", _, name, ..] => ("field of a container", name, CONTAINER_FIELDS),
+        [name, ..] => ("field of a machine", name, MACHINE_FIELDS),
+        [] => return None,
+    };
+    let container = names.get(1).filter(|_| names[0] == "containers").and_then(|key| unknown_container(key, own));
+    unknown(what, name, known, "").or(container)
+}
+
+/// Finds a value that a field with known values never has.
+fn unknown_value(kind: &str, path: &Path, test: &FieldTest, own: &str) -> Option<UnknownName> {
+    let names: Vec<&str> = path.segments().iter().map(|segment| &**segment.name()).collect();
+    let (what, known) = match (kind, names.as_slice()) {
+        (_, ["status", "conditions", _, "reason"]) => ("reason of a condition", reasons_of(kind).to_vec()),
+        (_, ["status", "phase"]) => ("phase", phases_of(kind).to_vec()),
+        ("Pod", ["status", "reason"]) => ("reason of a Pod", [POD_REASONS, ADMISSION_REASONS].concat()),
+        ("Pod", [.., "waiting", "reason"]) => ("reason of a waiting container", WAITING_REASONS.to_vec()),
+        ("Pod", [.., "terminated", "reason"]) => ("reason of an ended container", TERMINATED_REASONS.to_vec()),
+        _ => return None,
+    };
+    let values = match test {
+        FieldTest::Is(value) | FieldTest::IsNot(value) => std::slice::from_ref(value),
+        FieldTest::OneOf(values) => values.as_slice(),
+        _ => return None,
+    };
+    let mut texts = values.iter().filter_map(Json::as_str).filter(|text| !text.is_empty() && !is_out_of_resource(text));
+    texts.find_map(|text| unknown(what, text, &known, own)).filter(|_| !known.is_empty())
 }
 
 /// Finds a kind, an `apiVersion` or a field of an object that no release has. A kind that is like no other is a custom
@@ -436,6 +336,73 @@ mod tests {
     }
 
     #[test]
+    fn a_typo_in_a_reason_a_key_or_a_value_is_found() {
+        let node = Subject::Object(ObjectRef::node("w"));
+        let pod = Subject::Object(ObjectRef::pod("default", "p"));
+        let machine = Subject::Machine("w".into());
+        let because = |reason: &str| Predicate::Condition {
+            kind: "Ready".into(),
+            status: "Unknown".into(),
+            reason: Some(reason.into()),
+            message: None,
+        };
+        let is_not = |path: &str, value: &str| Predicate::Field {
+            path: path.parse().unwrap(),
+            test: FieldTest::IsNot(Json::text(value)),
+        };
+        let label = |key: &str| Predicate::Label { key: key.into(), value: None };
+        for (subject, predicate, name, help) in [
+            (&node, because("NodeStatusUnknwon"), "NodeStatusUnknwon", "did you mean NodeStatusUnknown?"),
+            (&pod, because("NodeStatusUnknown"), "NodeStatusUnknown", "@custom:NodeStatusUnknown"),
+            (&node, field("status.conditions[Redy].reason"), "Redy", "did you mean Ready?"),
+            (&node, field("metadata.labels[\"kubernetes.io/hostnaem\"]"), "kubernetes.io/hostnaem", "hostname?"),
+            (&node, field("metadata.labels[exmaple]"), "exmaple", "@custom:exmaple"),
+            (
+                &node,
+                field("metadata.annotations[\"node.alpha.kubernetes.io/tll\"]"),
+                "node.alpha.kubernetes.io/tll",
+                "did you mean node.alpha.kubernetes.io/ttl?",
+            ),
+            (&node, field("status.capacity.memroy"), "memroy", "did you mean memory?"),
+            (&node, field("status.allocatable[\"example.com/gpu\"]"), "example.com/gpu", "@custom:example.com/gpu"),
+            (&node, field("status.addresses[InternalIp].address"), "InternalIp", "did you mean InternalIP?"),
+            (
+                &node,
+                field("spec.taints[node.kubernetes.io/not-redy:NoExecute]"),
+                "node.kubernetes.io/not-redy",
+                "did you mean node.kubernetes.io/not-ready?",
+            ),
+            (&pod, field("status.containerStatuses[mian].ready"), "mian", "did you mean main?"),
+            (&pod, is_not("status.phase", "Faild"), "Faild", "did you mean Failed?"),
+            (&pod, is_not("status.reason", "Evictd"), "Evictd", "did you mean Evicted?"),
+            (
+                &pod,
+                is_not("status.conditions[PodScheduled].reason", "Unschedulabel"),
+                "Unschedulabel",
+                "Unschedulable?",
+            ),
+            (
+                &pod,
+                is_not("status.containerStatuses[0].state.waiting.reason", "CrashLoopBackoff"),
+                "CrashLoopBackoff",
+                "did you mean CrashLoopBackOff?",
+            ),
+            (&machine, field("contaners[web/main]"), "contaners", "did you mean containers?"),
+            (&machine, field("containers[wbe/main].state"), "wbe", "containers[web/main]"),
+            (&machine, field("containers[0].limits[\"memory.swap.mxa\"]"), "memory.swap.mxa", "memory.swap.max?"),
+            (&node, label("exmaple"), "exmaple", "@custom:exmaple"),
+        ] {
+            let found = unknown_name(subject, &predicate.clone().negated(), "").unwrap();
+            assert!(found.name == name && found.help.contains(help), "{found:?}");
+        }
+        let said =
+            [because("Mine"), field("metadata.labels[exmaple]"), label("exmaple"), is_not("status.phase", "Odd")];
+        for predicate in said {
+            assert_eq!(unknown_name(&pod, &predicate, "reason: Mine, labels: {exmaple: x}, phase: Odd"), None);
+        }
+    }
+
+    #[test]
     fn an_object_has_fields_that_some_release_has() {
         for (yaml, name, help) in [
             (
@@ -471,7 +438,7 @@ mod tests {
             taint("node.kubernetes.io/out-of-service"),
             condition("PIDPressure"),
             event("TaintManagerEviction"),
-            field("metadata.labels[a.b/c]"),
+            field("metadata.labels[kubernetes.io/arch]"),
             field("metadata.annotations.anything"),
             field("status.conditions[Ready].lastHeartbeatTime"),
             field("status.capacity.cpu"),

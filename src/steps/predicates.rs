@@ -13,7 +13,7 @@ use crate::load::near::nearest;
 /// The names of objects that every cluster has, or every namespace.
 const OF_EVERY_CLUSTER: [&str; 3] = ["default", "kube-root-ca.crt", "kubernetes"];
 /// The container of the Pods that sentences make.
-const MAIN: &str = "main";
+pub(super) const MAIN: &str = "main";
 
 impl Draft {
     /// Reads `Node "…"`, `Pod "…"`, `the Lease of Node "…"`, `the EndpointSlice of Service "…"`, or any other kind with

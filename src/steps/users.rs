@@ -332,6 +332,7 @@ impl Draft {
 
     /// Declares the Nodes, Pods and workloads among the objects, so that later sentences may name them.
     fn know(&mut self, object: &Manifest) {
+        self.note_name(&object.name);
         match object.kind.as_str() {
             "Node" => drop(self.declare_node(&object.name, NodeKind::Object, None)),
             "Pod" => {

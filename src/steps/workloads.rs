@@ -49,6 +49,9 @@ fn budget(draft: &mut Draft, name: String, count: String, selector: String) {
         draft.problem(&selector, "a label with its value is needed, as in app=web".to_owned());
         return;
     };
+    if !draft.is_label_of_a_pod(&selector, &key, Some(&value)) {
+        return;
+    }
     let mut body = json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1",
         "metadata": {"name": name.as_str(), "namespace": "default"}, "spec": {}});
     match count.parse::<i64>() {
@@ -166,15 +169,10 @@ impl Draft {
         known
     }
 
-    /// Reads a selector of labels that something in the scenario has: one that nothing has would select nothing, and a
-    /// line that nothing runs would pass.
+    /// Reads a selector of labels.
     fn pods_with_label(&mut self, label: &str) -> Option<PodsBy> {
         let (key, value) = self.take(label, words::label(label))?;
-        let is_of_workload = key.as_str() == "app" && value.as_ref().is_some_and(|value| self.owners.contains(value));
-        let is_said = |word: &str| word.split('/').all(|part| self.says(part));
-        if !is_of_workload && ![Some(&key), value.as_ref()].into_iter().flatten().all(|word| is_said(word)) {
-            let help = vec!["a Pod gets it from its object, or `app=NAME` from a workload of that name".to_owned()];
-            self.problem_with(label, format!("nothing in the scenario has label {label:?}"), help);
+        if !self.is_label_of_a_pod(label, &key, value.as_ref()) {
             return None;
         }
         match Selector::parse(label, Wording::Characters) {
@@ -184,6 +182,19 @@ impl Draft {
                 None
             }
         }
+    }
+
+    /// Checks that something in the scenario has a label, beside the step itself: a selector of another would select
+    /// nothing, and a line that nothing runs would pass.
+    fn is_label_of_a_pod(&mut self, label: &str, key: &Text, value: Option<&Text>) -> bool {
+        let is_of_workload = key.as_str() == "app" && value.is_some_and(|value| self.owners.contains(value));
+        let is_said = |word: &Text| word.split('/').all(|part| self.says_elsewhere(part));
+        if is_of_workload || [Some(key), value].into_iter().flatten().all(is_said) {
+            return true;
+        }
+        let help = vec!["a Pod gets it from its object, or `app=NAME` from a workload of that name".to_owned()];
+        self.problem_with(label, format!("nothing in the scenario has label {label:?}"), help);
+        false
     }
 
     fn running_pods(&mut self, count: &str, by: [&str; 2], place: [&str; 2]) -> Option<(Subject, Predicate)> {

@@ -341,7 +341,7 @@ fn files_of_ones_own() -> Result<(), String> {
         (b"own:\n- {id: A}\n- {id: A}\n", "the id \"A\" is there twice"),
     ] {
         world.write("features/requirements.yaml", bytes);
-        world.call(&["lint"]).ends(2)?.says("features/requirements.yaml: ")?.says(words)?;
+        world.call(&["lint"]).ends(2)?.says("features/requirements.yaml:")?.says(words)?;
         world.call(&["run"]).ends(2)?.says(words)?.says("1 passed")?;
         Answer::of(&mut world.door(&[])).ends(101)?.says(words)?.says("sim::a::good::it_is_killed ... ok")?;
     }

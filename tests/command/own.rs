@@ -25,7 +25,7 @@ Feature: A fixture
     Given a ready Node \"worker-1\"
     And the objects in \"rack.yaml\"
     When the kubelet on \"worker-1\" is killed
-    Then Node \"worker-1\" keeps condition Ready=True for 25s
+    Then Node \"worker-1\" has condition Ready=Unknown between 25s and 60s
     And the history of Node \"worker-1\" matches its snapshot
 ";
 

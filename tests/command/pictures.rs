@@ -48,6 +48,7 @@ fn one() -> Result<(), String> {
     require(answer.err.contains("--svg draws one scenario, and 2 were run: name it with --only"), || {
         answer.err.clone()
     })?;
+    require(!world.path("two.svg").exists(), || "an empty file is left".to_owned())?;
     world.call(&["run", "features/a/failing.feature", "--svg", "one.svg"]).ends(1)?;
     let drawn = world.read("one.svg");
     require(drawn.contains("Ready=Unknown within 20s") && drawn.contains("age of the Lease"), || drawn.clone())?;

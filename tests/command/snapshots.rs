@@ -10,6 +10,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("snapshots::that_nobody_uses_are_named", orphans),
     ("snapshots::of_a_release_apply_to_the_next_ones", of_releases),
     ("snapshots::that_cannot_be_written_are_named", unwritable),
+    ("snapshots::of_a_history_without_a_change_are_refused", empty),
 ];
 
 const SCENARIO: &str = "\
@@ -118,4 +119,12 @@ fn unwritable() -> Result<(), String> {
     let answer = Answer::of(&mut door(&world, "always")).ends(101)?;
     answer.says("remedy")?;
     require(world.read("snapshots") == "no directory", || "it was overwritten".to_owned())
+}
+
+fn empty() -> Result<(), String> {
+    let world = World::new();
+    let history = SCENARIO.replace("history of Node \"worker-1\"", "history of Namespace \"default\"");
+    world.write("features/a/b.feature", history);
+    world.call(&["run", "--accept"]).ends(1)?.says("nothing of the object has changed since the first act")?;
+    require(world.files("snapshots").is_empty(), || "an empty history is stored".to_owned())
 }

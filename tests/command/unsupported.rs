@@ -30,6 +30,10 @@ fn by_name() -> Result<(), String> {
         (kubelet("| featureGates | {\"MemoryQoS\": true} |"), "feature gate MemoryQoS=true of one kubelet"),
         (component("kube-controller-manager runs with:\n      | leader-elect | true |"), "leader-elect"),
         (
+            component("kube-controller-manager runs with:\n      | concurrent-gc-syncs | 5 |"),
+            "flag kube-controller-manager.concurrent-gc-syncs",
+        ),
+        (
             component("kube-apiserver runs with:\n      | feature-gates | MemoryQoS=true |"),
             "feature gate MemoryQoS=true",
         ),

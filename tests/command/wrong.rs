@@ -6,6 +6,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("wrong::options_of_the_command", options),
     ("wrong::lines_of_a_scenario", lines),
     ("wrong::settings_and_fixtures", files),
+    ("wrong::lines_that_would_hold_of_nothing", nothing),
 ];
 
 fn options() -> Result<(), String> {
@@ -32,6 +33,11 @@ fn options() -> Result<(), String> {
         (&["control", "--start", "yesterday"], "an instant of RFC 3339 is needed, as 2026-01-01T00:00:00Z"),
         (&["new", "features/a/good.feature"], "this is no directory"),
         (&["compare", "--with", "sim", "features"], "--with hollow or --with kind"),
+        (&["run", "--k8s", "1.34,1.34"], "1.34 is there twice"),
+        (&["run", "--context", "kind-a"], "--context is for a live backend: say --backend hollow or --backend kind"),
+        (&["run", "--create"], "--create is for a live backend"),
+        (&["run", "--assets", "."], "--assets is for a live backend"),
+        (&["run", "--snapshots", "nowhere"], "--snapshots names the directory of the stored snapshots"),
     ];
     cases.iter().try_for_each(|(arguments, words)| world.call(arguments).ends(2)?.says(words).map(drop))
 }
@@ -55,6 +61,10 @@ fn lines() -> Result<(), String> {
         (&[GIVEN, "When the user sends FETCH /api/v1/nodes", then], "there is no method \"FETCH\": GET, POST"),
         (&[GIVEN, "When requests to nodez from \"w\" are lost", then], "did you mean nodes?"),
         (&[GIVEN, WHEN, "Then Node \"w\" exists at once # soon"], "is no duration"),
+        (
+            &[GIVEN, "When the user creates:", "  \"\"\"", "  kind: Pod", "  spec: [1", "  \"\"\"", then],
+            "feature:7:7: this is no YAML: did not find expected ',' or ']', while parsing a flow sequence\n",
+        ),
     ];
     for (steps, words) in cases {
         let world = World::new();
@@ -67,12 +77,52 @@ fn lines() -> Result<(), String> {
     Ok(())
 }
 
+fn nothing() -> Result<(), String> {
+    const GIVEN: &str = "Given a ready Node \"w\"";
+    const WHEN: &str = "When the kubelet on \"w\" is killed";
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" never has condition Ready=Unknown, reason \"NodeStatusUnknwon\", for 5s"],
+            "feature:5:62: there is no reason of a condition of the kind Node \"NodeStatusUnknwon\"",
+        ),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" keeps field status.conditions[Redy] absent for 5s"],
+            "feature:5:49: there is no condition of Nodes \"Redy\"",
+        ),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" keeps field metadata.labels[\"kubernetes.io/hostnaem\"] absent for 5s"],
+            "did you mean kubernetes.io/hostname?",
+        ),
+        (
+            &[GIVEN, "And the user watches /api/v1/nodes", WHEN, "Then the watch never shows DELETED \"v\" for 5s"],
+            ": no step says an object \"v\"",
+        ),
+        (
+            &[
+                "Given a Deployment \"web\" of 2 Pods",
+                "And a PodDisruptionBudget \"b\" that keeps 1 of \"app=wbe\"",
+                "When the user cordons Node \"bystander\"",
+                "Then Node \"bystander\" exists at once",
+            ],
+            ": nothing in the scenario has label \"app=wbe\"",
+        ),
+    ];
+    for (steps, words) in cases {
+        let world = World::new();
+        world.write("features/a/x.feature", format!("Feature: F\n  Scenario: S\n    {}\n", steps.join("\n    ")));
+        world.call(&["run"]).ends(2)?.says(words)?;
+    }
+    Ok(())
+}
+
 fn files() -> Result<(), String> {
     let world = World::new();
     world.write("features/a/good.feature", GOOD);
     for (text, words) in [
         ("- node-monitor-grace-period", "settings are FLAG: VALUE, a line each"),
         ("a: b: c", "mapping values are not allowed"),
+        ("# mine\nfoo: bar\nnode-monitor-period: 5s\nbar: foo\n", "mine.yaml:2: settings.foo: unknown flag \"foo\"\n"),
+        ("# mine\nfoo: bar\nnode-monitor-period: 5s\nbar: foo\n", "mine.yaml:4: settings.bar: unknown flag \"bar\""),
         ("node-monitor-grace-perod: 40s", "did you mean \"node-monitor-grace-period\"?"),
         ("node-monitor-grace-period: {}", "a duration with a unit is needed"),
         ("kubelet.maxPods: [3]", "cannot unmarshal"),
@@ -80,6 +130,9 @@ fn files() -> Result<(), String> {
         world.write("mine.yaml", text);
         world.call(&["run", "--settings", "mine.yaml"]).ends(2)?.says(words).map_err(|why| format!("{text}: {why}"))?;
     }
+    world.write("mine.yaml", "a:\n- {id: X}\nb:\n- {id: X}\n");
+    let answer = world.call(&["run", "--requirements", "mine.yaml"]).ends(2)?;
+    answer.says("mine.yaml:4:1: no file of requirements: the id \"X\" is there twice")?;
     for (text, words) in [
         ("machines: 3", "machines"),
         ("machine: []", "did you mean \"machines\"?"),

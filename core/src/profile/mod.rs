@@ -12,6 +12,7 @@ mod release;
 pub mod releases;
 mod rows;
 mod settings;
+mod upstream_flags;
 mod value;
 
 use alloc::collections::BTreeMap;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Profile, ROWS, Release, Row, Value, gates, kubelet_gates};
+use super::{Profile, ROWS, Release, Row, Value, gates, kubelet_gates, upstream_flags};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, NOT_MODELLED, Text, nearest};
 
@@ -244,8 +244,7 @@ impl Settings {
             rows => rows,
         };
         let [row] = rows else {
-            let short = flag.split_once('.').map_or(flag, |(_, short)| short);
-            if FLAGS_NOT_MODELLED.contains(&short) {
+            if rows.is_empty() && upstream_flags::is_flag(flag) {
                 return Err(SettingsError::NotModelled { flag: String::from(flag) });
             }
             let did_you_mean = nearest(flag, flag_names(&self.profile)).map(String::from);
@@ -303,26 +302,11 @@ impl Settings {
     }
 }
 
-/// Flags of the control plane that have an effect which is not modelled.
-/// Source: cmd/kube-controller-manager/app/options, cmd/kube-apiserver/app/options (v1.34).
-const FLAGS_NOT_MODELLED: [&str; 10] = [
-    "admission-control-config-file",
-    "cluster-signing-cert-file",
-    "cluster-signing-key-file",
-    "leader-elect",
-    "leader-elect-lease-duration",
-    "leader-elect-renew-deadline",
-    "leader-elect-retry-period",
-    "request-timeout",
-    "watch-cache",
-    "watch-cache-sizes",
-];
-
 /// Returns the names of all flags, with and without their component.
 fn flag_names(profile: &Profile) -> impl Iterator<Item = &'static str> {
     let both = |row: &'static Row| [row.flag, row.flag.split_once('.').map_or(row.flag, |(_, short)| short)];
     let is_known = |row: &&Row| !row.flag.is_empty() && profile.value(row.name) != Value::Gone;
-    ROWS.iter().filter(is_known).flat_map(both).chain(FLAGS_NOT_MODELLED)
+    ROWS.iter().filter(is_known).flat_map(both).chain(upstream_flags::names())
 }
 
 /// The components that have `--feature-gates`.

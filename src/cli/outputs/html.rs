@@ -73,17 +73,19 @@ impl SvgFile {
     /// Writes the picture.
     ///
     /// # Errors
-    /// It cannot be written, or the run was not of one scenario.
+    /// It cannot be written, or the run was not of one scenario; no empty file is left then.
     fn write(mut self) -> Result<(), String> {
-        let drawn = match (self.drawn, self.scenarios) {
-            (Some(drawn), 1) => drawn,
-            (_, 0) => return Err("--svg draws a scenario that was run, and none was".to_owned()),
+        let drawn = match (self.drawn.take(), self.scenarios) {
+            (Some(drawn), 1) => Ok(drawn),
+            (_, 0) => Err("--svg draws a scenario that was run, and none was".to_owned()),
             (_, count) => {
-                return Err(format!(
-                    "--svg draws one scenario, and {count} were run: name it with --only or FILE:LINE"
-                ));
+                Err(format!("--svg draws one scenario, and {count} were run: name it with --only or FILE:LINE"))
             }
         };
+        if drawn.is_err() && self.path.is_file() {
+            std::fs::remove_file(&self.path).map_err(|error| unwritable(&self.path, &error))?;
+        }
+        let drawn = drawn?;
         self.file.write_all((drawn + "\n").as_bytes()).map_err(|error| unwritable(&self.path, &error))
     }
 }

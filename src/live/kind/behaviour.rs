@@ -115,7 +115,8 @@ fn parts(tree: &Json) -> impl Iterator<Item = &Json> {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
 
     use nodeproof_core::json;
     use nodeproof_core::scenario::{Given, Position};
@@ -155,13 +156,18 @@ mod tests {
 
     /// Runs the process of a container, sends it SIGTERM after a moment if it is to, and returns its exit code.
     fn exit_code(arguments: [&str; 3], with_signal: bool) -> Option<i32> {
-        let mut child = Command::new("sh").args(["-c", PROCESS, "sh"]).args(arguments).spawn().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", PROCESS, "sh"]).args(arguments).process_group(0);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let kill = |words: &str| Command::new("sh").args(["-c", &format!("kill {words}{}", child.id())]).output();
         if with_signal {
             std::thread::sleep(std::time::Duration::from_millis(300));
-            let sent = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
-            assert!(sent.success());
+            assert!(kill("-TERM ").unwrap().status.success());
         }
-        child.wait().unwrap().code()
+        let code = child.wait().unwrap().code();
+        // In a container the end of the first process ends the others; here they would hold what they inherited.
+        let _ = Command::new("sh").args(["-c", &format!("kill -KILL -{}", child.id())]).output();
+        code
     }
 
     #[test]
