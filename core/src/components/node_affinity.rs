@@ -26,13 +26,22 @@ pub fn is_required(spec: &Json) -> bool {
     !spec.get("nodeSelector").is_empty() || !required(spec).is_null()
 }
 
+/// Tells whether a Pod prefers anything of its Node's labels or name.
+#[must_use]
+pub fn has_preference(spec: &Json) -> bool {
+    !preferences(spec).is_empty()
+}
+
+fn preferences(spec: &Json) -> &[Json] {
+    spec.at(&["affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution"]).items()
+}
+
 /// Returns the summed weights of the preferences that a Node meets.
 ///
 /// Source: nodeaffinity.go (v1.34), `PreferredSchedulingTerms.Score`.
 #[must_use]
 pub fn preference(spec: &Json, node: &Json) -> i64 {
-    let terms = spec.at(&["affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution"]).items();
-    let met = terms.iter().filter(|term| term_matches(term.get("preference"), node));
+    let met = preferences(spec).iter().filter(|term| term_matches(term.get("preference"), node));
     met.filter_map(|term| term.get("weight").as_i64()).sum()
 }
 

@@ -5,6 +5,7 @@
 //! Outputs: the nodes, alternating between zones, with the summed requests on each.
 //! Invariant: a Pod counts on its node from the moment it is assumed or seen bound until its object is gone or ended.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,6 +16,11 @@ use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, re
 use crate::objects::lifecycle::{is_ending, is_terminal};
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// The label of a node's own name.
+pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The label of a node's zone.
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// A Pod as the scheduler needs it.
 #[derive(Clone, Debug)]
@@ -74,6 +80,10 @@ pub(super) struct NodeInfo {
     pub(super) pods: BTreeMap<ObjectKey, Arc<PodInfo>>,
     /// The number of Pods with required anti-affinity.
     pub(super) anti_affine: usize,
+    /// Whether it has a taint that only makes it less wanted.
+    pub(super) is_unpreferred: bool,
+    zone: Option<Text>,
+    hostname: Option<Text>,
     images: BTreeMap<Text, i64>,
 }
 
@@ -87,7 +97,11 @@ impl NodeInfo {
     }
 
     pub(super) fn label(&self, key: &str) -> Option<&str> {
-        self.tree().at(&["metadata", "labels", key]).as_str()
+        match key {
+            ZONE => self.zone.as_deref(),
+            HOSTNAME => self.hostname.as_deref(),
+            _ => self.tree().at(&["metadata", "labels", key]).as_str(),
+        }
     }
 
     pub(super) fn taints(&self) -> &[Json] {
@@ -117,6 +131,10 @@ impl NodeInfo {
         let tree = node.stable();
         self.allocatable = Amounts::of(tree.at(&["status", "allocatable"]));
         self.images = images(tree);
+        let label = |key| tree.at(&["metadata", "labels", key]).as_text().cloned();
+        (self.zone, self.hostname) = (label(ZONE), label(HOSTNAME));
+        let is_soft = |taint: &Json| taint.get("effect").as_str() == Some("PreferNoSchedule");
+        self.is_unpreferred = tree.at(&["spec", "taints"]).items().iter().any(is_soft);
         self.node = node.clone();
     }
 }
@@ -207,6 +225,9 @@ impl SchedulerCache {
                 for_scoring: Amounts::default(),
                 pods: BTreeMap::new(),
                 anti_affine: 0,
+                is_unpreferred: false,
+                zone: None,
+                hostname: None,
                 images: BTreeMap::new(),
             };
             info.set_node(node);
@@ -310,13 +331,14 @@ impl SchedulerCache {
     }
 
     /// Returns how many Pods of a namespace a selector selects on each node that has one, without those being deleted.
-    pub(super) fn selected(&self, namespace: &Text, selector: &Selector) -> BTreeMap<&str, i64> {
+    pub(super) fn selected(&self, namespace: &Text, selector: &Selector) -> Cow<'_, BTreeMap<Text, i64>> {
         let of_namespace = self.groups.range((namespace.clone(), Text::of(""))..);
         let of_namespace = of_namespace.take_while(|((own, _), _)| own == namespace).map(|(_, group)| group);
-        let mut found = BTreeMap::new();
-        for (node, count) in of_namespace.filter(|group| selector.matches(&group.labels)).flat_map(|group| &group.nodes)
-        {
-            *found.entry(node.as_str()).or_default() += count;
+        let mut selected = of_namespace.filter(|group| selector.matches(&group.labels)).map(|group| &group.nodes);
+        let Some(first) = selected.next() else { return Cow::default() };
+        let mut found = Cow::Borrowed(first);
+        for (node, count) in selected.flatten() {
+            *found.to_mut().entry(node.clone()).or_default() += count;
         }
         found
     }

@@ -17,7 +17,7 @@ use super::plugins::{Plugin, Rejection, Remedy};
 use super::snapshot::ClusterSnapshot;
 use super::spread::SpreadState;
 use super::volumes::VolumeState;
-use crate::components::node_affinity::matches_required;
+use crate::components::node_affinity::{is_required, matches_required};
 use crate::components::pod_resources::PodLevel;
 use crate::components::tolerations::tolerates;
 use crate::json;
@@ -55,12 +55,15 @@ pub(super) struct Candidate<'a> {
     spread: Option<SpreadState>,
     affinity: Option<AffinityState>,
     volumes: Option<VolumeState<'a>>,
+    /// Whether the Pod requires anything of its node's labels or name.
+    is_choosy: bool,
 }
 
 impl<'a> Candidate<'a> {
     pub(super) fn new(pod: &'a PodInfo, rules: Rules, view: &ClusterSnapshot<'a>) -> Self {
         let (spread, affinity) = (SpreadState::of(pod, view), AffinityState::of(pod, view));
-        Self { pod, rules, spread, affinity, volumes: VolumeState::of(pod, view.storage) }
+        let volumes = VolumeState::of(pod, view.storage);
+        Self { pod, rules, spread, affinity, volumes, is_choosy: is_required(pod.spec()) }
     }
 
     /// Tells whether the Pod may run on a node.
@@ -71,7 +74,7 @@ impl<'a> Candidate<'a> {
             self.schedulable(node)?;
         }
         self.taints(node)?;
-        if !matches_required(self.pod.spec(), node.tree()) {
+        if self.is_choosy && !matches_required(self.pod.spec(), node.tree()) {
             let reason = "node(s) didn't match Pod's node affinity/selector";
             return Err(Rejection::new(Plugin::NodeAffinity, Remedy::None, Text::of(reason)));
         }

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use super::cache::{NodeInfo, PodInfo};
 use super::snapshot::ClusterSnapshot;
 use super::{interpod, spread};
-use crate::components::node_affinity::preference;
+use crate::components::node_affinity::{has_preference, preference};
 use crate::components::tolerations::tolerates;
 use crate::objects::Json;
 use crate::objects::selector::Selector;
@@ -67,10 +67,12 @@ pub(super) fn scores(
         let most = counts.iter().copied().max().unwrap_or(0);
         counts.iter().map(|count| if most == 0 { BEST } else { BEST - BEST * count / most }).collect::<Vec<_>>()
     };
-    add(3, &most_is_worst(each(&|node| unwelcome(pod, node))));
-    let preferences = each(&|node| preference(pod.spec(), node.tree()));
-    let most = preferences.iter().copied().max().unwrap_or(0).max(1);
-    add(2, &preferences.iter().map(|weight| BEST * weight / most).collect::<Vec<_>>());
+    add(3, &most_is_worst(each(&|node| if node.is_unpreferred { unwelcome(pod, node) } else { 0 })));
+    if has_preference(pod.spec()) {
+        let preferences = each(&|node| preference(pod.spec(), node.tree()));
+        let most = preferences.iter().copied().max().unwrap_or(0).max(1);
+        add(2, &preferences.iter().map(|weight| BEST * weight / most).collect::<Vec<_>>());
+    }
     if let Some(spread) = spread::scores(pod, view, nodes, owners) {
         add(2, &spread);
     }
@@ -81,7 +83,8 @@ pub(super) fn scores(
     if balance == Balance::Always || ["cpu", "memory"].iter().any(|name| pod.requests.get(name) > 0) {
         add(1, &each(&|node| balanced(pod, node, balance)));
     }
-    add(1, &each(&|node| locality(pod, view, node)));
+    let images = images(pod);
+    add(1, &each(&|node| locality(&images, view, node)));
     sums
 }
 
@@ -138,22 +141,24 @@ fn evenness(node: &NodeInfo, wanted: impl Fn(&str) -> i64) -> i64 {
     ((1.0 - deviation) * 100.0) as i64
 }
 
+/// Returns the images of a Pod's containers, `None` for a container without one.
+fn images(pod: &PodInfo) -> Vec<Option<String>> {
+    let part = |field| pod.spec().get(field).items().iter();
+    let containers = part("initContainers").chain(part("containers"));
+    containers.map(|container| container.get("image").as_str().map(with_tag)).collect()
+}
+
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "upstream's own arithmetic")]
-fn locality(pod: &PodInfo, view: &ClusterSnapshot<'_>, node: &NodeInfo) -> i64 {
-    let containers = || {
-        let part = |field| pod.spec().get(field).items().iter();
-        part("initContainers").chain(part("containers"))
-    };
+fn locality(images: &[Option<String>], view: &ClusterSnapshot<'_>, node: &NodeInfo) -> i64 {
     let all = view.cluster.len() as f64;
     let mut sum = 0;
-    for image in containers().filter_map(|container| container.get("image").as_str()) {
-        let name = with_tag(image);
-        if let Some(size) = node.image_size(&name) {
-            let share = view.cluster.nodes_with_image(&name) as f64 / all;
+    for image in images.iter().flatten() {
+        if let Some(size) = node.image_size(image) {
+            let share = view.cluster.nodes_with_image(image) as f64 / all;
             sum += (size as f64 * share) as i64;
         }
     }
-    let most = IMAGES_MAX_EACH * i64::try_from(containers().count()).unwrap_or(1).max(1);
+    let most = IMAGES_MAX_EACH * i64::try_from(images.len()).unwrap_or(1).max(1);
     BEST * (sum.clamp(IMAGES_MIN, most) - IMAGES_MIN) / (most - IMAGES_MIN)
 }
 

@@ -5,19 +5,17 @@
 //! Inputs: the Pod's constraints or, without any, the defaults for its Services and owner; all nodes with their Pods.
 //! Outputs: rejections where a constraint must hold, scores where it should.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::cache::{NodeInfo, PodInfo};
+use super::cache::{HOSTNAME, NodeInfo, PodInfo, ZONE};
 use super::filters::untolerated;
 use super::plugins::{Plugin, Rejection, Remedy};
 use super::snapshot::ClusterSnapshot;
-use crate::components::node_affinity::matches_required;
+use crate::components::node_affinity::{is_required, matches_required};
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Text};
-
-const HOSTNAME: &str = "kubernetes.io/hostname";
-const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// One constraint.
 #[derive(Clone, Debug)]
@@ -67,8 +65,13 @@ impl Constraint {
             && (!self.honours_taints || untolerated(pod.spec(), node.taints()).is_none())
     }
 
+    /// Tells whether the Pods of every node count.
+    fn counts_everywhere(&self, pod: &PodInfo) -> bool {
+        !(self.honours_taints || self.honours_affinity && is_required(pod.spec()))
+    }
+
     /// Returns how many Pods count on each node that has one, in the cluster as it is.
-    fn selected<'a>(&self, pod: &PodInfo, view: &ClusterSnapshot<'a>) -> BTreeMap<&'a str, i64> {
+    fn selected<'a>(&self, pod: &PodInfo, view: &ClusterSnapshot<'a>) -> Cow<'a, BTreeMap<Text, i64>> {
         let selector = self.selector.as_ref().filter(|selector| !selector.is_everything());
         selector.map(|selector| view.cluster.selected(&pod.key.namespace, selector)).unwrap_or_default()
     }
@@ -168,26 +171,27 @@ pub(super) fn scores(
         return None;
     }
     let is_ignored = |node: &NodeInfo| own && !has_all_keys(node, &constraints);
-    let selected: Vec<BTreeMap<&str, i64>> =
-        constraints.iter().map(|constraint| constraint.selected(pod, view)).collect();
+    let selected: Vec<_> = constraints.iter().map(|constraint| constraint.selected(pod, view)).collect();
     let counts: Vec<BTreeMap<&str, i64>> = constraints
         .iter()
         .zip(&selected)
         .map(|(constraint, selected)| domains((pod, view), nodes, (constraint, selected), &is_ignored))
         .collect();
     let hosts = nodes.iter().filter(|node| !is_ignored(node)).count();
+    let on_host = |constraint: &Constraint| *constraint.key == *HOSTNAME;
+    let size = |(constraint, counts): (&Constraint, &BTreeMap<&str, i64>)| {
+        natural_logarithm(if on_host(constraint) { hosts } else { counts.len() } + 2)
+    };
+    let weights: Vec<f64> = constraints.iter().zip(&counts).map(size).collect();
     let raw = nodes.iter().map(|node| {
         if is_ignored(node) {
             return None;
         }
         let mut score = 0.0;
-        for ((constraint, counts), selected) in constraints.iter().zip(&counts).zip(&selected) {
+        for (((constraint, counts), selected), weight) in constraints.iter().zip(&counts).zip(&selected).zip(&weights) {
             let Some(value) = node.label(&constraint.key) else { continue };
-            let on_host = *constraint.key == *HOSTNAME;
-            let size = if on_host { hosts } else { counts.len() };
-            let count = if on_host { selected.get(node.name()) } else { counts.get(value) };
-            let count = count.copied().unwrap_or(0);
-            score += as_float(count) * natural_logarithm(size + 2) + as_float(constraint.skew_max - 1);
+            let count = if on_host(constraint) { selected.get(node.name()) } else { counts.get(value) };
+            score += as_float(count.copied().unwrap_or(0)) * weight + as_float(constraint.skew_max - 1);
         }
         Some(rounded(score))
     });
@@ -198,7 +202,7 @@ pub(super) fn scores(
 fn domains<'a>(
     (pod, view): (&PodInfo, &ClusterSnapshot<'_>),
     nodes: &[&'a NodeInfo],
-    (constraint, selected): (&Constraint, &BTreeMap<&str, i64>),
+    (constraint, selected): (&Constraint, &BTreeMap<Text, i64>),
     is_ignored: &impl Fn(&NodeInfo) -> bool,
 ) -> BTreeMap<&'a str, i64> {
     if *constraint.key == *HOSTNAME {
@@ -209,8 +213,10 @@ fn domains<'a>(
     for node in nodes.iter().filter(|node| !is_ignored(node)) {
         counts.insert(node.label(&constraint.key).unwrap_or(""), 0);
     }
+    let is_checked = !constraint.counts_everywhere(pod);
     for (name, found) in selected {
-        let node = view.cluster.get(name).filter(|node| !is_ignored(node) && constraint.counts(pod, node));
+        let counts_there = |node: &&NodeInfo| !is_ignored(node) && (!is_checked || constraint.counts(pod, node));
+        let node = view.cluster.get(name).filter(counts_there);
         if let Some(count) = node.and_then(|node| counts.get_mut(node.label(&constraint.key).unwrap_or(""))) {
             *count += found;
         }
