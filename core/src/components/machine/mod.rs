@@ -32,9 +32,9 @@ use crate::network::{Identity, RequestId, ToClient};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
-pub use super::host::runtime::{ContainerEnd, ContainerRun, RuntimeScript};
+pub use super::host::runtime::{ContainerEnd, ContainerRole, ContainerRun, RuntimeScript};
 pub use super::host::{
-    Address, BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Free, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
+    BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Free, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
     PodBehaviour, Resource, StopsAfter, ToldHints,
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
