@@ -262,3 +262,25 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Pod "web" field status.containerStatuses[0].state.waiting.reason is "ErrImageNeverPull" within 5s
       And Pod "web" field status.containerStatuses[1].state.running is set within 3s
       But Pod "web" keeps field status.phase "Pending" for 60s
+
+    Scenario: A pull that fails is tried again, each time later
+      Given a machine "worker-1" with:
+        | failing | ["image-pull"] |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "nodeproof/missing:1"}]
+        """
+      Then Event Pulling about Pod "web", message "Pulling image \"nodeproof/missing:1\"" within 3s
+      And Event Failed about Pod "web", message "Failed to pull image \"nodeproof/missing:1\": rpc error: code = NotFound desc = failed to pull and unpack image \"docker.io/nodeproof/missing:1\": failed to resolve reference \"docker.io/nodeproof/missing:1\": docker.io/nodeproof/missing:1: not found" within 3s
+      And Event Failed about Pod "web", message "Error: ErrImagePull" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "ErrImagePull" within 4s
+      And Event BackOff about Pod "web", message "Back-off pulling image \"nodeproof/missing:1\"" within 5s
+      And Event Failed about Pod "web", message "Error: ImagePullBackOff" within 5s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "ImagePullBackOff" between 10s and 20s
+      But Pod "web" keeps field status.phase "Pending" for 2m

@@ -92,6 +92,7 @@ const EVENT_REASONS: &[&str] = &[
     // Pods on a kubelet.
     "FailedKillPod",
     "FailedCreatePodContainer",
+    "DeadlineExceeded",
     "NetworkNotReady",
     "SandboxChanged",
     "FailedCreatePodSandBox",

@@ -10,7 +10,7 @@ use crate::json;
 use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// What a machine can be told to fail at.
-const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status", "logind", "inhibit-delay"];
+const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status", "logind", "inhibit-delay", "image-pull"];
 
 pub(super) fn read_images(images: &[Json]) -> Result<Vec<Json>, FieldError> {
     let mut read = Vec::new();

@@ -26,7 +26,7 @@ use self::usage::Others;
 use crate::objects::x509::Certificate;
 use crate::objects::{Json, NodeAddress, Text, fnv};
 
-pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
+pub use behaviour::{After, BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour};
 pub use config_types::{check_types, type_of};
 pub use joining::CniSource;
 pub use kubelet_options::{BETWEEN_USES, FLAGS, check_field_names, find_flag, read_flag};

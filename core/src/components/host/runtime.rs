@@ -4,6 +4,7 @@
 //! ends, and the pods whose processes have ended. Invariant: containers belong to the machine and not to the kubelet:
 //! they run on while the kubelet is down, and end when the power fails.
 
+mod behaviours;
 mod role;
 mod script;
 mod stopping;
@@ -16,7 +17,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::behaviour::{ContainerBehaviour, PodBehaviour};
+use super::behaviour::PodBehaviour;
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
 pub use role::ContainerRole;
@@ -215,40 +216,6 @@ impl Runtime {
         self.sandbox(uid)?.container(name)
     }
 
-    /// Sets how the containers of a pod behave from now on.
-    pub fn behave(&mut self, key: ObjectKey, behaviour: PodBehaviour, now: Timestamp) {
-        // A running process gets the new instant of its crash at once.
-        if let Some(after) = behaviour.process.crashes_after {
-            for sandbox in self.sandboxes.values_mut().filter(|sandbox| sandbox.key == key) {
-                for container in &mut sandbox.containers {
-                    let is_meant = behaviour.container.as_ref().is_none_or(|name| *name == container.name);
-                    if is_meant && container.is_running() && container.signals.is_empty() {
-                        let code = behaviour.process.exit_code.unwrap_or(1);
-                        container.ends = Some(((container.started_at + after).max(now), code));
-                    }
-                }
-            }
-        }
-        self.is_told_uses |= !behaviour.process.uses.is_null();
-        self.behaviours.push((key, behaviour));
-    }
-
-    /// Returns how a container of a pod behaves: what was set last wins, then the pod's annotations.
-    #[must_use]
-    pub fn behaviour(&self, pod: &Object, container: &str) -> ContainerBehaviour {
-        self.behaviour_of(&pod.key(), pod.stable().at(&["metadata", "annotations"]), container)
-    }
-
-    fn behaviour_of(&self, key: &ObjectKey, annotations: &Json, container: &str) -> ContainerBehaviour {
-        let mut behaviour = ContainerBehaviour::default();
-        let meant = |said: &PodBehaviour| said.container.as_ref().is_none_or(|name| *name == *container);
-        for (_, said) in self.behaviours.iter().rev().filter(|(own, said)| own == key && meant(said)) {
-            behaviour.fill(&said.process);
-        }
-        behaviour.fill(&ContainerBehaviour::from_annotations(annotations, container));
-        behaviour
-    }
-
     /// Makes the sandbox of a pod unless it has one that is ready; returns the pod's UID.
     pub fn make_sandbox(&mut self, pod: &Object, pod_cidr: Option<&str>) -> Text {
         let uid = Text::from(pod.uid());
@@ -341,30 +308,6 @@ impl Runtime {
         let volumes = spec.get("volumes").clone();
         let key = pod.key();
         Sandbox { key, is_ready: true, ip, grace_seconds, containers: Vec::new(), annotations, volumes }
-    }
-
-    /// Tells all containers of a pod to end: hooks, SIGTERM in their order, and SIGKILL for those that still run after
-    /// the grace.
-    ///
-    /// A second call can only shorten the grace. Returns the names of those that were told now.
-    pub fn stop(&mut self, uid: &str, pod: Option<&Object>, grace: SignedDuration, now: Timestamp) -> Vec<Text> {
-        let behaviours: Vec<ContainerBehaviour> = match (pod, self.sandboxes.get(uid)) {
-            (Some(pod), Some(sandbox)) => {
-                sandbox.containers.iter().map(|container| self.behaviour(pod, &container.name)).collect()
-            }
-            (None, Some(sandbox)) => sandbox.containers.iter().map(|_| ContainerBehaviour::default()).collect(),
-            _ => Vec::new(),
-        };
-        let is_scripted = self.script.is_some();
-        let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
-        let mut stopped = Vec::new();
-        for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {
-            if container.is_running() && container.tell_to_stop((pod, behaviour), (grace, is_scripted), now) {
-                stopped.push(container.name.clone());
-            }
-        }
-        sandbox.terminate(is_scripted, now);
-        stopped
     }
 
     /// Forgets which processes are to get SIGKILL: the process that waited for that is gone.

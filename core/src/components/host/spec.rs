@@ -115,7 +115,7 @@ pub struct Hardware {
     /// How many volumes of a CSI driver the machine takes, by driver. Default: no driver says.
     pub attach_limits: Vec<(Text, i64)>,
     /// What fails: `machine-info`, `version-info`, `runtime-status`; `logind`, which is not there; `inhibit-delay`,
-    /// which no drop-in file of the kubelet changes, since another one wins over it.
+    /// which no drop-in file of the kubelet changes, since another one wins over it; `image-pull`.
     pub failing: Vec<Text>,
     /// The kubeconfig files, with the credentials that each holds. Default: [`KUBECONFIG`] with the node's own.
     pub kubeconfigs: Vec<(Text, Credentials)>,

@@ -35,7 +35,7 @@ use crate::profile::Settings;
 pub use super::host::runtime::{ContainerEnd, ContainerRole, ContainerRun, RuntimeScript};
 pub use super::host::{
     BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Free, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
-    PodBehaviour, Resource, StopsAfter, ToldHints,
+    PodBehaviour, Resource, ToldHints,
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
 pub use serving::{refused, unreachable};

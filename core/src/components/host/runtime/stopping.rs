@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::super::behaviour::{ContainerBehaviour, StopsAfter};
+use super::super::behaviour::ContainerBehaviour;
 use super::{Container, ContainerRole, KILLED, Runtime, Sandbox};
 use crate::objects::{Json, Object, Text};
 
@@ -108,7 +108,7 @@ impl Container {
         let left = (stop.deadline.duration_since(stop.asked_at) - waited).max(LEAST);
         self.signals.push((now, "SIGTERM"));
         self.kill_at = Some(now + left).filter(|_| !is_scripted);
-        if let StopsAfter::Delay(delay) = stop.behaviour.stop()
+        if let Some(delay) = stop.behaviour.stop().delay()
             && self.scripted.is_none()
             && self.ends.is_none_or(|(at, _)| at > now + delay)
         {
@@ -134,6 +134,39 @@ impl Container {
 }
 
 impl Runtime {
+    /// Tells all containers of a pod to end, or one alone: hooks, SIGTERM in their order, and SIGKILL for those that
+    /// still run after the grace.
+    ///
+    /// A second call can only shorten the grace. Returns the names of those that were told now.
+    pub fn stop(
+        &mut self,
+        uid: &str,
+        (pod, only): (Option<&Object>, Option<&str>),
+        grace: SignedDuration,
+        now: Timestamp,
+    ) -> Vec<Text> {
+        let behaviours: Vec<ContainerBehaviour> = match (pod, self.sandboxes.get(uid)) {
+            (Some(pod), Some(sandbox)) => {
+                sandbox.containers.iter().map(|container| self.behaviour(pod, &container.name)).collect()
+            }
+            (None, Some(sandbox)) => sandbox.containers.iter().map(|_| ContainerBehaviour::default()).collect(),
+            _ => Vec::new(),
+        };
+        let is_scripted = self.script.is_some();
+        let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
+        let mut stopped = Vec::new();
+        for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {
+            let is_meant = only.is_none_or(|only| *container.name == *only) && container.is_running();
+            if is_meant && container.tell_to_stop((pod, behaviour), (grace, is_scripted), now) {
+                stopped.push(container.name.clone());
+                // One that is ended alone waits for no other's turn.
+                container.stop.iter_mut().filter(|_| only.is_some()).for_each(|stop| stop.after.clear());
+            }
+        }
+        sandbox.terminate(is_scripted, now);
+        stopped
+    }
+
     /// Tells whether a sandbox of a pod is still listed that was removed.
     #[must_use]
     pub fn lists_removed(&self, uid: &str, now: Timestamp) -> bool {

@@ -7,7 +7,10 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
+use super::probes::{ProbeKind, Probes};
+use super::pulling::FailedPull;
 use super::whole_pod::is_shown;
+use crate::components::host::Host;
 use crate::components::host::runtime::ContainerRole;
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, Text};
@@ -35,10 +38,10 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) role: ContainerRole,
     /// When its process starts; `None` once it has, or if it never will.
     pub(in crate::components::kubelet) start_at: Option<Timestamp>,
-    /// When its startup probe succeeds, once it runs; `None` without one.
-    pub(in crate::components::kubelet) startup_at: Option<Timestamp>,
-    /// When it is ready, once it runs.
-    pub(in crate::components::kubelet) ready_at: Option<Timestamp>,
+    /// Its probes, while it runs.
+    pub(in crate::components::kubelet) probes: Option<Probes>,
+    /// The probe for whose sake it was told to end.
+    pub(super) killed_by: Option<ProbeKind>,
     /// How often it was started again.
     pub(in crate::components::kubelet) restarts: u32,
     /// The pause after its next crash; `None` before the first.
@@ -49,14 +52,18 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) is_waiting: bool,
     /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
     pub(in crate::components::kubelet) is_crash_looping: bool,
-    /// Reason and message of the start that failed; until the next sync nothing shows them.
+    /// The last pull of its image, if it failed.
+    pub(super) failed_pull: Option<FailedPull>,
+    /// Reason and message of the start that failed.
     pub(in crate::components::kubelet) start_error: Option<(&'static str, Text)>,
+    /// The same as of the sync before: a status is made at the beginning of a sync.
+    pub(super) shown_error: Option<(&'static str, Text)>,
 }
 
 impl ContainerPlan {
     /// Tells whether its startup probe does not hold it back.
-    pub(super) fn has_started_up(&self, now: Timestamp) -> bool {
-        self.startup_at.is_none_or(|at| at <= now)
+    pub(super) fn has_started_up(&self) -> bool {
+        self.probes.as_ref().is_none_or(Probes::has_started_up)
     }
 }
 
@@ -95,6 +102,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(in crate::components::kubelet) host_ip: Text,
     /// When it is synced because its time has come; set only while that would change something.
     pub(super) resync_at: Option<Timestamp>,
+    /// When it will have run for as long as it may.
+    pub(super) deadline_at: Option<Timestamp>,
     /// The conditions as this process has written them last; `Null` before the first time.
     pub(in crate::components::kubelet) conditions: Json,
     /// The pods that have to end before it starts.
@@ -178,6 +187,15 @@ impl Worker {
         is_ending(&self.object)
     }
 
+    /// Tells whether a sync is under way that has ended a container for a failed probe, and starts it again.
+    pub(super) fn replaces_container(&self, host: &Host) -> bool {
+        let has_ended = |plan: &ContainerPlan| {
+            let container = host.runtime.container(&self.uid, &plan.name);
+            plan.killed_by.is_some() && container.is_some_and(|own| !own.is_running())
+        };
+        self.restart_policy() != "Never" && self.plans.iter().any(has_ended)
+    }
+
     /// Returns the plans of the containers that the pod is there for.
     pub(super) fn regular(&self) -> impl Iterator<Item = &ContainerPlan> {
         self.plans.iter().filter(|plan| !plan.role.is_initial())
@@ -195,11 +213,9 @@ impl Worker {
     pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let is_active = self.stage == WorkerStage::Active;
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
-        let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
-        let startups =
-            self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.startup_at.filter(|at| *at > now));
-        let readies = readies.chain(startups);
-        let retry = self.retry_at.filter(|_| self.stage != WorkerStage::Over);
-        starts.chain(readies).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
+        let asked = self.plans.iter().filter(|plan| is_active && plan.killed_by.is_none());
+        let probes = asked.filter_map(|plan| plan.probes.as_ref()?.next(now));
+        let retry = self.retry_at.into_iter().chain(self.deadline_at).filter(|_| self.stage != WorkerStage::Over);
+        starts.chain(probes).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
 }
