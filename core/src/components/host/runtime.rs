@@ -5,6 +5,7 @@
 //! they run on while the kubelet is down, and end when the power fails.
 
 mod behaviours;
+mod hooks;
 mod role;
 mod script;
 mod stopping;
@@ -20,6 +21,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::behaviour::PodBehaviour;
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
+pub use hooks::Hook;
 pub use role::ContainerRole;
 use script::reason_of;
 pub use script::{ContainerEnd, ContainerRun, RuntimeScript};
@@ -79,8 +81,10 @@ pub struct Container {
     pub before: Option<Box<Container>>,
     /// Whether its sandbox is gone and another one has taken its place.
     pub outlived_sandbox: bool,
-    /// Whether the hook `preStop` was still under way when it ended, which nobody was told yet.
+    /// Whether the hook `preStop` has failed, or was still under way when it ended, which nobody was told yet.
     has_failed_hook: bool,
+    /// Whether the hook `preStop` fails that is under way.
+    hook_fails: bool,
     /// When the hook `preStop` ends that is under way.
     hook_ends: Option<Timestamp>,
     /// What is left to do until it gets SIGTERM, if it was told to end.
@@ -108,6 +112,7 @@ impl Container {
             before: None,
             outlived_sandbox: false,
             has_failed_hook: false,
+            hook_fails: false,
             hook_ends: None,
             stop: None,
             kill_at: None,
@@ -138,7 +143,7 @@ impl Container {
     }
 
     fn end(&mut self, at: Timestamp, exit_code: i64, reason: &'static str) {
-        self.has_failed_hook = self.hook_ends.is_some_and(|ends| ends > at);
+        self.has_failed_hook |= self.hook_ends.is_some_and(|ends| ends > at);
         self.forget_stop();
         self.ends = None;
         let (finished_at, reason) = match self.scripted.take() {
@@ -354,9 +359,7 @@ impl Runtime {
     /// Returns the containers of a pod whose hook `preStop` has failed since this was asked last.
     pub fn take_failed_hooks(&mut self, uid: &str) -> Vec<Text> {
         let containers = self.sandboxes.get_mut(uid).into_iter().flat_map(|sandbox| &mut sandbox.containers);
-        let taken = containers
-            .filter(|own| !own.is_running())
-            .filter_map(|own| core::mem::take(&mut own.has_failed_hook).then(|| own.name.clone()));
+        let taken = containers.filter_map(|own| core::mem::take(&mut own.has_failed_hook).then(|| own.name.clone()));
         taken.collect()
     }
 

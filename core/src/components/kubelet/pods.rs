@@ -13,6 +13,7 @@ mod ending;
 mod initializing;
 mod overdue;
 mod pod_status;
+mod post_start;
 mod probes;
 mod probing;
 mod pulling;

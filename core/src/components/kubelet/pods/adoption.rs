@@ -170,6 +170,7 @@ impl Kubelet {
             host_ip: self.host_ip(context.host),
             resync_at: None,
             deadline_at: None,
+            post_start: None,
             conditions: Json::Null,
             victims,
             object: pod.clone(),

@@ -71,6 +71,11 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
             waiting.set(&["message"], text);
             status.set(&["state", "waiting"], waiting);
         }
+        ContainerState::Exited { .. } if plan.hook_error.is_some() && !worker.is_over() => {
+            status.set(&["lastState", "terminated"], terminated(container, view));
+            let message = plan.hook_error.clone().unwrap_or_default();
+            status.set(&["state", "waiting"], json!({"message": message.as_str(), "reason": "PostStartHookError"}));
+        }
         ContainerState::Exited { .. } => status.set(&["state", "terminated"], terminated(container, view)),
     }
     if view.settings.profile().is("container-resources-in-status") {

@@ -32,7 +32,7 @@ impl Kubelet {
         context: &KubeletContext<'_>,
         ask: impl Fn(&mut Probes, Timestamp) -> Vec<ProbeFinding>,
     ) -> Vec<(usize, ProbeFinding)> {
-        let is_active = |own: &&mut Worker| own.stage == WorkerStage::Active;
+        let is_active = |own: &&mut Worker| own.stage == WorkerStage::Active && own.post_start.is_none();
         let Some(worker) = self.pods.workers.get_mut(uid).filter(is_active) else { return Vec::new() };
         let mut found = Vec::new();
         for (at, plan) in worker.plans.iter_mut().enumerate() {
@@ -108,6 +108,7 @@ impl Kubelet {
         let of_pod = pod.stable().at(&["spec", "terminationGracePeriodSeconds"]).as_i64();
         let grace = of_probe.or(of_pod).unwrap_or(30).max(STOP_MIN_SECONDS);
         context.host.runtime.stop(uid, (Some(&pod), Some(&name)), SignedDuration::from_secs(grace), context.now);
+        self.tell_failed_hooks(uid, context);
     }
 
     /// Notes how well the processes of a pod are by what was said last.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::ContainerPlan;
+use super::worker::{ContainerPlan, FailedPull};
 use crate::components::host::Host;
 use crate::components::host::runtime::ContainerRole;
 use crate::components::kubelet::events::EventType;
@@ -29,14 +29,6 @@ const PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
 
 /// An Event that is to be told.
 pub(super) type Said = (EventType, &'static str, String);
-
-/// The last pull of an image, which failed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::components::kubelet) struct FailedPull {
-    at: Timestamp,
-    pause: SignedDuration,
-    error: Text,
-}
 
 /// Returns the image that a container lacks, and whether it may be pulled.
 pub(super) fn lacking<'a>(pod: &'a Object, container: &str, host: &Host) -> Option<(&'a str, bool)> {

@@ -36,6 +36,7 @@ impl Kubelet {
                 }
             }
             self.end_overdue(&uid, context);
+            self.end_post_start(&uid, context);
             self.retry_due(&uid, context);
             self.start_due(&uid, context);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
@@ -126,6 +127,7 @@ impl Kubelet {
         let asked = of_deletion.into_iter().chain(of_ending).min();
         let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
         worker.note_stop(&self.settings, context.now);
+        worker.is_dirty |= worker.post_start.take().is_some();
         worker.stage = WorkerStage::Stopping;
         worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end || worker.awaits_relist);
         for plan in &mut worker.plans {
@@ -159,6 +161,7 @@ impl Kubelet {
             let message = format!("Stopping container {name}");
             self.pod_event(&pod, Some(&name), (EventType::Normal, "Killing", message), context);
         }
+        self.tell_failed_hooks(uid, context);
         self.settle_pod(uid, context);
     }
 
@@ -195,6 +198,7 @@ impl Kubelet {
             self.take_host_ip(uid, context.host);
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.note_sync(context.now);
+                worker.post_start.take_if(|hook| hook.is_over(uid, context.host));
                 // The worker of a pod that is told to end waits for the last of its containers.
                 let runs = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running());
                 let waits = worker.stage == WorkerStage::Stopping && runs;
@@ -213,8 +217,8 @@ impl Kubelet {
         self.go_on_with_shutdown(context);
     }
 
-    /// Reports the hooks `preStop` that were under way when their containers ended.
-    fn tell_failed_hooks(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+    /// Reports the hooks `preStop` that have failed, or were under way when their containers ended.
+    pub(super) fn tell_failed_hooks(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let failed = context.host.runtime.take_failed_hooks(uid);
         let Some(pod) = self.pods.object(uid).cloned() else { return };
         for name in failed {

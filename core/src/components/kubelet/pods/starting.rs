@@ -20,7 +20,7 @@ impl Kubelet {
         let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
         let has_cni = context.host.is_cni_installed;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.stage != WorkerStage::Active {
+        if worker.stage != WorkerStage::Active || worker.post_start.is_some() {
             return;
         }
         let has_sandbox = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
@@ -51,6 +51,9 @@ impl Kubelet {
             } else {
                 self.start_container(uid, at, cidr.as_deref(), context);
                 started.push(at);
+                if self.begin_post_start(uid, at, context) {
+                    break;
+                }
             }
         }
         self.tell_failed_starts(uid, failed, has_sandbox, context);
@@ -64,6 +67,7 @@ impl Kubelet {
         let before = context.host.runtime.container(uid, &plan.name).is_some();
         plan.restarts += u32::from(before);
         (plan.is_waiting, plan.is_crash_looping, plan.killed_by) = (false, false, None);
+        plan.hook_error = None;
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
         let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
         context.host.runtime.limit(uid, &plan.name, limits);
@@ -130,9 +134,8 @@ impl Kubelet {
 
     /// Plans the starts of the containers that may start now for the first time.
     pub(super) fn plan_next(&mut self, uid: &Text, progress: &Initialization, context: &KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.stage == WorkerStage::Active) else {
-            return;
-        };
+        let is_free = |own: &&mut Worker| own.stage == WorkerStage::Active && own.post_start.is_none();
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         let runtime = &context.host.runtime;
         for (at, plan) in worker.plans.iter_mut().enumerate() {
             let is_known = runtime.container(uid, &plan.name).is_some();
@@ -177,6 +180,7 @@ pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Hos
         probes: None,
         killed_by: None,
         failed_pull: None,
+        hook_error: None,
         restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
         backoff: None,
         held_back: SignedDuration::ZERO,

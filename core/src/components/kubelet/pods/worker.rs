@@ -8,7 +8,6 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
 use super::probes::{ProbeKind, Probes};
-use super::pulling::FailedPull;
 use super::whole_pod::is_shown;
 use crate::components::host::Host;
 use crate::components::host::runtime::ContainerRole;
@@ -27,6 +26,40 @@ pub(super) enum WorkerStage {
     Stopping,
     /// All containers have ended, and none is started again.
     Over,
+}
+
+/// The last pull of an image, which failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::components::kubelet) struct FailedPull {
+    /// When it failed.
+    pub(super) at: Timestamp,
+    /// For how long it is not tried again.
+    pub(super) pause: SignedDuration,
+    /// Why.
+    pub(super) error: Text,
+}
+
+/// A sync of a pod that waits for a hook.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct PostStart {
+    /// The container.
+    pub(super) container: Text,
+    /// When the hook ends; `None` once it has failed: then the container's end is waited for.
+    pub(super) ends_at: Option<Timestamp>,
+    /// Whether it fails.
+    pub(super) fails: bool,
+}
+
+impl PostStart {
+    /// Returns when the hook ends, if that has not yet come.
+    pub(super) const fn ends_at(&self) -> Option<Timestamp> {
+        self.ends_at
+    }
+
+    /// Tells whether there is nothing more to wait for: the container has ended.
+    pub(super) fn is_over(&self, uid: &Text, host: &Host) -> bool {
+        host.runtime.container(uid, &self.container).is_none_or(|own| !own.is_running())
+    }
 }
 
 /// When one container is started, and how often it was restarted.
@@ -52,6 +85,8 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) is_waiting: bool,
     /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
     pub(in crate::components::kubelet) is_crash_looping: bool,
+    /// What its hook `postStart` said as it failed.
+    pub(super) hook_error: Option<Text>,
     /// The last pull of its image, if it failed.
     pub(super) failed_pull: Option<FailedPull>,
     /// Reason and message of the start that failed.
@@ -102,6 +137,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(in crate::components::kubelet) host_ip: Text,
     /// When it is synced because its time has come; set only while that would change something.
     pub(super) resync_at: Option<Timestamp>,
+    /// The hook that its sync waits for.
+    pub(super) post_start: Option<PostStart>,
     /// When it will have run for as long as it may.
     pub(super) deadline_at: Option<Timestamp>,
     /// The conditions as this process has written them last; `Null` before the first time.
@@ -211,10 +248,12 @@ impl Worker {
 
     /// Returns the next deadline of this pod after `now`.
     pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_active = self.stage == WorkerStage::Active;
+        // Until a hook has ended the sync that waits for it starts and asks nothing.
+        let is_active = self.stage == WorkerStage::Active && self.post_start.is_none();
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
         let asked = self.plans.iter().filter(|plan| is_active && plan.killed_by.is_none());
         let probes = asked.filter_map(|plan| plan.probes.as_ref()?.next(now));
+        let starts = starts.chain(self.post_start.as_ref().and_then(PostStart::ends_at));
         let retry = self.retry_at.into_iter().chain(self.deadline_at).filter(|_| self.stage != WorkerStage::Over);
         starts.chain(probes).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
