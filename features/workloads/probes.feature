@@ -236,3 +236,27 @@ Feature: Probes say when a container is ready, and when it has to run anew
       Then Event Killing about Pod "web", message "Init container side failed liveness probe" between 10s and 17s
       And Pod "web" field status.initContainerStatuses[0].restartCount is 1 between 11s and 20s
       But Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 60s
+
+    Scenario: Without a runtime it is ended once the runtime is back
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-liveness-after: 10s}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            livenessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 5, failureThreshold: 1}
+        """
+      And Pod "web" has condition Ready=True
+      When the container runtime on "worker-1" stops
+      Then container "main" of Pod "web" keeps running on machine "worker-1" for 60s
+      When the container runtime on "worker-1" starts
+      Then Event Killing about Pod "web", message "Container main failed liveness probe, will be restarted" within 10s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 15s

@@ -406,6 +406,7 @@ impl Kubelet {
                 self.unblock(&uid, context);
             }
             self.settle_pod(&uid, context);
+            self.end_awaited(&uid, context);
             self.sync_pod(&uid, context);
         }
         self.start_preemptors(context);

@@ -82,6 +82,10 @@ impl Kubelet {
         let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.stage == WorkerStage::Active) else {
             return;
         };
+        if !context.host.is_runtime_up {
+            worker.plans[at].ends_for = Some(kind);
+            return;
+        }
         let restarts = worker.plans[at].role == ContainerRole::Sidecar || worker.restart_policy() != "Never";
         let runs =
             |plan: &ContainerPlan| context.host.runtime.container(uid, &plan.name).is_some_and(Container::is_running);
@@ -109,6 +113,19 @@ impl Kubelet {
         let grace = of_probe.or(of_pod).unwrap_or(30).max(STOP_MIN_SECONDS);
         context.host.runtime.stop(uid, (Some(&pod), Some(&name)), SignedDuration::from_secs(grace), context.now);
         self.tell_failed_hooks(uid, context);
+    }
+
+    /// Tells the containers of a pod to end whose probes have failed while there was no runtime.
+    pub(super) fn end_awaited(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        let awaited = worker.plans.iter_mut().enumerate();
+        let awaited: Vec<_> = awaited.filter_map(|(at, plan)| Some((at, plan.ends_for.take()?))).collect();
+        for (at, kind) in awaited {
+            let is_there = |own: &Worker| own.plans.get(at).is_some_and(|plan| plan.probes.is_some());
+            if self.pods.workers.get(uid).is_some_and(is_there) {
+                self.end_unhealthy(uid, at, kind, context);
+            }
+        }
     }
 
     /// Notes how well the processes of a pod are by what was said last.

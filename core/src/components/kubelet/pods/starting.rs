@@ -178,6 +178,7 @@ pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Hos
         role,
         start_at: None,
         probes: None,
+        ends_for: None,
         killed_by: None,
         failed_pull: None,
         hook_error: None,

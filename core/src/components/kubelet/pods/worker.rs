@@ -73,6 +73,8 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) start_at: Option<Timestamp>,
     /// Its probes, while it runs.
     pub(in crate::components::kubelet) probes: Option<Probes>,
+    /// The probe for whose sake it is to end once there is a runtime.
+    pub(super) ends_for: Option<ProbeKind>,
     /// The probe for whose sake it was told to end.
     pub(super) killed_by: Option<ProbeKind>,
     /// How often it was started again.
