@@ -276,10 +276,10 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
             lifecycle: {postStart: {exec: {command: [sleep, "8"]}}}
           - {name: other, image: registry.k8s.io/pause:3.10}
         """
-      Then Event Started about Pod "web", message "Started container main" within 3s
+      Then Event Started about Pod "web" within 3s
       And Pod "web" keeps field status.containerStatuses[0].state.waiting.reason "ContainerCreating" for 8s
       And Pod "web" keeps field status.phase "Pending" for 8s
-      And Event Started about Pod "web", message "Started container other" between 8s and 11s
+      And 2 Events Started about Pod "web" between 8s and 11s
       And Pod "web" has condition Ready=True between 8s and 12s
 
     Scenario: A container whose hook fails is ended and started again
