@@ -240,6 +240,69 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Event FailedPreStopHook about Pod "web", message "PreStopHook failed" between 6s and 9s
       And Pod "web" is gone between 7s and 12s
 
+    Scenario: A hook that fails delays nothing, and is told
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {preStop: {exec: {command: [sh, -c, exit 1]}}}
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user deletes Pod "web"
+      Then Event FailedPreStopHook about Pod "web", message "PreStopHook failed" within 1s
+      And container "main" of Pod "web" stops on machine "worker-1" between 0.5s and 2s
+
+  Rule: A sync waits for the hook postStart, and nothing is told of the Pod before its end
+
+    Scenario: The hook takes 8 s
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {postStart: {exec: {command: [sleep, "8"]}}}
+          - {name: other, image: registry.k8s.io/pause:3.10}
+        """
+      Then Event Started about Pod "web" within 3s
+      And Pod "web" keeps field status.containerStatuses[0].state.waiting.reason "ContainerCreating" for 8s
+      And Pod "web" keeps field status.phase "Pending" for 8s
+      And 2 Events Started about Pod "web" between 8s and 11s
+      And Pod "web" has condition Ready=True between 8s and 12s
+
+    Scenario: A container whose hook fails is ended and started again
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {postStart: {exec: {command: ["false"]}}}
+        """
+      Then Event FailedPostStartHook about Pod "web", message "PostStartHook failed" within 3s
+      And Event Killing about Pod "web", message "FailedPostStartHook" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "PostStartHookError" within 4s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 6s
+      And Event BackOff about Pod "web" within 10s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" between 5s and 30s
+
   Rule: An image that must not be pulled has to be on the machine
 
     Scenario: The container waits, and its start is tried again
@@ -262,3 +325,25 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Pod "web" field status.containerStatuses[0].state.waiting.reason is "ErrImageNeverPull" within 5s
       And Pod "web" field status.containerStatuses[1].state.running is set within 3s
       But Pod "web" keeps field status.phase "Pending" for 60s
+
+    Scenario: A pull that fails is tried again, each time later
+      Given a machine "worker-1" with:
+        | failing | ["image-pull"] |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "nodeproof/missing:1"}]
+        """
+      Then Event Pulling about Pod "web", message "Pulling image \"nodeproof/missing:1\"" within 3s
+      And Event Failed about Pod "web", message "Failed to pull image \"nodeproof/missing:1\": rpc error: code = NotFound desc = failed to pull and unpack image \"docker.io/nodeproof/missing:1\": failed to resolve reference \"docker.io/nodeproof/missing:1\": docker.io/nodeproof/missing:1: not found" within 3s
+      And Event Failed about Pod "web", message "Error: ErrImagePull" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "ErrImagePull" within 4s
+      And Event BackOff about Pod "web", message "Back-off pulling image \"nodeproof/missing:1\"" within 5s
+      And Event Failed about Pod "web", message "Error: ImagePullBackOff" within 5s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "ImagePullBackOff" between 10s and 20s
+      But Pod "web" keeps field status.phase "Pending" for 2m

@@ -1,6 +1,7 @@
 @core
-Feature: A container is ready once its probes have succeeded
+Feature: Probes say when a container is ready, and when it has to run anew
   Source: pkg/kubelet/prober/worker.go, pkg/kubelet/prober/prober_manager.go (v1.34)
+  Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), computePodActions and doBackOff
 
   Rule: A readiness probe waits for its delay, and then for its ticks
 
@@ -90,3 +91,172 @@ Feature: A container is ready once its probes have succeeded
       And Pod "web" keeps field status.phase "Pending" for 19s
       And Pod "web" has condition Initialized=True between 19s and 22s
       And Pod "web" has condition Ready=True between 20s and 24s
+
+  Rule: A readiness probe that fails again and again takes the container out of service, and ends nothing
+
+    Scenario: A process that stops to answer after 30 s
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-readiness-after: 30s}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            readinessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 5, failureThreshold: 2}
+        """
+      And Pod "web" has condition Ready=True
+      When 1s passes
+      Then Event Unhealthy about Pod "web", message "Readiness probe failed: HTTP probe failed with statuscode: 500" between 27s and 35s
+      And Pod "web" has condition Ready=False, reason "ContainersNotReady", between 32s and 40s
+      And Pod "web" field status.containerStatuses[0].ready is false between 32s and 40s
+      But Pod "web" keeps field status.containerStatuses[0].started true for 2m
+      And Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 2m
+
+  Rule: A container whose liveness or startup probe fails is ended and started again
+
+    Scenario: The grace period of the probe counts
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-liveness-after: 20s, nodeproof.dev/main.stops-after: never}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            livenessProbe:
+              {httpGet: {path: /, port: 80}, periodSeconds: 5, failureThreshold: 3, terminationGracePeriodSeconds: 3}
+        """
+      Then Event Unhealthy about Pod "web", message "Liveness probe failed: HTTP probe failed with statuscode: 500" between 20s and 27s
+      And Event Killing about Pod "web", message "Container main failed liveness probe, will be restarted" between 30s and 37s
+      And Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 33s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 between 34s and 42s
+      And Pod "web" field status.containerStatuses[0].lastState.terminated.exitCode is 137 between 34s and 42s
+      And the history of Pod "web" matches its snapshot
+
+    Scenario: The first two are started again at once, and then they have to wait
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-liveness-after: 0s}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            livenessProbe: {tcpSocket: {port: 80}, periodSeconds: 1, failureThreshold: 1}
+        """
+      Then Pod "web" field status.containerStatuses[0].restartCount is 2 within 10s
+      And Event BackOff about Pod "web" within 15s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" within 15s
+      And Pod "web" field status.containerStatuses[0].restartCount is 3 between 12s and 30s
+
+    Scenario: A process that never starts up
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.ready-after: never}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            startupProbe: {tcpSocket: {port: 80}, periodSeconds: 5, failureThreshold: 2}
+            livenessProbe: {tcpSocket: {port: 80}, periodSeconds: 1, failureThreshold: 1}
+        """
+      Then Event Killing about Pod "web", message "Container main failed startup probe, will be restarted" between 5s and 12s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 between 6s and 14s
+      But Pod "web" keeps field status.containerStatuses[0].started false for 30s
+
+    Scenario: A Pod that never restarts ends with its only container
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-liveness-after: 10s, nodeproof.dev/main.exit-code: "3"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            livenessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 5, failureThreshold: 1}
+        """
+      Then Event Killing about Pod "web", message "Stopping container main" between 10s and 17s
+      And Pod "web" field status.phase is "Failed" between 11s and 20s
+      And Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 60s
+
+    Scenario: A sidecar
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/side.fails-liveness-after: 10s}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - name: side
+            image: registry.k8s.io/pause:3.10
+            restartPolicy: Always
+            livenessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 5, failureThreshold: 1}
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+        """
+      Then Event Killing about Pod "web", message "Init container side failed liveness probe" between 10s and 17s
+      And Pod "web" field status.initContainerStatuses[0].restartCount is 1 between 11s and 20s
+      But Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 60s
+
+    Scenario: Without a runtime it is ended once the runtime is back
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-liveness-after: 10s}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            livenessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 5, failureThreshold: 1}
+        """
+      And Pod "web" has condition Ready=True
+      When the container runtime on "worker-1" stops
+      Then container "main" of Pod "web" keeps running on machine "worker-1" for 60s
+      When the container runtime on "worker-1" starts
+      Then Event Killing about Pod "web", message "Container main failed liveness probe, will be restarted" within 10s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 15s

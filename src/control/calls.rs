@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::controller::{Controller, ControllerAction};
-use nodeproof_core::components::registry::{canonical, controllers_of, processes};
+use nodeproof_core::components::registry::{CLOUD_CONTROLLER_MANAGER, canonical, cloud, controllers_of, processes};
 use nodeproof_core::json;
-use nodeproof_core::network::{CLOUD_RESOURCES, Endpoint, Fault, Match, RuleId, known_resource};
+use nodeproof_core::network::{CLOUD_RESOURCES, Endpoint, Fault, Match, NOT_OF_THE_CLOUD, RuleId, known_resource};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
 use nodeproof_core::objects::{FieldError, FieldReader, Json, Text, nearest};
 use nodeproof_core::sim::SimError;
@@ -95,6 +95,7 @@ impl Control {
                 *end = Endpoint::Program { name: Text::from(end.name()), clients };
             }
         }
+        check_cloud(&fault)?;
         if let Some(matching) = &fault.matching {
             let is_there = matching.resource.as_ref().is_some_and(|plural| self.sim.api().has_plural(plural));
             let is_custom = is_there && known_resource(matching.resource.as_deref().unwrap_or_default(), None).is_err();
@@ -275,6 +276,17 @@ fn known_controller(field: &str, name: &str) -> Result<(), Refusal> {
     let mut error = FieldError::unknown(field, "controller", name, processes());
     error.did_you_mean = nearest(name, KNOWN_CONTROLLERS.iter().copied()).map(String::from);
     Err(error.into())
+}
+
+/// Refuses a rule before the cloud for a client that never calls it.
+fn check_cloud(fault: &Fault) -> Result<(), FieldError> {
+    let client = fault.from.name().strip_prefix("controller/").filter(|_| fault.to.name() == "cloud");
+    match client {
+        Some(name) if name != CLOUD_CONTROLLER_MANAGER && !cloud().any(|own| own == name) => {
+            Err(FieldError::new("from", NOT_OF_THE_CLOUD))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a rule for requests that no client can send.

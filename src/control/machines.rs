@@ -1,11 +1,11 @@
 //! The calls about machines and their pods.
 
 use nodeproof_core::components::machine::{
-    Address, Hardware, Machine, MachineAction, MachineSpec, PodBehaviour, ToldHints,
+    ContainerRole, Hardware, Machine, MachineAction, MachineSpec, PodBehaviour, ToldHints,
 };
 use nodeproof_core::json;
 use nodeproof_core::network::{HttpCall, HttpCredentials, PODS, Rule};
-use nodeproof_core::objects::{FieldError, FieldReader, Json, ObjectKey};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, NodeAddress, Object, ObjectKey};
 
 use super::api::identity;
 use super::calls::{missing, refused};
@@ -50,20 +50,20 @@ impl Control {
         let behaviour = PodBehaviour::from_json(call.body)?;
         let object = self.sim.api().object(&PODS, &ObjectKey::namespaced(namespace, pod));
         let object = object.ok_or_else(|| Refusal::new(404, format!("there is no pod {namespace}/{pod}")))?;
-        if let Some(container) = &behaviour.container {
-            let containers = object.stable().at(&["spec", "containers"]).items().iter();
-            let names: Vec<&str> = containers.filter_map(|container| container.get("name").as_str()).collect();
-            if !names.contains(&container.as_str()) {
-                return Err(FieldError::unknown("container", "container", container, names).into());
+        check_parts(&behaviour, &object)?;
+        let node = object.stable().at(&["spec", "nodeName"]).as_str().unwrap_or_default();
+        let action = MachineAction::Behave { namespace: namespace.into(), pod: pod.into(), behaviour };
+        match self.machine_of(node) {
+            Some(machine) => self.act(&machine, action)?,
+            // Wherever it will run, it is known there how.
+            None => {
+                let machines: Vec<String> = self.sim.machines().map(|machine| machine.name().to_string()).collect();
+                for machine in machines {
+                    self.act(&machine, action.clone())?;
+                }
+                self.for_later_machines.push(action);
             }
         }
-        let node = object.stable().at(&["spec", "nodeName"]).as_str().unwrap_or_default();
-        let machine = self.machine_of(node).ok_or_else(|| {
-            let message =
-                format!("pod {namespace}/{pod} is on no machine yet: annotations of the pod say how it behaves");
-            Refusal::new(409, message)
-        })?;
-        self.act(&machine, MachineAction::Behave { namespace: namespace.into(), pod: pod.into(), behaviour })?;
         Ok(Reply::ok(Json::object()))
     }
 
@@ -137,6 +137,9 @@ impl Control {
         let spec = MachineSpec::from_json(body)?;
         let name = spec.name.to_string();
         self.sim.add_machine(spec).map_err(refused)?;
+        for action in self.for_later_machines.clone() {
+            self.act(&name, action)?;
+        }
         self.sim.finish_instant();
         Ok(name)
     }
@@ -172,6 +175,24 @@ impl Control {
     }
 }
 
+/// Refuses a behaviour of a container, or of a volume, that a pod does not have.
+fn check_parts(behaviour: &PodBehaviour, pod: &Object) -> Result<(), FieldError> {
+    let names = |own: &Json| own.get("name").as_str().map(String::from);
+    let containers: Vec<String> = ContainerRole::containers(pod).filter_map(|(_, own)| names(own)).collect();
+    if let Some(container) = behaviour.container.as_ref().filter(|own| !containers.iter().any(|name| ***own == *name)) {
+        return Err(FieldError::unknown("container", "container", container, containers.iter().map(String::as_str)));
+    }
+    let volumes: Vec<String> = pod.stable().at(&["spec", "volumes"]).items().iter().filter_map(names).collect();
+    let mut told = behaviour.process.uses.get("volumes").fields().map(|(name, _)| name);
+    match told.find(|name| !volumes.iter().any(|own| *own == ***name)) {
+        None => Ok(()),
+        Some(name) => {
+            let field = format!("uses.volumes.{name}");
+            Err(FieldError::unknown(field, "volume", name, volumes.iter().map(String::as_str)))
+        }
+    }
+}
+
 /// Shows what a machine was given beside what the simulator shows of it, under the same names.
 fn describe_hardware(hardware: &Hardware, shown: &mut Json) {
     shown.set(&["cgroupVersion"], hardware.cgroup_version);
@@ -182,7 +203,7 @@ fn describe_hardware(hardware: &Hardware, shown: &mut Json) {
         shown.set(&["capacity", "pods"], pods.to_string());
     }
     if let Some(addresses) = &hardware.addresses {
-        let address = |own: &Address| json!({"type": own.kind.as_str(), "address": own.address.as_str()});
+        let address = |own: &NodeAddress| json!({"type": own.kind.as_str(), "address": own.address.as_str()});
         shown.set(&["addresses"], addresses.iter().map(address).collect::<Json>());
     }
     for (driver, most) in &hardware.attach_limits {

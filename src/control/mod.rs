@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nodeproof_core::components::api_server::Tap;
-use nodeproof_core::components::machine::MachineError;
+use nodeproof_core::components::machine::{MachineAction, MachineError};
 use nodeproof_core::network::{ClientId, RequestId};
 use nodeproof_core::objects::{FieldError, Json, is_not_modelled};
 use nodeproof_core::sim::Simulation;
@@ -152,6 +152,8 @@ pub struct Control {
     /// The watches by number; `None` for one that a reset ended.
     watches: BTreeMap<u64, Option<(ClientId, RequestId)>>,
     last_watch: u64,
+    /// How pods behave that were on no machine when it was said: machines that are added learn it too.
+    for_later_machines: Vec<MachineAction>,
     /// How fast the clock runs; `None` where nothing moves it but `POST clock/advance`.
     rate: Option<Rate>,
     /// How often the cluster was reset: what was opened before is gone.
@@ -190,7 +192,16 @@ impl Control {
     /// A machine or an object of the set-up is refused.
     pub fn new(setup: Setup) -> Result<Self, Refusal> {
         let (sim, initial) = (start(&setup), setup.clone());
-        let mut control = Self { initial, setup, sim, watches: BTreeMap::new(), last_watch: 0, rate: None, resets: 0 };
+        let mut control = Self {
+            initial,
+            setup,
+            sim,
+            watches: BTreeMap::new(),
+            last_watch: 0,
+            for_later_machines: Vec::new(),
+            rate: None,
+            resets: 0,
+        };
         control.populate()?;
         Ok(control)
     }

@@ -75,8 +75,9 @@ const ROWS: &[CallRow] = &[
     CallRow { call: "DELETE network/rules/ID", says: "ends a rule", takes: "",
         example: r#"{"call": "DELETE network/rules/r1"}"#, code: 200 },
     CallRow { call: "POST pods/NAMESPACE/NAME/behave", says: "what the containers of a Pod do from now on",
-        takes: "`container`, `startsAfter`, `readyAfter`, `stopsAfter`, `crashesAfter`, `exitCode`, `uses` (cpu, \
-            memory, ephemeral-storage, inodes, pids, swap, volumes)",
+        takes: "`container`, `startsAfter`, `readyAfter`, `failsReadinessAfter`, `failsLivenessAfter`, `stopsAfter`, \
+            `crashesAfter`, `exitCode`, `uses` (cpu, memory, ephemeral-storage, inodes, pids, swap, volumes); all but \
+            a start may also come after `never`",
         example: r#"{"call": "POST pods/default/p/behave", "body": {"stopsAfter": "5s"}}"#, code: 200 },
     CallRow { call: "POST nodes/NAME/drain", says: "starts `kubectl drain` of a Node, which goes on as time passes",
         takes: "`flags` (of kubectl, by name); `also`: further Nodes",

@@ -236,6 +236,7 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     // Pods on a kubelet.
     "FailedKillPod",
     "FailedCreatePodContainer",
+    "DeadlineExceeded",
     "NetworkNotReady",
     "SandboxChanged",
     "FailedCreatePodSandBox",

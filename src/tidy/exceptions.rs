@@ -15,7 +15,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
     files: &[
         ("core/src/components/api_server/content_negotiation/columns.rs", 505),
         ("core/src/components/node_lifecycle/health_pass.rs", 577),
-        ("core/src/profile/rows.rs", 554),
+        ("core/src/profile/rows.rs", 553),
         ("src/replay/recorded.rs", 662),
         ("src/replay/writers.rs", 571),
     ],

@@ -33,7 +33,7 @@ pub use resource::{
     NODES, PODS, Resource, SERVICE_ACCOUNTS, SERVICE_NAME, SERVICES, Verb,
 };
 pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
-pub use rule_json::CODES;
+pub use rule_json::{CODES, NOT_OF_THE_CLOUD};
 pub use transport::{Delivery, Network};
 
 /// Numbers the decisions of one component.

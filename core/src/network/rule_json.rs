@@ -13,10 +13,12 @@ use super::rule::{Effect, Endpoint, Fault, InjectedReply, Match, Rule};
 use super::{RuleId, Verb};
 use crate::json;
 use crate::objects::time::{exact_seconds, to_micro_time};
-use crate::objects::{FieldError, FieldReader, Json, Text};
+use crate::objects::{FieldError, FieldReader, Json, Text, nearest};
 
 /// The HTTP codes that a rule can answer with.
 pub const CODES: [u16; 9] = [401, 403, 404, 409, 410, 429, 500, 503, 504];
+/// Why a client can have no rule before the cloud.
+pub const NOT_OF_THE_CLOUD: &str = "only controllers of cloud-controller-manager call the cloud";
 const VERBS: [Verb; 8] =
     [Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Update, Verb::Patch, Verb::Delete, Verb::DeleteCollection];
 
@@ -39,7 +41,7 @@ impl Fault {
             );
         }
         if to == cloud && !calls_clouds(&from) {
-            return Err(reader.error("from", "only controllers of cloud-controller-manager call the cloud"));
+            return Err(reader.error("from", NOT_OF_THE_CLOUD));
         }
         if from != api && to != api && to != cloud {
             return Err(reader.error("to", "a connection that does not lead to \"api\" is not modelled yet"));
@@ -149,12 +151,15 @@ fn endpoint(reader: &FieldReader<'_>, field: &'static str, value: &Json) -> Resu
         None if **name == *"api" => Ok(Endpoint::Name(name.clone())),
         None if **name == *"cloud" => Ok(Endpoint::Name(name.clone())),
         Some(("machine" | "controller" | "user", rest)) if !rest.is_empty() => Ok(Endpoint::Name(name.clone())),
-        _ => Err(FieldError::unknown(
-            reader.path(field),
-            "end of a connection",
-            name,
-            ["api", "cloud", "machine/NAME", "controller/NAME", "user/NAME", "*"],
-        )),
+        parts => {
+            let known = ["api", "cloud", "machine/NAME", "controller/NAME", "user/NAME", "*"];
+            let mut error = FieldError::unknown(reader.path(field), "end of a connection", name, known);
+            if let Some((kind, rest)) = parts.filter(|(_, rest)| !rest.is_empty()) {
+                let near = nearest(kind, ["machine", "controller", "user"]);
+                error.did_you_mean = near.map(|kind| format!("{kind}/{rest}"));
+            }
+            Err(error)
+        }
     }
 }
 
@@ -347,6 +352,8 @@ mod tests {
         body.set(&["from"], "controller/cloud-node-controller");
         assert!(Fault::from_json(&body).is_ok());
         assert_eq!(Fault::from_json(&rule(json!("dorp"))).unwrap_err().did_you_mean.as_deref(), Some("drop"));
+        body.set(&["from"], "machin/w1");
+        assert_eq!(Fault::from_json(&body).unwrap_err().did_you_mean.as_deref(), Some("machine/w1"));
     }
 
     #[test]

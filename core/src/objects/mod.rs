@@ -18,6 +18,7 @@ pub mod lifecycle;
 pub mod list_keys;
 pub mod names;
 mod near;
+mod node_address;
 mod object;
 pub mod ownership;
 pub mod patch;
@@ -39,6 +40,7 @@ pub use json_macro::ToJson;
 #[doc(hidden)]
 pub use json_macro::{Literal, listed};
 pub use near::{distance, nearest};
+pub use node_address::NodeAddress;
 pub use object::{HeartbeatStamp, KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};
 pub(crate) use reading::QUANTITY_NEEDED;

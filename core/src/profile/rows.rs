@@ -375,13 +375,10 @@ pub static ROWS: &[Row] = &[
         ..PLAIN
     },
     off("rebooted-once-per-process", "a kubelet says Rebooted once, not at each status until the new boot is stored"),
-    Row {
-        name: "node-events-name-api-version",
-        says: "involvedObject of a kubelet's Events about its Node has apiVersion v1 and no uid, not the node's name \
-               as uid",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "node-events-name-api-version",
+        "involvedObject of a kubelet's Events about its Node has apiVersion v1 and no uid, not the node's name as uid",
+    ),
     off("fail-cgroup-v1", "a kubelet refuses a machine with cgroup v1 unless failCgroupV1 is false"),
     Row {
         name: "cgroup-v1-refusal",
@@ -545,6 +542,8 @@ pub static ROWS: &[Row] = &[
     off("drain-knows-daemon-sets-by-group", "a drain takes an owner for a DaemonSet by its group too, not by its kind"),
     off("drain-reads-refused-pods-again", "a drain reads a pod again before it repeats a refused eviction"),
     off("drain-says-cannot-delete-once", "a drain that refuses unmanaged pods does not say `cannot delete` twice"),
+    off("waiting-pull-tells-why", "a container that waits for the next pull of its image says why the last one failed"),
+    off("probe-at-once-restarts-period", "a readiness probe that a sync makes at once begins its period anew"),
     off("inhibit-delay-is-awaited", "a kubelet looks several times whether logind allows its delay of shutdowns"),
     on("no-body-is-a-bad-type", "a request without a body may be refused for the media type of its body"),
     off("component-pages-are-served", "/flagz and /statusz are among the paths of the API server"),

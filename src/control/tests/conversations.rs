@@ -61,6 +61,7 @@ macro_rules! conversations {
 }
 
 conversations!(
+    behave,
     cascade,
     claims,
     clock,

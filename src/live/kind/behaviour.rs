@@ -21,7 +21,7 @@ const PROGRAM: &str = "/usr/local/sbin/nodeproof-runc";
 /// What a container runs. A process that reacts to SIGTERM takes a second unless it was told otherwise.
 const PROCESS: &str = r#"stops=$1; code=$2; crashes=$3
 if [ "$stops" = never ]; then trap "" TERM; else trap 'sleep "${stops:-1}"; exit "${code:-0}"' TERM; fi
-if [ -n "$crashes" ]; then sleep "$crashes" & wait $!; exit "${code:-1}"; fi
+if [ -n "${crashes#never}" ]; then sleep "$crashes" & wait $!; exit "${code:-1}"; fi
 sleep infinity & wait $!
 "#;
 

@@ -182,8 +182,7 @@ impl Drive<'_> {
                 self.event_loop.wake_next(now);
                 self.settle();
                 if self.running() < ran {
-                    // A process that ends by itself may or may not have written what it was about to.
-                    self.run.endings.push((t - WITHIN, t + WITHIN));
+                    self.run.endings.push(t);
                 }
             }
         }

@@ -67,8 +67,7 @@ pub(super) fn differences(
                 own.remove(near);
                 missing -= 1;
             }
-            // What a process was about to say as it ended may have been said or not.
-            if missing == 0 || run.is_ending(*t) {
+            if missing == 0 || run.may_outlive(*t) {
                 matched += 1;
             } else {
                 let shifted = (!own.is_empty()).then(|| own.remove(0));
@@ -79,11 +78,11 @@ pub(super) fn differences(
                 found.push(difference(*t, subject(what), path, real, sim));
             }
         }
-        own.retain(|t| !run.is_ending(*t));
+        own.retain(|t| !run.may_be_lost(*t));
         extra(recording, recorded, what, own, &mut found);
     }
     for (what, mut own) in sim {
-        own.retain(|t| !run.is_ending(*t));
+        own.retain(|t| !run.may_be_lost(*t));
         extra(recording, recorded, &what, own, &mut found);
     }
     (found, matched)

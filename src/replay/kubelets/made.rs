@@ -36,13 +36,25 @@ pub(super) struct KubeletRun {
     /// The Events, one for each time that one was emitted.
     pub(super) events: Vec<(Micros, Json)>,
     pub(super) choices: Counts,
-    /// When kubelets ended by themselves, about.
-    pub(super) endings: Vec<(Micros, Micros)>,
+    /// When kubelets ended by themselves.
+    pub(super) endings: Vec<Micros>,
 }
 
+/// By how much a process that ends by itself may end earlier or later than the model's: it does so with its first look
+/// at the runtime, which comes this long after its start.
+const END_WITHIN: Micros = 100_000;
+
 impl KubeletRun {
-    /// Tells whether a kubelet was about to end by itself at an instant.
-    pub(super) fn is_ending(&self, t: Micros) -> bool {
-        self.endings.iter().any(|(from, until)| (*from..=*until).contains(&t))
+    /// Tells whether what a kubelet makes at an instant may have been lost: its process ends by itself before it is
+    /// sent, which a goroutine of its own does.
+    ///
+    /// Source: k8s.io/client-go tools/record/event.go (v1.34), `StartEventWatcher`.
+    pub(super) fn may_be_lost(&self, t: Micros) -> bool {
+        self.endings.iter().any(|end| (end - END_WITHIN..=*end).contains(&t))
+    }
+
+    /// Tells whether what was recorded at an instant may be of a process that outlived the model's.
+    pub(super) fn may_outlive(&self, t: Micros) -> bool {
+        self.endings.iter().any(|end| (*end..=end + END_WITHIN).contains(&t))
     }
 }

@@ -108,7 +108,7 @@ fn differences(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, run:
         found.push(difference(write.t, subject(&write.place), path, real, sim));
     }
     let is_judged =
-        |t: Micros| t >= 0 && t < recording.ended - END_SLACK && !recorded.is_ending(t) && !run.is_ending(t);
+        |t: Micros| t >= 0 && t < recording.ended - END_SLACK && !recorded.is_ending(t) && !run.may_be_lost(t);
     for made in extra.into_iter().filter(|made| is_judged(made.t)) {
         let path = made.verb.name().to_owned();
         found.push(difference(made.t, subject(&made.place), path, Json::Null, shown(&made.body)));

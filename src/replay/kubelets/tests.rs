@@ -99,3 +99,19 @@ fn a_kubelet_that_was_not_stopped_is_noticed() {
     let report = changed("kubelet-1.34.4/kubelet-sigterm", |recording| recording.verbs.clear());
     assert!(report.unexplained > 3, "{}", report.text());
 }
+
+#[test]
+fn what_a_process_says_long_after_the_end_of_the_models_is_a_difference() {
+    // One of the refused settings is told of after the Node was registered, 8 ms after the model's process has ended.
+    let is_late = |line: &super::files::WatchedLine| {
+        let reason = line.object.json().get("reason").clone();
+        reason.as_str() == Some("NodeHasSufficientMemory") && (81_275_000..81_375_000).contains(&line.t)
+    };
+    let report = changed("kubelet-1.34.4/allocatable", |recording| {
+        assert_eq!(recording.watch.iter().filter(|line| is_late(line)).count(), 1);
+        recording.watch.iter_mut().filter(|line| is_late(line)).for_each(|line| line.t += 300_000);
+    });
+    let found = places(&report);
+    assert!(!found.is_empty());
+    assert!(found.iter().all(|(object, _)| *object == "events/Node/alloc-1/NodeHasSufficientMemory"), "{found:?}");
+}

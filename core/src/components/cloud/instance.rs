@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 
 use crate::json;
 use crate::objects::time::exact_seconds;
-use crate::objects::{FieldError, FieldReader, Json, Text};
+use crate::objects::{FieldError, FieldReader, Json, NodeAddress, Text};
 
 /// Something that happens to a cloud.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,21 +156,11 @@ impl Instance {
     }
 }
 
-/// The types of addresses. Source: k8s.io/api core/v1/types.go (v1.34), `NodeAddressType`.
-const ADDRESS_TYPES: [&str; 5] = ["Hostname", "InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS"];
-
 fn addresses(reader: &mut FieldReader<'_>) -> Result<Vec<Json>, FieldError> {
     let path = reader.path("addresses");
-    let list = reader.list("addresses")?.unwrap_or_default();
-    let read = |(at, item): (usize, &Json)| {
-        let mut inner = FieldReader::new(item, format!("{path}[{at}]"))?;
-        inner.needed_text("type")?;
-        let kind = inner.word("type", "type of address", &ADDRESS_TYPES)?.unwrap_or_default();
-        let address = inner.needed_text("address")?.clone();
-        inner.finish()?;
-        Ok(json!({"type": kind, "address": address.as_str()}))
-    };
-    list.iter().enumerate().map(read).collect()
+    let read = NodeAddress::read_list(reader.list("addresses")?.unwrap_or_default(), &path)?;
+    let shown = |own: &NodeAddress| json!({"type": own.kind.as_str(), "address": own.address.as_str()});
+    Ok(read.iter().map(shown).collect())
 }
 
 fn labels(reader: &mut FieldReader<'_>) -> Result<Vec<(Text, Text)>, FieldError> {
@@ -224,6 +214,7 @@ mod tests {
             ("exists", json!({"exists": "no"})),
             ("addresses[0].type", json!({"addresses": [{"type": "IP", "address": "1"}]})),
             ("addresses[0].address", json!({"addresses": [{"type": "InternalIP"}]})),
+            ("addresses[0].address", json!({"addresses": [{"type": "ExternalIP", "address": "300.1.1.1"}]})),
             ("labels.rack", json!({"labels": {"rack": 7}})),
             ("errors.instanceExist", json!({"errors": {"instanceExist": "x"}})),
             ("errors.all", json!({"errors": {"all": 5}})),

@@ -22,13 +22,24 @@ const INIT_RUNS: SignedDuration = SignedDuration::from_secs(1);
 /// Prefix of the annotations that say how a Pod's containers behave.
 pub const BEHAVIOUR_PREFIX: &str = "nodeproof.dev/";
 
-/// How a process reacts to SIGTERM.
+/// When a process does something, if it ever does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StopsAfter {
-    /// It ends after this long.
+pub enum After {
+    /// After this long.
     Delay(SignedDuration),
-    /// It ignores the signal.
+    /// Never.
     Never,
+}
+
+impl After {
+    /// Returns after how long; `None` for never.
+    #[must_use]
+    pub const fn delay(self) -> Option<SignedDuration> {
+        match self {
+            Self::Delay(delay) => Some(delay),
+            Self::Never => None,
+        }
+    }
 }
 
 /// How the process of a container behaves; what is `None` is left at its default.
@@ -36,14 +47,18 @@ pub enum StopsAfter {
 pub struct ContainerBehaviour {
     /// Until the process runs. Default 1 s.
     pub starts_after: Option<SignedDuration>,
-    /// From the start until it is ready. Default 0.
-    pub ready_after: Option<SignedDuration>,
+    /// From the start until it is ready; until then startup and readiness probes fail. Default 0.
+    pub ready_after: Option<After>,
+    /// From the start until it is not ready any more: its readiness probe fails. Default never.
+    pub fails_readiness_after: Option<After>,
+    /// From the start until its liveness probe fails. Default never.
+    pub fails_liveness_after: Option<After>,
     /// From SIGTERM to the end. Default 1 s.
-    pub stops_after: Option<StopsAfter>,
+    pub stops_after: Option<After>,
     /// The exit code of its own end. Default 0 after SIGTERM and for an init container, 1 after a crash.
     pub exit_code: Option<i64>,
     /// From the start until it ends by itself. Default never; of an init container that is no sidecar 1 s.
-    pub crashes_after: Option<SignedDuration>,
+    pub crashes_after: Option<After>,
     /// What it uses, as it was given; what is not named stays as it was.
     pub uses: Json,
 }
@@ -64,10 +79,16 @@ impl PodBehaviour {
     /// A field is unknown, or has a value that cannot be.
     pub fn from_json(body: &Json) -> Result<Self, FieldError> {
         let mut reader = FieldReader::new(body, "")?;
-        let stops_after = match reader.any("stopsAfter").and_then(Json::as_str) {
-            Some("never") => Some(StopsAfter::Never),
-            _ => reader.duration("stopsAfter")?.map(StopsAfter::Delay),
+        let mut after = |field| -> Result<Option<After>, FieldError> {
+            match reader.any(field).and_then(Json::as_str) {
+                Some("never") => Ok(Some(After::Never)),
+                _ => Ok(reader.duration(field)?.map(After::Delay)),
+            }
         };
+        let (ready_after, stops_after, crashes_after) =
+            (after("readyAfter")?, after("stopsAfter")?, after("crashesAfter")?);
+        let (fails_readiness_after, fails_liveness_after) =
+            (after("failsReadinessAfter")?, after("failsLivenessAfter")?);
         let mut uses = Json::Null;
         if let Some(used) = reader.object("uses")? {
             check_uses(used)?;
@@ -75,10 +96,12 @@ impl PodBehaviour {
         }
         let process = ContainerBehaviour {
             starts_after: reader.duration("startsAfter")?,
-            ready_after: reader.duration("readyAfter")?,
+            ready_after,
+            fails_readiness_after,
+            fails_liveness_after,
             stops_after,
             exit_code: reader.integer("exitCode", 0, 255)?,
-            crashes_after: reader.duration("crashesAfter")?,
+            crashes_after,
             uses,
         };
         let container = reader.text("container")?.cloned();
@@ -93,16 +116,18 @@ impl ContainerBehaviour {
     pub fn from_annotations(annotations: &Json, container: &str) -> Self {
         let read = |what: &str| annotations.get(&format!("{BEHAVIOUR_PREFIX}{container}.{what}")).as_str();
         let span = |what| read(what).and_then(parse_duration).filter(|span: &SignedDuration| !span.is_negative());
-        let stops_after = match read("stops-after") {
-            Some("never") => Some(StopsAfter::Never),
-            _ => span("stops-after").map(StopsAfter::Delay),
+        let after = |what| match read(what) {
+            Some("never") => Some(After::Never),
+            _ => span(what).map(After::Delay),
         };
         Self {
             starts_after: span("starts-after"),
-            ready_after: span("ready-after"),
-            stops_after,
+            ready_after: after("ready-after"),
+            fails_readiness_after: after("fails-readiness-after"),
+            fails_liveness_after: after("fails-liveness-after"),
+            stops_after: after("stops-after"),
             exit_code: read("exit-code").and_then(|text| text.parse().ok()),
-            crashes_after: span("crashes-after"),
+            crashes_after: after("crashes-after"),
             uses: uses_from_annotations(annotations, container),
         }
     }
@@ -111,6 +136,8 @@ impl ContainerBehaviour {
     pub fn fill(&mut self, other: &Self) {
         self.starts_after = self.starts_after.or(other.starts_after);
         self.ready_after = self.ready_after.or(other.ready_after);
+        self.fails_readiness_after = self.fails_readiness_after.or(other.fails_readiness_after);
+        self.fails_liveness_after = self.fails_liveness_after.or(other.fails_liveness_after);
         self.stops_after = self.stops_after.or(other.stops_after);
         self.exit_code = self.exit_code.or(other.exit_code);
         self.crashes_after = self.crashes_after.or(other.crashes_after);
@@ -127,17 +154,25 @@ impl ContainerBehaviour {
         self.starts_after.unwrap_or(STARTS_AFTER)
     }
 
+    /// Returns how long it takes from its start until it is ready; `None` if it never is.
+    #[must_use]
+    pub fn ready_delay(&self) -> Option<SignedDuration> {
+        self.ready_after.map_or(Some(SignedDuration::ZERO), After::delay)
+    }
+
     /// Returns after what time it ends by itself, and with which exit code.
     #[must_use]
     pub fn own_end(&self, is_init: bool) -> Option<(SignedDuration, i64)> {
-        let crash = self.crashes_after.map(|after| (after, self.exit_code.unwrap_or(1)));
-        crash.or_else(|| is_init.then(|| (INIT_RUNS, self.exit_code.unwrap_or(0))))
+        match self.crashes_after {
+            Some(after) => after.delay().map(|after| (after, self.exit_code.unwrap_or(1))),
+            None => is_init.then(|| (INIT_RUNS, self.exit_code.unwrap_or(0))),
+        }
     }
 
     /// Returns how it reacts to SIGTERM.
     #[must_use]
-    pub fn stop(&self) -> StopsAfter {
-        self.stops_after.unwrap_or(StopsAfter::Delay(STOPS_AFTER))
+    pub fn stop(&self) -> After {
+        self.stops_after.unwrap_or(After::Delay(STOPS_AFTER))
     }
 }
 
@@ -171,19 +206,21 @@ fn uses_from_annotations(annotations: &Json, container: &str) -> Json {
 mod tests {
     use jiff::SignedDuration;
 
-    use super::{ContainerBehaviour, PodBehaviour, StopsAfter};
+    use super::{After, ContainerBehaviour, PodBehaviour};
     use crate::json;
 
     #[test]
     fn a_call_and_annotations_say_the_same() {
-        let called = PodBehaviour::from_json(&json!({"container": "main", "stopsAfter": "5s", "exitCode": 3})).unwrap();
+        let called = PodBehaviour::from_json(&json!({"container": "main", "stopsAfter": "5s", "exitCode": 3,
+            "failsLivenessAfter": "never"}))
+        .unwrap();
         let annotated = ContainerBehaviour::from_annotations(
             &json!({"nodeproof.dev/main.stops-after": "5s", "nodeproof.dev/main.exit-code": "3",
-                "nodeproof.dev/other.ready-after": "1s"}),
+                "nodeproof.dev/main.fails-liveness-after": "never", "nodeproof.dev/other.ready-after": "1s"}),
             "main",
         );
         assert_eq!(called.process, annotated);
-        assert_eq!(annotated.stop(), StopsAfter::Delay(SignedDuration::from_secs(5)));
+        assert_eq!(annotated.stop(), After::Delay(SignedDuration::from_secs(5)));
     }
 
     #[test]
@@ -205,7 +242,7 @@ mod tests {
     #[test]
     fn a_process_may_ignore_sigterm_and_a_duration_needs_its_unit() {
         let never = PodBehaviour::from_json(&json!({"stopsAfter": "never"})).unwrap();
-        assert_eq!(never.process.stop(), StopsAfter::Never);
+        assert_eq!(never.process.stop(), After::Never);
         assert_eq!(PodBehaviour::from_json(&json!({"stopsAfter": "5"})).unwrap_err().field, "stopsAfter");
         assert_eq!(
             PodBehaviour::from_json(&json!({"stopAfter": "5s"})).unwrap_err().did_you_mean.as_deref(),

@@ -1,4 +1,4 @@
-//! The lists in the specification of a machine: addresses, images, and what fails.
+//! The lists in the specification of a machine: images, and what fails.
 //!
 //! Inputs: the items of a field. Outputs: what they say, or an error that names the item.
 
@@ -6,26 +6,11 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::spec::Address;
 use crate::json;
 use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// What a machine can be told to fail at.
-const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status", "logind", "inhibit-delay"];
-/// Source: k8s.io/api core/v1 types.go (v1.34), `NodeAddressType`.
-const ADDRESS_TYPES: &[&str] = &["InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS", "Hostname"];
-
-pub(super) fn read_addresses(addresses: &[Json]) -> Result<Vec<Address>, FieldError> {
-    let mut read = Vec::new();
-    for (at, address) in addresses.iter().enumerate() {
-        let mut reader = FieldReader::new(address, format!("addresses[{at}]"))?;
-        reader.needed_text("type")?;
-        let kind = reader.word("type", "type of address", ADDRESS_TYPES)?.unwrap_or_default();
-        read.push(Address { kind: Text::of(kind), address: reader.needed_text("address")?.clone() });
-        reader.finish()?;
-    }
-    Ok(read)
-}
+const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status", "logind", "inhibit-delay", "image-pull"];
 
 pub(super) fn read_images(images: &[Json]) -> Result<Vec<Json>, FieldError> {
     let mut read = Vec::new();

@@ -24,9 +24,9 @@ use jiff::Timestamp;
 use self::runtime::Runtime;
 use self::usage::Others;
 use crate::objects::x509::Certificate;
-use crate::objects::{Json, Text, fnv};
+use crate::objects::{Json, NodeAddress, Text, fnv};
 
-pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
+pub use behaviour::{After, BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour};
 pub use config_types::{check_types, type_of};
 pub use joining::CniSource;
 pub use kubelet_options::{BETWEEN_USES, FLAGS, check_field_names, find_flag, read_flag};
@@ -34,7 +34,7 @@ pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
 pub use manifests::{Manifest, Manifests};
 pub use numa::{Assignment, Device, DevicePlugin, NumaNode, ToldHints, distance};
-pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
+pub use spec::{Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 pub use usage::{Free, Level, Resource, USES, Uses};
 
 /// What a kubelet finds on its machine.
@@ -168,9 +168,9 @@ impl Host {
     #[must_use]
     pub fn default_ip(&self, wants_ipv6: bool) -> Text {
         let own = || self.spec.hardware.addresses.iter().flatten().filter(|address| address.kind == *"InternalIP");
-        let fits = |address: &&Address| address.address.contains(':') == wants_ipv6;
+        let fits = |address: &&NodeAddress| address.address.contains(':') == wants_ipv6;
         let given = own().find(fits).or_else(|| own().next());
-        given.map_or_else(|| private_ip(&self.spec.name), |address: &Address| address.address.clone())
+        given.map_or_else(|| private_ip(&self.spec.name), |address: &NodeAddress| address.address.clone())
     }
 }
 

@@ -4,6 +4,8 @@
 //! ends, and the pods whose processes have ended. Invariant: containers belong to the machine and not to the kubelet:
 //! they run on while the kubelet is down, and end when the power fails.
 
+mod behaviours;
+mod hooks;
 mod role;
 mod script;
 mod stopping;
@@ -16,9 +18,10 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::behaviour::{ContainerBehaviour, PodBehaviour};
+use super::behaviour::PodBehaviour;
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
+pub use hooks::Hook;
 pub use role::ContainerRole;
 use script::reason_of;
 pub use script::{ContainerEnd, ContainerRun, RuntimeScript};
@@ -78,8 +81,10 @@ pub struct Container {
     pub before: Option<Box<Container>>,
     /// Whether its sandbox is gone and another one has taken its place.
     pub outlived_sandbox: bool,
-    /// Whether the hook `preStop` was still under way when it ended, which nobody was told yet.
+    /// Whether the hook `preStop` has failed, or was still under way when it ended, which nobody was told yet.
     has_failed_hook: bool,
+    /// Whether the hook `preStop` fails that is under way.
+    hook_fails: bool,
     /// When the hook `preStop` ends that is under way.
     hook_ends: Option<Timestamp>,
     /// What is left to do until it gets SIGTERM, if it was told to end.
@@ -107,6 +112,7 @@ impl Container {
             before: None,
             outlived_sandbox: false,
             has_failed_hook: false,
+            hook_fails: false,
             hook_ends: None,
             stop: None,
             kill_at: None,
@@ -137,7 +143,7 @@ impl Container {
     }
 
     fn end(&mut self, at: Timestamp, exit_code: i64, reason: &'static str) {
-        self.has_failed_hook = self.hook_ends.is_some_and(|ends| ends > at);
+        self.has_failed_hook |= self.hook_ends.is_some_and(|ends| ends > at);
         self.forget_stop();
         self.ends = None;
         let (finished_at, reason) = match self.scripted.take() {
@@ -213,40 +219,6 @@ impl Runtime {
     #[must_use]
     pub fn container(&self, uid: &str, name: &str) -> Option<&Container> {
         self.sandbox(uid)?.container(name)
-    }
-
-    /// Sets how the containers of a pod behave from now on.
-    pub fn behave(&mut self, key: ObjectKey, behaviour: PodBehaviour, now: Timestamp) {
-        // A running process gets the new instant of its crash at once.
-        if let Some(after) = behaviour.process.crashes_after {
-            for sandbox in self.sandboxes.values_mut().filter(|sandbox| sandbox.key == key) {
-                for container in &mut sandbox.containers {
-                    let is_meant = behaviour.container.as_ref().is_none_or(|name| *name == container.name);
-                    if is_meant && container.is_running() && container.signals.is_empty() {
-                        let code = behaviour.process.exit_code.unwrap_or(1);
-                        container.ends = Some(((container.started_at + after).max(now), code));
-                    }
-                }
-            }
-        }
-        self.is_told_uses |= !behaviour.process.uses.is_null();
-        self.behaviours.push((key, behaviour));
-    }
-
-    /// Returns how a container of a pod behaves: what was set last wins, then the pod's annotations.
-    #[must_use]
-    pub fn behaviour(&self, pod: &Object, container: &str) -> ContainerBehaviour {
-        self.behaviour_of(&pod.key(), pod.stable().at(&["metadata", "annotations"]), container)
-    }
-
-    fn behaviour_of(&self, key: &ObjectKey, annotations: &Json, container: &str) -> ContainerBehaviour {
-        let mut behaviour = ContainerBehaviour::default();
-        let meant = |said: &PodBehaviour| said.container.as_ref().is_none_or(|name| *name == *container);
-        for (_, said) in self.behaviours.iter().rev().filter(|(own, said)| own == key && meant(said)) {
-            behaviour.fill(&said.process);
-        }
-        behaviour.fill(&ContainerBehaviour::from_annotations(annotations, container));
-        behaviour
     }
 
     /// Makes the sandbox of a pod unless it has one that is ready; returns the pod's UID.
@@ -343,30 +315,6 @@ impl Runtime {
         Sandbox { key, is_ready: true, ip, grace_seconds, containers: Vec::new(), annotations, volumes }
     }
 
-    /// Tells all containers of a pod to end: hooks, SIGTERM in their order, and SIGKILL for those that still run after
-    /// the grace.
-    ///
-    /// A second call can only shorten the grace. Returns the names of those that were told now.
-    pub fn stop(&mut self, uid: &str, pod: Option<&Object>, grace: SignedDuration, now: Timestamp) -> Vec<Text> {
-        let behaviours: Vec<ContainerBehaviour> = match (pod, self.sandboxes.get(uid)) {
-            (Some(pod), Some(sandbox)) => {
-                sandbox.containers.iter().map(|container| self.behaviour(pod, &container.name)).collect()
-            }
-            (None, Some(sandbox)) => sandbox.containers.iter().map(|_| ContainerBehaviour::default()).collect(),
-            _ => Vec::new(),
-        };
-        let is_scripted = self.script.is_some();
-        let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
-        let mut stopped = Vec::new();
-        for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {
-            if container.is_running() && container.tell_to_stop((pod, behaviour), (grace, is_scripted), now) {
-                stopped.push(container.name.clone());
-            }
-        }
-        sandbox.terminate(is_scripted, now);
-        stopped
-    }
-
     /// Forgets which processes are to get SIGKILL: the process that waited for that is gone.
     ///
     /// Source: github.com/containerd/containerd internal/cri/server/container_stop.go (v2.1), `stopContainer`: without
@@ -411,9 +359,7 @@ impl Runtime {
     /// Returns the containers of a pod whose hook `preStop` has failed since this was asked last.
     pub fn take_failed_hooks(&mut self, uid: &str) -> Vec<Text> {
         let containers = self.sandboxes.get_mut(uid).into_iter().flat_map(|sandbox| &mut sandbox.containers);
-        let taken = containers
-            .filter(|own| !own.is_running())
-            .filter_map(|own| core::mem::take(&mut own.has_failed_hook).then(|| own.name.clone()));
+        let taken = containers.filter_map(|own| core::mem::take(&mut own.has_failed_hook).then(|| own.name.clone()));
         taken.collect()
     }
 

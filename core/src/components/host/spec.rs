@@ -13,12 +13,12 @@ use jiff::SignedDuration;
 
 use super::joining::{CniSource, read_credentials};
 use super::kubelet_options::{check_field_names, read_flag};
-use super::lists::{read_addresses, read_failing, read_images};
+use super::lists::{read_failing, read_images};
 use super::numa::{DevicePlugin, NumaNode, only_node, read_device_plugins, read_numa, totals};
 use crate::network::Identity;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};
-use crate::objects::{FieldError, FieldReader, Json, QUANTITY_NEEDED, Text};
+use crate::objects::{FieldError, FieldReader, Json, NodeAddress, QUANTITY_NEEDED, Text};
 use crate::profile::Release;
 
 /// The specification of a machine.
@@ -72,15 +72,6 @@ impl Default for MachineSpec {
     }
 }
 
-/// An address of a machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// `InternalIP`, `ExternalIP`, `InternalDNS`, `ExternalDNS` or `Hostname`.
-    pub kind: Text,
-    /// The address.
-    pub address: Text,
-}
-
 /// The hardware, which many machines have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hardware {
@@ -104,7 +95,7 @@ pub struct Hardware {
     /// The device plugins with their devices; each resource is among the extended ones.
     pub device_plugins: Vec<DevicePlugin>,
     /// The addresses. Default: one `InternalIP` made from the name.
-    pub addresses: Option<Vec<Address>>,
+    pub addresses: Option<Vec<NodeAddress>>,
     /// The swap space. Default none.
     pub swap: Quantity,
     /// Whether the kernel has a swap controller. Default true.
@@ -124,7 +115,7 @@ pub struct Hardware {
     /// How many volumes of a CSI driver the machine takes, by driver. Default: no driver says.
     pub attach_limits: Vec<(Text, i64)>,
     /// What fails: `machine-info`, `version-info`, `runtime-status`; `logind`, which is not there; `inhibit-delay`,
-    /// which no drop-in file of the kubelet changes, since another one wins over it.
+    /// which no drop-in file of the kubelet changes, since another one wins over it; `image-pull`.
     pub failing: Vec<Text>,
     /// The kubeconfig files, with the credentials that each holds. Default: [`KUBECONFIG`] with the node's own.
     pub kubeconfigs: Vec<(Text, Credentials)>,
@@ -315,7 +306,7 @@ impl Hardware {
             self.read_device_plugins(plugins)?;
         }
         if let Some(addresses) = reader.list("addresses")? {
-            self.addresses = Some(read_addresses(addresses)?);
+            self.addresses = Some(NodeAddress::read_list(addresses, &reader.path("addresses"))?);
         }
         if let Some(swap) = reader.quantity("swap")? {
             self.swap = swap;
@@ -531,6 +522,11 @@ mod tests {
                 Some("node-labels"),
             ),
             (json!({"name": "w", "addresses": [{"type": "Internal-IP"}]}), "addresses[0].type", Some("InternalIP")),
+            (
+                json!({"name": "w", "addresses": [{"type": "InternalIP", "address": "300.1.1.1"}]}),
+                "addresses[0].address",
+                None,
+            ),
             (json!({"name": "w", "numa": [{"id": 0, "memory": "1Gi"}]}), "numa[0].cpus", None),
             (json!({"name": "w", "numa": [{"id": 0, "cpus": 0, "memory": "1Gi"}]}), "numa[0].cpus", None),
             (json!({"name": "w", "numa": [{"id": 0, "cpus": 2}]}), "numa[0].memory", None),

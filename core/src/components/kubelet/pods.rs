@@ -4,15 +4,19 @@
 //! A status is written by GET and PATCH, with DELETE at the end; a pod has one such request under way at a time.
 //! Inputs: the watch of pods, answers, time, ended processes. Outputs: containers on the host, requests, Events,
 //! decisions. Invariant: no running pod is stopped because the API server is unreachable.
-//! Left out on purpose: probes that fail and pulls of images.
+//! Left out on purpose: pulls of images that succeed.
 
 mod admitting;
 mod adoption;
 mod container_status;
 mod ending;
 mod initializing;
+mod overdue;
 mod pod_status;
+mod post_start;
 mod probes;
+mod probing;
+mod pulling;
 mod running;
 mod starting;
 mod status_context;
@@ -48,6 +52,7 @@ use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::patch::two_way;
 use crate::objects::{Json, Object, ObjectKey, Text};
 use initializing::Initialization;
+use probing::adopted_probes;
 use starting::plan_of;
 use worker::WorkerStage;
 pub(super) use worker::{ContainerPlan, Worker};
@@ -91,15 +96,13 @@ pub(super) struct PodManager {
     chance: Chance,
     workers: Workers,
     due: Option<Timestamp>,
-    /// When the pods were last looked at because something was due.
-    looked_at: Option<Timestamp>,
     is_filled: bool,
 }
 
 impl PodManager {
     /// Starts without pods.
     pub(super) fn new(chance: Chance) -> Self {
-        Self { source: None, chance, workers: Workers::default(), due: None, looked_at: None, is_filled: false }
+        Self { source: None, chance, workers: Workers::default(), due: None, is_filled: false }
     }
 
     /// Tells whether a message is of the watch.
@@ -277,7 +280,7 @@ impl Kubelet {
             .collect();
         for (uid, grace) in orphans {
             let grace = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
-            let stopped = context.host.runtime.stop(&uid, None, grace, context.now);
+            let stopped = context.host.runtime.stop(&uid, (None, None), grace, context.now);
             let key = context.host.runtime.sandbox(&uid).map(|sandbox| sandbox.key.clone());
             for name in stopped {
                 self.orphan_event(key.as_ref(), &uid, &name, context);
@@ -342,17 +345,11 @@ impl Kubelet {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.stage = WorkerStage::Active;
         worker.retry_at = None;
-        for plan in &mut worker.plans {
-            let container = context.host.runtime.container(uid, &plan.name);
-            let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
-            if let Some(own) = container.filter(|own| own.is_running()) {
-                let ready_at = own.started_at + behaviour.ready_after.unwrap_or_default();
-                // One of a recording may have started after the beginning of what is driven here.
-                let is_scripted = context.host.runtime.is_scripted();
-                plan.ready_at = Some(if is_scripted { ready_at.min(context.now) } else { ready_at });
-            }
+        for plan in worker.plans.iter_mut().filter(|plan| plan.probes.is_none()) {
+            let running = context.host.runtime.container(uid, &plan.name).filter(|own| own.is_running());
+            plan.probes = running.map(|own| adopted_probes(&worker.object, own, (context.now, context.host)));
         }
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), context.now);
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
         self.plan_next(uid, &progress, context);
     }
 
@@ -365,11 +362,17 @@ impl Kubelet {
             return;
         }
         let at = now + self.pods.chance.jitter(pause, PAUSE_JITTER);
+        let at = self.at_tick(at);
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.retry_at = Some(at);
+        }
+    }
+
+    /// Returns when the kubelet looks which pods are due, at an instant or later.
+    fn at_tick(&self, at: Timestamp) -> Timestamp {
         let age = at.duration_since(self.started).as_nanos();
         let late = (-age).rem_euclid(SYNC_PERIOD.as_nanos());
-        if let Some(worker) = self.pods.workers.get_mut(uid) {
-            worker.retry_at = Some(at + SignedDuration::from_nanos(i64::try_from(late).unwrap_or(0)));
-        }
+        at.checked_add(SignedDuration::from_nanos(i64::try_from(late).unwrap_or(0))).unwrap_or(Timestamp::MAX)
     }
 
     /// Syncs a pod again after the pause of a sync that failed.
@@ -403,6 +406,7 @@ impl Kubelet {
                 self.unblock(&uid, context);
             }
             self.settle_pod(&uid, context);
+            self.end_awaited(&uid, context);
             self.sync_pod(&uid, context);
         }
         self.start_preemptors(context);

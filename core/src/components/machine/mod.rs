@@ -32,10 +32,10 @@ use crate::network::{Identity, RequestId, ToClient};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
-pub use super::host::runtime::{ContainerEnd, ContainerRun, RuntimeScript};
+pub use super::host::runtime::{ContainerEnd, ContainerRole, ContainerRun, RuntimeScript};
 pub use super::host::{
-    Address, BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Free, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
-    PodBehaviour, Resource, StopsAfter, ToldHints,
+    BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Free, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
+    PodBehaviour, Resource, ToldHints,
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
 pub use serving::{refused, unreachable};

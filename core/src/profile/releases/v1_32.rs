@@ -17,6 +17,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "waiting-pull-tells-why",
+            YES,
+            "pkg/kubelet/images/image_manager.go (v1.31, v1.32), pullImage",
+        ),
+        row(
+            SINCE,
+            "probe-at-once-restarts-period",
+            YES,
+            "pkg/kubelet/prober/worker.go (v1.31, v1.32), run",
+        ),
+        row(
+            SINCE,
             "drain-ends-at-its-timeout",
             YES,
             "kubectl pkg/drain/drain.go (v1.31, v1.32), waitForDelete",

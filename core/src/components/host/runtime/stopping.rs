@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::super::behaviour::{ContainerBehaviour, StopsAfter};
-use super::{Container, ContainerRole, KILLED, Runtime, Sandbox};
-use crate::objects::{Json, Object, Text};
+use super::super::behaviour::ContainerBehaviour;
+use super::{Container, ContainerRole, Hook, KILLED, Runtime, Sandbox};
+use crate::objects::{Object, Text};
 
 /// How long a process has at least from SIGTERM to SIGKILL.
 /// Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34), `minimumGracePeriodInSeconds`.
@@ -31,19 +31,6 @@ pub(super) struct Stop {
     /// The containers that have to end before.
     after: Vec<Text>,
     behaviour: ContainerBehaviour,
-}
-
-/// Returns how long the hook `preStop` of a container takes; zero for what is not known to take time.
-fn hook_time(container: &Json) -> SignedDuration {
-    let hook = container.at(&["lifecycle", "preStop"]);
-    let of_sleep = hook.at(&["sleep", "seconds"]).as_i64();
-    let command: Vec<&str> = hook.at(&["exec", "command"]).items().iter().filter_map(Json::as_str).collect();
-    let slept = match command.as_slice() {
-        ["sleep" | "/bin/sleep", seconds] => seconds.strip_suffix('s').unwrap_or(seconds).parse().ok(),
-        [_, "-c", script] => script.trim().strip_prefix("sleep ").and_then(|seconds| seconds.trim().parse().ok()),
-        _ => None,
-    };
-    SignedDuration::from_secs(of_sleep.or(slept).filter(|seconds| *seconds > 0).unwrap_or(0))
 }
 
 /// Returns the containers that have to end before one of them is told to: for a sidecar those that depend on it.
@@ -76,9 +63,10 @@ impl Container {
             return false;
         }
         let found = pod.and_then(|pod| Some((pod, ContainerRole::find(pod, &self.name)?)));
-        let hook = found.map_or(SignedDuration::ZERO, |(_, (_, container))| hook_time(container));
+        let hook = found.map(|(_, (_, container))| Hook::read(container, "preStop")).unwrap_or_default();
         let after = found.map(|(pod, (role, _))| before(role, &self.name, pod)).unwrap_or_default();
-        self.hook_ends = Some(now.checked_add(hook).unwrap_or(Timestamp::MAX)).filter(|at| *at > now);
+        self.hook_ends = Some(now.checked_add(hook.takes).unwrap_or(Timestamp::MAX)).filter(|at| *at > now);
+        self.hook_fails = hook.fails && !is_scripted;
         self.stop = Some(Stop { asked_at: now, deadline, after, behaviour }.into());
         true
     }
@@ -101,6 +89,7 @@ impl Container {
         let is_due = |stop: &Stop| now >= stop.deadline || !hook_runs && !stop.after.iter().any(&is_running);
         if !hook_runs {
             self.hook_ends = None;
+            self.has_failed_hook |= core::mem::take(&mut self.hook_fails);
         }
         let Some(stop) = self.stop.take_if(|stop| is_due(stop)) else { return false };
         // The grace period counts down in whole seconds.
@@ -108,7 +97,7 @@ impl Container {
         let left = (stop.deadline.duration_since(stop.asked_at) - waited).max(LEAST);
         self.signals.push((now, "SIGTERM"));
         self.kill_at = Some(now + left).filter(|_| !is_scripted);
-        if let StopsAfter::Delay(delay) = stop.behaviour.stop()
+        if let Some(delay) = stop.behaviour.stop().delay()
             && self.scripted.is_none()
             && self.ends.is_none_or(|(at, _)| at > now + delay)
         {
@@ -134,6 +123,39 @@ impl Container {
 }
 
 impl Runtime {
+    /// Tells all containers of a pod to end, or one alone: hooks, SIGTERM in their order, and SIGKILL for those that
+    /// still run after the grace.
+    ///
+    /// A second call can only shorten the grace. Returns the names of those that were told now.
+    pub fn stop(
+        &mut self,
+        uid: &str,
+        (pod, only): (Option<&Object>, Option<&str>),
+        grace: SignedDuration,
+        now: Timestamp,
+    ) -> Vec<Text> {
+        let behaviours: Vec<ContainerBehaviour> = match (pod, self.sandboxes.get(uid)) {
+            (Some(pod), Some(sandbox)) => {
+                sandbox.containers.iter().map(|container| self.behaviour(pod, &container.name)).collect()
+            }
+            (None, Some(sandbox)) => sandbox.containers.iter().map(|_| ContainerBehaviour::default()).collect(),
+            _ => Vec::new(),
+        };
+        let is_scripted = self.script.is_some();
+        let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
+        let mut stopped = Vec::new();
+        for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {
+            let is_meant = only.is_none_or(|only| *container.name == *only) && container.is_running();
+            if is_meant && container.tell_to_stop((pod, behaviour), (grace, is_scripted), now) {
+                stopped.push(container.name.clone());
+                // One that is ended alone waits for no other's turn.
+                container.stop.iter_mut().filter(|_| only.is_some()).for_each(|stop| stop.after.clear());
+            }
+        }
+        sandbox.terminate(is_scripted, now);
+        stopped
+    }
+
     /// Tells whether a sandbox of a pod is still listed that was removed.
     #[must_use]
     pub fn lists_removed(&self, uid: &str, now: Timestamp) -> bool {
@@ -183,29 +205,10 @@ impl Sandbox {
 mod tests {
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{ContainerBehaviour, before, hook_time};
+    use super::{ContainerBehaviour, before};
     use crate::components::host::runtime::{Container, ContainerRole};
     use crate::json;
     use crate::objects::{Object, Text};
-
-    #[test]
-    fn a_hook_takes_the_time_that_it_sleeps() {
-        for (hook, seconds) in [
-            (json!({"sleep": {"seconds": 5}}), 5),
-            (json!({"exec": {"command": ["sleep", "3"]}}), 3),
-            (json!({"exec": {"command": ["sh", "-c", "sleep 15"]}}), 15),
-            (json!({"exec": {"command": ["sh", "-c", "sleep 15; echo"]}}), 0),
-            (json!({"exec": {"command": ["nginx", "-s", "quit"]}}), 0),
-            (json!({"httpGet": {"path": "/", "port": 80}}), 0),
-        ] {
-            assert_eq!(
-                hook_time(&json!({"lifecycle": {"preStop": hook.clone()}})),
-                SignedDuration::from_secs(seconds),
-                "{hook:?}"
-            );
-        }
-        assert_eq!(hook_time(&json!({})), SignedDuration::ZERO);
-    }
 
     #[test]
     fn a_hook_of_centuries_is_cut_by_the_grace_period() {

@@ -30,7 +30,14 @@ impl Kubelet {
             let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
             let is_new_generation = generation(&worker.object) != generation(&pod);
             let was_deleted = worker.is_deleted();
+            let annotations = |pod: &Object| pod.stable().at(&["metadata", "annotations"]).clone();
+            let is_told_anew = annotations(&worker.object) != annotations(&pod);
             worker.object = pod;
+            if is_told_anew {
+                self.note_health(&uid, context.host, context.now);
+            }
+            self.note_deadline(&uid, context);
+            let Some(worker) = self.pods.workers.get_mut(&uid) else { return };
             if worker.is_deleted() && !worker.is_over() {
                 worker.is_dirty |= is_new_generation;
                 self.stop_pod(&uid, context);
@@ -84,6 +91,7 @@ impl Kubelet {
             self.unblock(&uid, context);
         }
         self.settle_pod(&uid, context);
+        self.note_deadline(&uid, context);
         self.note_whole(&uid, context.now);
         self.sync_pod(&uid, context);
     }
@@ -126,9 +134,8 @@ impl Kubelet {
         let mut plans: Vec<ContainerPlan> = named.map(|(role, name)| plan_of(name, role, pod, context.host)).collect();
         for plan in &mut plans {
             let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
-            let behaviour = context.host.runtime.behaviour(pod, &plan.name);
             let running = container.filter(|own| own.is_running());
-            plan.ready_at = running.map(|own| own.started_at + behaviour.ready_after.unwrap_or_default());
+            plan.probes = running.map(|own| adopted_probes(pod, own, (context.now, context.host)));
         }
         // What was started by this process was synced while the API had another phase.
         let first_started = sandbox.and_then(|own| own.containers.iter().map(|own| own.started_at).max());
@@ -162,6 +169,8 @@ impl Kubelet {
             tells_sandbox: false,
             host_ip: self.host_ip(context.host),
             resync_at: None,
+            deadline_at: None,
+            post_start: None,
             conditions: Json::Null,
             victims,
             object: pod.clone(),

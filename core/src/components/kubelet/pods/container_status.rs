@@ -54,7 +54,7 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
     }
     match container.state {
         ContainerState::Running => {
-            status.set(&["started"], plan.has_started_up(view.now));
+            status.set(&["started"], plan.has_started_up());
             status.set(&["state", "running", "startedAt"], view.time(container.started_at));
         }
         ContainerState::Exited { .. } if plan.is_crash_looping && !worker.is_over() => {
@@ -70,6 +70,11 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
             let mut waiting = json!({"reason": "CrashLoopBackOff"});
             waiting.set(&["message"], text);
             status.set(&["state", "waiting"], waiting);
+        }
+        ContainerState::Exited { .. } if plan.hook_error.is_some() && !worker.is_over() => {
+            status.set(&["lastState", "terminated"], terminated(container, view));
+            let message = plan.hook_error.clone().unwrap_or_default();
+            status.set(&["state", "waiting"], json!({"message": message.as_str(), "reason": "PostStartHookError"}));
         }
         ContainerState::Exited { .. } => status.set(&["state", "terminated"], terminated(container, view)),
     }
@@ -103,7 +108,7 @@ fn set_unknown(status: &mut Json, worker: &Worker, plan: &ContainerPlan, is_lost
     if is_ended && !(is_lost && worker.delete_at.is_some()) {
         let message = "The container could not be located when the pod was terminated";
         status.set(&["state", "terminated"], unknown(message));
-    } else if let Some((reason, message)) = plan.start_error.as_ref().filter(|_| has_started) {
+    } else if let Some((reason, message)) = plan.shown_error.as_ref().filter(|_| has_started) {
         status.set(&["state", "waiting"], json!({"message": message.as_str(), "reason": reason}));
     } else {
         let is_initial = |plan: &ContainerPlan| plan.role.is_initial();

@@ -6,8 +6,6 @@
 
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
-
 use super::{ContainerPlan, Worker};
 use crate::components::host::runtime::{Container, ContainerRole, Sandbox};
 
@@ -24,7 +22,7 @@ pub(super) struct Initialization {
 
 impl Initialization {
     /// Looks at the containers of a pod.
-    pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>, now: Timestamp) -> Self {
+    pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>) -> Self {
         let plans = &worker.plans;
         let known = |plan: &ContainerPlan| in_sandbox(sandbox, plan);
         let runs = |plan: &ContainerPlan| known(plan).is_some_and(Container::is_running);
@@ -44,7 +42,7 @@ impl Initialization {
                 continue;
             }
             match container.exit_code() {
-                None if !is_sidecar || !plan.has_started_up(now) => {}
+                None if !is_sidecar || !plan.has_started_up() => {}
                 Some(code) if is_sidecar || code != 0 => {
                     if !is_sidecar && worker.restart_policy() == "Never" {
                         return Self { has_failed: true, is_initialized: false, starts: Vec::new() };

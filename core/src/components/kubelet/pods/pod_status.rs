@@ -7,8 +7,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
-
 use super::container_status::container_status;
 use super::initializing::Initialization;
 use super::status_context::StatusContext;
@@ -29,15 +27,18 @@ const FAILED: &str = "PodFailed";
 /// Returns the phase of a pod from its containers.
 ///
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
-pub(super) fn phase(worker: &Worker, host: &Host, now: Timestamp) -> &'static str {
+pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
     let known = |plan: &ContainerPlan| host.runtime.container(&worker.uid, &plan.name);
+    if worker.is_over() && worker.is_overdue() {
+        return "Failed";
+    }
     if worker.is_over() {
         let is_lost = worker.has_lost_containers();
         let ended_well = |plan: &ContainerPlan| !is_lost && known(plan).is_some_and(|own| own.exit_code() == Some(0));
         let is_empty = worker.regular().next().is_none();
         return if !is_empty && worker.regular().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    if Initialization::of(worker, host.runtime.sandbox(&worker.uid), now).has_failed {
+    if Initialization::of(worker, host.runtime.sandbox(&worker.uid)).has_failed {
         return "Failed";
     }
     // A pod is Running while one container runs or will be restarted; it is Pending until each has started once. Its
@@ -45,7 +46,7 @@ pub(super) fn phase(worker: &Worker, host: &Host, now: Timestamp) -> &'static st
     let starts = |plan: &&ContainerPlan| match (plan.role, known(plan)) {
         (ContainerRole::Regular, _) => false,
         (ContainerRole::Init, own) => own.is_none_or(Container::is_running),
-        (ContainerRole::Sidecar, own) => own.is_none_or(|own| own.is_running() && !plan.has_started_up(now)),
+        (ContainerRole::Sidecar, own) => own.is_none_or(|own| own.is_running() && !plan.has_started_up()),
     };
     let has_started = worker.regular().any(|plan| has_started(plan, known(plan)));
     let is_initializing = !has_started && worker.plans.iter().any(|plan| starts(&plan));
@@ -88,7 +89,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     let phase = match () {
         () if worker.is_static_ended() => "Failed",
         () if worker.is_removed => "Running",
-        () => phase(worker, view.host, view.now),
+        () => phase(worker, view.host),
     };
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     if !is_held || status.get("phase").is_null() {
@@ -229,6 +230,8 @@ fn conditions(
     // Source: pkg/kubelet/status/status_manager.go (v1.34), `TerminatePod`.
     let phase = if worker.awaits_relist && worker.is_over() { "Pending" } else { phase };
     let is_over = matches!(phase, "Succeeded" | "Failed");
+    // One that is overdue has failed from then on; only its phase is held back until its containers have ended.
+    let phase = if worker.is_overdue() { "Failed" } else { phase };
     let has_sandbox = is_ready_to_start(worker, is_over, view);
     let mut written: Vec<Json> = foreign(status);
     let is_early = worker.has_failed_early();
@@ -239,7 +242,7 @@ fn conditions(
         }
         let (is_true, reason, message) = match kind {
             "PodReadyToStartContainers" => (has_sandbox, None, None),
-            "Ready" if unready.is_empty() && !is_over => readiness(&worker.object, &before),
+            "Ready" if unready.is_empty() && !is_over && !worker.is_overdue() => readiness(&worker.object, &before),
             "Initialized" => initialized(worker, phase, view),
             _ if is_early && !unready.is_empty() => state_of(kind, unready, "Running"),
             _ => state_of(kind, unready, phase),
@@ -309,7 +312,7 @@ fn initialized(worker: &Worker, phase: &str, view: &StatusContext<'_>) -> (bool,
     let known = |plan: &ContainerPlan| view.host.runtime.container(&worker.uid, &plan.name);
     let is_done = |plan: &ContainerPlan| match plan.role {
         ContainerRole::Init => plan.is_ready(worker, view),
-        ContainerRole::Sidecar => known(plan).is_some_and(Container::is_running) && plan.has_started_up(view.now),
+        ContainerRole::Sidecar => known(plan).is_some_and(Container::is_running) && plan.has_started_up(),
         ContainerRole::Regular => true,
     };
     let open: Vec<&str> = worker.plans.iter().filter(|plan| !is_done(plan)).map(|plan| plan.name.as_str()).collect();

@@ -1,98 +1,434 @@
-//! When the probes of a container first succeed, for a process that is well from some instant on.
+//! The probes of a container: when they ask, what they have found, and when somebody has to look at them again.
 //!
-//! Mirrors pkg/kubelet/prober/worker.go and prober_manager.go (v1.34). Pure. Inputs: the container's specification, the
-//! instants at which its pod was first synced, its process started and is well. Outputs: instants. Left out on purpose:
-//! probes that fail later, and so the restarts of a liveness probe.
+//! Mirrors pkg/kubelet/prober/worker.go and prober_manager.go (v1.34). Pure. Inputs: the container's specification, how
+//! well its process is, time. Outputs: what the probes that were due have found, the next instant at which one finds
+//! something to tell. Invariant: a probe that finds a healthy process healthy again needs no wake-up.
+//! Left out on purpose: the random pause before the first tick of a kubelet that has just started.
+
+use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::components::host::ContainerBehaviour;
 use crate::objects::Json;
 
-/// What a container starts from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ProbeContext {
-    /// When its pod was first synced: from then on its probes tick.
-    pub(super) seen_at: Timestamp,
-    /// When its process started.
-    pub(super) started_at: Timestamp,
-    /// From when on its process answers.
-    pub(super) well_at: Timestamp,
+/// What a probe is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ProbeKind {
+    /// Whether the process has started; before, no other probe asks.
+    Startup,
+    /// Whether it can serve.
+    Readiness,
+    /// Whether it has to be started again.
+    Liveness,
 }
 
-/// Returns when a container has started by its startup probe, `None` without one, and when it is ready.
-pub(super) fn instants(container: &Json, context: ProbeContext) -> (Option<Timestamp>, Timestamp) {
-    let startup = container.get("startupProbe");
-    let startup = startup.is_object().then(|| success(startup, context.started_at, false, context));
-    let from = startup.unwrap_or(context.started_at);
-    let readiness = container.get("readinessProbe");
-    let ready = match readiness.is_object() {
-        true => success(readiness, from, true, context),
-        false => from.max(context.well_at),
-    };
-    (startup, ready)
-}
+impl ProbeKind {
+    /// All kinds, in the order in which the kubelet makes them.
+    const ALL: [Self; 3] = [Self::Startup, Self::Readiness, Self::Liveness];
 
-/// Returns when a probe has succeeded often enough that may run from an instant on. A readiness probe also runs at once
-/// when the status of a container that has started is written.
-///
-/// Source: pkg/kubelet/prober/worker.go (v1.34), `doProbe`; pkg/apis/core/v1/defaults.go, `SetDefaults_Probe`.
-fn success(probe: &Json, from: Timestamp, runs_at_once: bool, context: ProbeContext) -> Timestamp {
-    let number = |field: &str, default: i64| probe.get(field).as_i64().filter(|number| *number > 0).unwrap_or(default);
-    let period = SignedDuration::from_secs(number("periodSeconds", 10));
-    let delay = SignedDuration::from_secs(number("initialDelaySeconds", 0));
-    let tick = |at: Timestamp| {
-        let late = at.duration_since(context.seen_at).as_nanos().rem_euclid(period.as_nanos());
-        let late = SignedDuration::from_nanos(i64::try_from(late).unwrap_or(0));
-        if late.is_zero() { at } else { at - late + period }
-    };
-    let earliest = from.max(context.started_at + delay).max(context.well_at);
-    let first = if runs_at_once && earliest == from { from } else { tick(earliest) };
-    match i32::try_from(number("successThreshold", 1)).unwrap_or(i32::MAX) {
-        1 => first,
-        times => {
-            let second = tick(first + SignedDuration::from_nanos(1));
-            let rest = period.checked_mul(times - 2);
-            rest.and_then(|rest| second.checked_add(rest).ok()).unwrap_or(Timestamp::MAX)
+    /// Returns its field in the specification of a container.
+    pub(super) const fn field(self) -> &'static str {
+        match self {
+            Self::Startup => "startupProbe",
+            Self::Readiness => "readinessProbe",
+            Self::Liveness => "livenessProbe",
+        }
+    }
+
+    /// Returns its name in messages: `Readiness`.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "Startup",
+            Self::Readiness => "Readiness",
+            Self::Liveness => "Liveness",
         }
     }
 }
 
+/// Between which instants a process answers its probes as it should.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Health {
+    /// From when on it is well.
+    well_at: Timestamp,
+    /// From when on its readiness probe fails.
+    unready_at: Timestamp,
+    /// From when on its liveness probe fails.
+    dead_at: Timestamp,
+}
+
+impl Health {
+    /// Returns how well a process is that started at an instant.
+    pub(super) fn of(behaviour: &ContainerBehaviour, started_at: Timestamp) -> Self {
+        let after = |span: Option<SignedDuration>| {
+            span.and_then(|span| started_at.checked_add(span).ok()).unwrap_or(Timestamp::MAX)
+        };
+        Self {
+            well_at: after(behaviour.ready_delay()),
+            unready_at: after(behaviour.fails_readiness_after.and_then(|after| after.delay())),
+            dead_at: after(behaviour.fails_liveness_after.and_then(|after| after.delay())),
+        }
+    }
+
+    /// Returns between which instants a probe succeeds.
+    const fn span(&self, kind: ProbeKind) -> (Timestamp, Timestamp) {
+        match kind {
+            ProbeKind::Startup => (self.well_at, Timestamp::MAX),
+            ProbeKind::Readiness => (self.well_at, self.unready_at),
+            ProbeKind::Liveness => (Timestamp::MIN, self.dead_at),
+        }
+    }
+
+    /// Tells whether a probe succeeds at an instant.
+    fn is_well(&self, kind: ProbeKind, at: Timestamp) -> bool {
+        let (from, until) = self.span(kind);
+        from <= at && at < until
+    }
+}
+
+/// What a probe that has asked makes known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ProbeFinding {
+    /// Which one.
+    pub(super) kind: ProbeKind,
+    /// Whether this time it failed.
+    pub(super) has_failed: bool,
+    /// What it has found by its thresholds, if that is something else than before.
+    pub(super) verdict: Option<bool>,
+}
+
+/// One probe of a container.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Probe {
+    kind: ProbeKind,
+    period: SignedDuration,
+    delay_seconds: i64,
+    successes: u32,
+    failures: u32,
+    /// The next tick.
+    tick: Timestamp,
+    /// What it found last, and how often in a row.
+    last: Option<bool>,
+    run: u32,
+    /// What it has found by its thresholds.
+    verdict: Option<bool>,
+    /// Whether it asks nothing any more.
+    is_on_hold: bool,
+}
+
+impl Probe {
+    /// Reads a probe whose ticks began at an instant.
+    ///
+    /// Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_Probe`.
+    fn read(kind: ProbeKind, container: &Json, since: Timestamp) -> Option<Self> {
+        let spec = container.get(kind.field());
+        let number = |field: &str, default: i64| spec.get(field).as_i64().filter(|own| *own > 0).unwrap_or(default);
+        let times = |field, default| u32::try_from(number(field, default)).unwrap_or(u32::MAX);
+        let verdict = match kind {
+            ProbeKind::Startup => None,
+            ProbeKind::Readiness => Some(false),
+            ProbeKind::Liveness => Some(true),
+        };
+        spec.is_object().then(|| Self {
+            kind,
+            period: SignedDuration::from_secs(number("periodSeconds", 10)),
+            delay_seconds: number("initialDelaySeconds", 0),
+            successes: times("successThreshold", 1),
+            failures: times("failureThreshold", 3),
+            tick: since,
+            last: None,
+            run: 0,
+            verdict,
+            is_on_hold: false,
+        })
+    }
+
+    /// Returns the first tick at an instant or later.
+    fn tick_from(&self, at: Timestamp) -> Timestamp {
+        let (tick, period) = (self.tick.as_nanosecond(), self.period.as_nanos());
+        let late = (at.as_nanosecond() - tick).max(0);
+        let passed = (late + period - 1) / period;
+        Timestamp::from_nanosecond(tick + passed * period).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Tells whether asking a healthy process once more would change nothing.
+    fn is_settled(&self) -> bool {
+        self.last == Some(true) && self.verdict == Some(true)
+    }
+
+    /// Asks, and counts.
+    fn ask(&mut self, is_well: bool) -> ProbeFinding {
+        self.run = if self.last == Some(is_well) { self.run.saturating_add(1) } else { 1 };
+        self.last = Some(is_well);
+        let before = self.verdict;
+        if self.run >= if is_well { self.successes } else { self.failures } {
+            self.verdict = Some(is_well);
+            if self.kind == ProbeKind::Startup || self.kind == ProbeKind::Liveness && !is_well {
+                (self.is_on_hold, self.run) = (true, 0);
+            }
+        }
+        let verdict = self.verdict.filter(|_| self.verdict != before);
+        ProbeFinding { kind: self.kind, has_failed: !is_well, verdict }
+    }
+}
+
+/// The probes of one run of a container.
+#[derive(Clone, Debug)]
+pub(in crate::components::kubelet) struct Probes {
+    started_at: Timestamp,
+    health: Health,
+    /// Whether it is ready, if it has no readiness probe.
+    is_ready: bool,
+    list: Vec<Probe>,
+}
+
+impl Probes {
+    /// Makes the probes of a process that started at an instant; they have ticked since its pod was first synced.
+    pub(super) fn new(container: &Json, health: Health, (seen_at, started_at): (Timestamp, Timestamp)) -> Self {
+        let read = |kind| Probe::read(kind, container, seen_at);
+        let mut list: Vec<Probe> = ProbeKind::ALL.into_iter().filter_map(read).collect();
+        for probe in &mut list {
+            probe.tick = probe.tick_from(after(started_at));
+        }
+        Self { started_at, health, is_ready: health.is_well(ProbeKind::Readiness, started_at), list }
+    }
+
+    /// Takes a process that was there before the kubelet for what it is.
+    pub(super) fn adopted(mut self, now: Timestamp) -> Self {
+        self.is_ready = self.health.is_well(ProbeKind::Readiness, now);
+        for probe in &mut self.list {
+            probe.tick = probe.tick_from(after(now));
+            if self.health.is_well(probe.kind, now) {
+                (probe.last, probe.run, probe.verdict) = (Some(true), probe.successes, Some(true));
+                probe.is_on_hold = probe.kind == ProbeKind::Startup;
+            }
+        }
+        self
+    }
+
+    /// Notes that its process is well at other times than before; what was asked before stays as it was found.
+    pub(super) fn note_health(&mut self, health: Health, now: Timestamp) {
+        self.health = health;
+        for probe in &mut self.list {
+            probe.tick = probe.tick_from(now);
+        }
+    }
+
+    fn of(&self, kind: ProbeKind) -> Option<&Probe> {
+        self.list.iter().find(|probe| probe.kind == kind)
+    }
+
+    /// Tells whether its startup probe does not hold it back.
+    pub(super) fn has_started_up(&self) -> bool {
+        self.of(ProbeKind::Startup).is_none_or(|probe| probe.verdict == Some(true))
+    }
+
+    /// Tells whether it is ready by its readiness probe; one without is so while it is well.
+    pub(super) fn is_ready(&self) -> bool {
+        self.of(ProbeKind::Readiness).map_or(self.is_ready, |probe| probe.verdict == Some(true))
+    }
+
+    /// Tells whether its process listens at all.
+    pub(super) fn listens(&self, now: Timestamp) -> bool {
+        self.health.well_at <= now
+    }
+
+    /// Tells whether a probe asks nothing for now: it has found what it is for, or waits for the startup probe.
+    fn is_held(&self, probe: &Probe) -> bool {
+        probe.is_on_hold || (probe.kind == ProbeKind::Startup) == self.has_started_up()
+    }
+
+    /// Returns when a probe may ask first: the status that it looks at has whole seconds.
+    fn first_at(&self, probe: &Probe) -> Timestamp {
+        let seconds = self.started_at.as_second().saturating_add(probe.delay_seconds);
+        Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Returns the next instant at which there is something to tell.
+    pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
+        let next = |probe: &Probe| {
+            let tick = probe.tick_from(self.first_at(probe));
+            match self.health.span(probe.kind) {
+                _ if self.is_held(probe) => None,
+                (_, until) if probe.is_settled() && self.health.is_well(probe.kind, tick) => {
+                    Some(probe.tick_from(until))
+                }
+                _ => Some(tick),
+            }
+        };
+        let asked = self.list.iter().filter_map(next);
+        let by_itself = self.of(ProbeKind::Readiness).is_none().then(|| self.next_change(now)).flatten();
+        asked.chain(by_itself).filter(|at| *at < Timestamp::MAX).min()
+    }
+
+    /// Returns when a container without a readiness probe will be ready, or will not be any more.
+    fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.health.is_well(ProbeKind::Readiness, now) != self.is_ready {
+            return Some(now);
+        }
+        let (from, until) = self.health.span(ProbeKind::Readiness);
+        [from, until].into_iter().filter(|at| *at > now).min()
+    }
+
+    /// Lets the probes ask whose tick has come.
+    pub(super) fn run_due(&mut self, now: Timestamp) -> Vec<ProbeFinding> {
+        let mut found = Vec::new();
+        // What one finds counts for the others from their next tick on.
+        let asks = |probe: &Probe| probe.tick <= now && !self.is_held(probe) && now >= self.first_at(probe);
+        let asks: Vec<bool> = self.list.iter().map(asks).collect();
+        for (probe, asks) in self.list.iter_mut().zip(asks) {
+            probe.tick = probe.tick_from(after(now));
+            if asks {
+                found.push(probe.ask(self.health.is_well(probe.kind, now)));
+            }
+        }
+        let is_ready = self.health.is_well(ProbeKind::Readiness, now);
+        if self.of(ProbeKind::Readiness).is_none() && is_ready != self.is_ready {
+            self.is_ready = is_ready;
+            found.push(ProbeFinding { kind: ProbeKind::Readiness, has_failed: false, verdict: Some(is_ready) });
+        }
+        found
+    }
+
+    /// Lets the readiness probe of a container that is not ready ask at once, as each sync of its pod does.
+    ///
+    /// Source: pkg/kubelet/prober/prober_manager.go (v1.34), `UpdatePodStatus`.
+    pub(super) fn run_at_once(&mut self, restarts_period: bool, now: Timestamp) -> Option<ProbeFinding> {
+        let at = self.list.iter().position(|probe| probe.kind == ProbeKind::Readiness)?;
+        let probe = &self.list[at];
+        if self.is_held(probe) || probe.verdict == Some(true) {
+            return None;
+        }
+        let asks = now >= self.first_at(probe);
+        let probe = &mut self.list[at];
+        if restarts_period {
+            probe.tick = now.checked_add(probe.period).unwrap_or(Timestamp::MAX);
+        }
+        asks.then(|| probe.ask(self.health.is_well(ProbeKind::Readiness, now)))
+    }
+}
+
+/// Returns the instant after an instant.
+fn after(at: Timestamp) -> Timestamp {
+    at.checked_add(SignedDuration::from_nanos(1)).unwrap_or(Timestamp::MAX)
+}
+
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{ProbeContext, instants};
+    use super::{Health, ProbeKind, Probes};
+    use crate::components::host::{After, ContainerBehaviour};
     use crate::json;
     use crate::objects::Json;
 
-    fn seconds(container: &Json, started: i64, well: i64) -> (Option<i64>, i64) {
-        let at = |seconds: i64| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds);
-        let context = ProbeContext { seen_at: at(0), started_at: at(started), well_at: at(started + well) };
-        let (startup, ready) = instants(container, context);
-        (startup.map(Timestamp::as_second), ready.as_second())
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
+    fn told(ready: i64, unready: Option<i64>, dead: Option<i64>) -> ContainerBehaviour {
+        let after = |seconds| After::Delay(SignedDuration::from_secs(seconds));
+        ContainerBehaviour {
+            ready_after: Some(after(ready)),
+            fails_readiness_after: unready.map(after),
+            fails_liveness_after: dead.map(after),
+            ..ContainerBehaviour::default()
+        }
+    }
+
+    /// Plays the probes of a container whose pod is seen at 0 s, at each of their deadlines, with the probe at once of
+    /// the sync at its start and of each further one: what was found, at which second.
+    fn play(
+        container: &Json,
+        behaviour: &ContainerBehaviour,
+        started: i64,
+        until: i64,
+    ) -> Vec<(i64, char, Option<bool>)> {
+        let mut probes = Probes::new(container, Health::of(behaviour, at(started)), (at(0), at(started)));
+        let mut told = Vec::new();
+        let mut now = at(started);
+        loop {
+            let mut found = probes.run_due(now);
+            let is_sync = now == at(started) || found.iter().any(|found| found.verdict.is_some());
+            found.extend(is_sync.then(|| probes.run_at_once(true, now)).flatten());
+            for found in found {
+                let kind = match found.kind {
+                    ProbeKind::Startup => 's',
+                    ProbeKind::Readiness => 'r',
+                    ProbeKind::Liveness => 'l',
+                };
+                if found.has_failed || found.verdict.is_some() {
+                    told.push((now.as_second(), kind, found.verdict));
+                }
+            }
+            match probes.next(now) {
+                Some(next) if next <= at(until) => {
+                    assert!(next > now, "{next} {probes:?}");
+                    now = next;
+                }
+                _ => return told,
+            }
+        }
+    }
+
+    fn ready_at(container: &Json, started: i64, ready: i64) -> Option<i64> {
+        let all = play(container, &told(ready, None, None), started, 1000);
+        all.into_iter().find(|(_, kind, verdict)| *kind == 'r' && *verdict == Some(true)).map(|(at, ..)| at)
     }
 
     #[test]
     fn a_probe_succeeds_at_its_ticks() {
         let probed = |startup: Json, readiness: Json| json!({"startupProbe": startup, "readinessProbe": readiness});
-        assert_eq!(seconds(&json!({}), 3, 4), (None, 7));
-        // At once, if the process is well; else with the next tick.
-        assert_eq!(seconds(&probed(Json::Null, json!({})), 3, 0), (None, 3));
-        assert_eq!(seconds(&probed(Json::Null, json!({})), 3, 1), (None, 10));
-        assert_eq!(
-            seconds(&probed(Json::Null, json!({"initialDelaySeconds": 5, "periodSeconds": 3})), 3, 0),
-            (None, 9)
-        );
-        assert_eq!(seconds(&probed(Json::Null, json!({"periodSeconds": 4, "successThreshold": 3})), 3, 0), (None, 8));
+        assert_eq!(ready_at(&json!({}), 3, 4), Some(7));
+        // At once, if the process is well; else a period later.
+        assert_eq!(ready_at(&probed(Json::Null, json!({})), 3, 0), Some(3));
+        assert_eq!(ready_at(&probed(Json::Null, json!({})), 3, 1), Some(13));
+        let late = probed(Json::Null, json!({"initialDelaySeconds": 5, "periodSeconds": 3}));
+        assert_eq!(ready_at(&late, 3, 0), Some(9));
+        assert_eq!(ready_at(&probed(Json::Null, json!({"periodSeconds": 4, "successThreshold": 3})), 3, 0), Some(11));
         // As many as never come.
         let never = json!({"periodSeconds": i32::MAX, "successThreshold": i32::MAX});
-        assert_eq!(seconds(&probed(Json::Null, never), 3, 0), (None, Timestamp::MAX.as_second()));
+        assert_eq!(ready_at(&probed(Json::Null, never), 3, 0), None);
         // Until the startup probe has succeeded no other runs.
-        assert_eq!(seconds(&probed(json!({"periodSeconds": 5}), json!({})), 3, 4), (Some(10), 10));
-        assert_eq!(
-            seconds(&probed(json!({"periodSeconds": 5}), json!({"initialDelaySeconds": 9})), 3, 4),
-            (Some(10), 20)
-        );
-        assert_eq!(seconds(&probed(json!({}), Json::Null), 3, 0), (Some(10), 10));
+        assert_eq!(ready_at(&probed(json!({"periodSeconds": 5}), json!({})), 3, 4), Some(10));
+        assert_eq!(ready_at(&probed(json!({"periodSeconds": 5}), json!({"initialDelaySeconds": 9})), 3, 4), Some(20));
+    }
+
+    #[test]
+    fn a_probe_that_fails_is_told_each_time_and_counts_by_its_threshold() {
+        let container = json!({"readinessProbe": {"periodSeconds": 5, "failureThreshold": 2}});
+        let all = play(&container, &told(0, Some(12), None), 3, 30);
+        // The sync that follows asks once more, and the period begins anew.
+        let failed = [(18, 'r', None), (23, 'r', Some(false)), (23, 'r', None), (28, 'r', None)];
+        assert_eq!(all, [[(3, 'r', Some(true))].as_slice(), failed.as_slice()].concat());
+    }
+
+    #[test]
+    fn a_liveness_probe_that_failed_asks_no_more() {
+        let container = json!({"livenessProbe": {"periodSeconds": 10, "initialDelaySeconds": 15}});
+        let all = play(&container, &told(0, None, Some(20)), 1, 200);
+        assert_eq!(all, [(30, 'l', None), (40, 'l', None), (50, 'l', Some(false))]);
+    }
+
+    #[test]
+    fn what_changes_meanwhile_is_found_at_the_next_tick() {
+        let container = json!({"startupProbe": {"periodSeconds": 4}, "livenessProbe": {"periodSeconds": 3}});
+        let start = Health::of(&told(0, None, None), at(1));
+        let mut probes = Probes::new(&container, start, (at(0), at(1)));
+        assert_eq!(probes.run_due(at(4)).len(), 1);
+        assert_eq!(probes.next(at(4)), Some(at(6)));
+        assert_eq!(probes.run_due(at(6)).len(), 1);
+        assert_eq!(probes.next(at(6)), None);
+        probes.note_health(Health::of(&told(0, None, Some(0)), at(1)), at(20));
+        assert_eq!(probes.next(at(20)), Some(at(21)));
+    }
+
+    #[test]
+    fn a_startup_probe_that_failed_asks_no_more_and_no_other_asks() {
+        let container = json!({"startupProbe": {"periodSeconds": 3, "failureThreshold": 2}, "livenessProbe": {}});
+        let all = play(&container, &told(100, None, Some(0)), 1, 200);
+        assert_eq!(all, [(3, 's', None), (6, 's', Some(false)), (101, 'r', Some(true))]);
     }
 }

@@ -26,7 +26,6 @@ impl Kubelet {
         if self.pods.due.is_none_or(|at| at > context.now) {
             return;
         }
-        let looked_at = self.pods.looked_at.replace(context.now).unwrap_or(self.started);
         let uids = self.pods.workers.active_uids();
         for uid in uids {
             if self.pods.workers.get(&uid).is_some_and(|worker| worker.resync_at.is_some_and(|at| at <= context.now)) {
@@ -36,6 +35,8 @@ impl Kubelet {
                     worker.is_dirty = true;
                 }
             }
+            self.end_overdue(&uid, context);
+            self.end_post_start(&uid, context);
             self.retry_due(&uid, context);
             self.start_due(&uid, context);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
@@ -50,16 +51,7 @@ impl Kubelet {
                     worker.note_sync(context.now);
                 }
             }
-            let runtime = &context.host.runtime;
-            // A wake-up may come late.
-            let is_due = |at: Option<Timestamp>| at.is_some_and(|at| at > looked_at && at <= context.now);
-            let is_ready_now = |plan: &ContainerPlan| is_due(plan.ready_at) || is_due(plan.startup_at);
-            let stays = |plan: &ContainerPlan| !runtime.is_about_to_end(&uid, &plan.name, context.now);
-            worker.is_dirty |= worker.plans.iter().any(|plan| is_ready_now(plan) && stays(plan));
-            if worker.plans.iter().any(|plan| is_due(plan.startup_at)) {
-                let progress = Initialization::of(worker, context.host.runtime.sandbox(&uid), context.now);
-                self.plan_next(&uid, &progress, context);
-            }
+            self.probe_due(&uid, context);
             self.sync_pod(&uid, context);
         }
         self.start_preemptors(context);
@@ -81,6 +73,7 @@ impl Kubelet {
                     worker.is_dirty = true;
                 }
                 for plan in worker.plans.iter_mut().filter(|plan| plan.start_error.is_some()) {
+                    plan.shown_error = plan.start_error.clone();
                     plan.start_at = Some(context.now);
                     worker.is_dirty = true;
                 }
@@ -134,6 +127,7 @@ impl Kubelet {
         let asked = of_deletion.into_iter().chain(of_ending).min();
         let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
         worker.note_stop(&self.settings, context.now);
+        worker.is_dirty |= worker.post_start.take().is_some();
         worker.stage = WorkerStage::Stopping;
         worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end || worker.awaits_relist);
         for plan in &mut worker.plans {
@@ -148,7 +142,7 @@ impl Kubelet {
             self.end_at(uid, context.now + if has_sandbox { RUNTIME_CALL } else { RELIST_PERIOD }, !has_sandbox);
             return;
         }
-        let stopped = context.host.runtime.stop(uid, Some(&pod), span, context.now);
+        let stopped = context.host.runtime.stop(uid, (Some(&pod), None), span, context.now);
         if !stopped.is_empty() {
             let why = match self.pods.workers.get(uid) {
                 Some(worker) if worker.is_gone => "the pod is gone from the API",
@@ -167,6 +161,7 @@ impl Kubelet {
             let message = format!("Stopping container {name}");
             self.pod_event(&pod, Some(&name), (EventType::Normal, "Killing", message), context);
         }
+        self.tell_failed_hooks(uid, context);
         self.settle_pod(uid, context);
     }
 
@@ -203,9 +198,11 @@ impl Kubelet {
             self.take_host_ip(uid, context.host);
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.note_sync(context.now);
+                worker.post_start.take_if(|hook| hook.is_over(uid, context.host));
                 // The worker of a pod that is told to end waits for the last of its containers.
                 let runs = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running());
-                worker.is_dirty |= !(worker.stage == WorkerStage::Stopping && runs);
+                let waits = worker.stage == WorkerStage::Stopping && runs;
+                worker.is_dirty |= !waits && !worker.replaces_container(context.host);
                 worker.is_dirty &= !worker.is_gone;
             } else if self.pods.is_filled {
                 context.host.runtime.remove(uid, context.now);
@@ -220,8 +217,8 @@ impl Kubelet {
         self.go_on_with_shutdown(context);
     }
 
-    /// Reports the hooks `preStop` that were under way when their containers ended.
-    fn tell_failed_hooks(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+    /// Reports the hooks `preStop` that have failed, or were under way when their containers ended.
+    pub(super) fn tell_failed_hooks(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let failed = context.host.runtime.take_failed_hooks(uid);
         let Some(pod) = self.pods.object(uid).cloned() else { return };
         for name in failed {
@@ -272,6 +269,10 @@ impl Kubelet {
         context.host.runtime.clean_up(uid, worker.ending.is_some());
         let waits = !worker.is_gone && !worker.is_removed && !worker.awaits_relist;
         worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| waits);
+        if worker.is_overdue() {
+            self.tell_overdue(uid, context);
+        }
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if worker.is_removed && worker.mirror.is_empty() {
             self.remove_static(uid, context);
             return;
@@ -312,7 +313,7 @@ impl Kubelet {
             return;
         }
         let policy = Text::from(worker.restart_policy());
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), context.now);
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
         let mut is_over = !worker.plans.is_empty();
         let mut held_back = Vec::new();
         let mut is_starting = false;
@@ -323,6 +324,11 @@ impl Kubelet {
                 ContainerRole::Regular => policy == *"Always" || (policy == *"OnFailure" && code != Some(0)),
                 _ => true,
             };
+            // One that a probe has ended is started in the same sync, however it ended.
+            let runs_again = runs_again || plan.killed_by.is_some() && policy != *"Never";
+            if code.is_some() {
+                plan.probes = None;
+            }
             if let Some(own) = container
                 && code.is_some()
                 && plan.start_at.is_none()
@@ -335,9 +341,10 @@ impl Kubelet {
                 } else {
                     held_back.push(plan.name.clone());
                 }
-                worker.is_dirty = true;
+                // Until it runs again that sync is under way, and nothing is told.
+                worker.is_dirty |= plan.killed_by.is_none();
             }
-            is_over &= plan.role.is_initial() || code.is_some() && !runs_again;
+            is_over &= plan.role.is_initial() || code.is_some() && !runs_again && plan.start_at.is_none();
         }
         if is_over || progress.has_failed {
             self.end_by_itself(uid, context);
@@ -371,15 +378,17 @@ impl Kubelet {
         };
         let is_meant = |uid: &Text| self.pods.workers.get(uid).is_some_and(|worker| worker.object.key() == key);
         let uid = self.pods.workers.active_uids().into_iter().find(is_meant).filter(|_| !host.runtime.is_scripted());
-        let worker = uid.and_then(|uid| self.pods.workers.get_mut(&uid));
-        let before = worker.as_ref().map(|worker| delays(host, worker));
+        let before = uid.as_ref().and_then(|uid| self.pods.workers.get(uid)).map(|worker| delays(host, worker));
         host.runtime.behave(key, behaviour, now);
-        if let (Some(worker), Some(before)) = (worker, before) {
+        let (Some(uid), Some(before)) = (uid, before) else { return };
+        self.note_health(&uid, host, now);
+        if let Some(worker) = self.pods.workers.get_mut(&uid) {
             let after = delays(host, worker);
             for (plan, (before, after)) in worker.plans.iter_mut().zip(before.into_iter().zip(after)) {
                 plan.start_at = plan.start_at.map(|at| (at - before + after).max(now));
             }
         }
+        self.pods.recompute_deadline(now);
     }
 }
 
@@ -388,15 +397,21 @@ impl ContainerPlan {
     ///
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `doBackOff`, and k8s.io/client-go
     /// util/flowcontrol/backoff.go: the pause counts from the container's end, doubles with each restart, and is reset
-    /// after twice the longest pause.
+    /// after twice the longest pause. The sync that ends a container for a failed probe knows only its run before.
     fn restart(&mut self, ended: &Container, next: Timestamp, now: Timestamp) -> bool {
+        let ended = if self.killed_by.is_some() { ended.before.as_deref() } else { Some(ended) };
+        let Some(ended) = ended else {
+            self.start_at = Some(next);
+            return true;
+        };
         let ContainerState::Exited { finished_at, .. } = ended.state else { return false };
         let is_expired = finished_at.duration_since(ended.started_at) > CRASH_PAUSE_MAX * 2;
         let before = self.backoff.filter(|_| !is_expired);
         self.is_waiting = before.is_some_and(|pause| now.duration_since(finished_at) < pause);
-        self.ready_at = None;
         if let Some(pause) = before.filter(|_| self.is_waiting) {
             self.held_back = pause;
+            // What follows is the sync that finds it ended.
+            self.is_crash_looping |= self.killed_by.take().is_some();
             return false;
         }
         self.backoff = Some(before.map_or(CRASH_PAUSE_FIRST, |pause| (pause * 2).min(CRASH_PAUSE_MAX)));

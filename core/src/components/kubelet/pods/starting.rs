@@ -5,14 +5,9 @@
 
 use super::super::swap::limits;
 use super::initializing::Initialization;
-use super::probes::{self, ProbeContext};
+use super::probing::new_probes;
+use super::pulling::{Said, lacking};
 use super::*;
-use crate::components::kubelet::image_names::full_name;
-use crate::objects::NULL;
-
-/// The error of an image that is not on the machine and must not be pulled.
-/// Source: pkg/kubelet/images/types.go (v1.34), `ErrImageNeverPull`.
-const NEVER_PULL: &str = "ErrImageNeverPull";
 
 /// The runtime's error without a network. Source: github.com/containerd/go-cni errors.go (v1.1),
 /// `ErrCNINotInitialized`.
@@ -25,7 +20,7 @@ impl Kubelet {
         let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
         let has_cni = context.host.is_cni_installed;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.stage != WorkerStage::Active {
+        if worker.stage != WorkerStage::Active || worker.post_start.is_some() {
             return;
         }
         let has_sandbox = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
@@ -44,20 +39,24 @@ impl Kubelet {
         }
         let due: Vec<usize> = (0..worker.plans.len()).filter(|at| is_due(&worker.plans[*at])).collect();
         let (mut started, mut failed) = (Vec::new(), Vec::new());
+        let tells_why = self.settings.profile().is("waiting-pull-tells-why");
         for at in due {
             let Some(worker) = self.pods.workers.get_mut(uid) else { return };
             let plan = &mut worker.plans[at];
             plan.start_at = None;
-            plan.start_error = missing_image(&worker.object, &plan.name, context.host);
+            let said = plan.fetch_image(&worker.object, context.host, tells_why, context.now);
             if plan.start_error.is_some() {
                 context.host.runtime.make_sandbox(&worker.object, cidr.as_deref());
-                failed.push(at);
+                failed.push((at, said));
             } else {
                 self.start_container(uid, at, cidr.as_deref(), context);
                 started.push(at);
+                if self.begin_post_start(uid, at, context) {
+                    break;
+                }
             }
         }
-        self.tell_failed_starts(uid, &failed, has_sandbox, context);
+        self.tell_failed_starts(uid, failed, has_sandbox, context);
         self.tell_starts(uid, &started, has_sandbox, context);
     }
 
@@ -65,18 +64,14 @@ impl Kubelet {
     fn start_container(&mut self, uid: &Text, at: usize, cidr: Option<&str>, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let (pod, plan) = (&worker.object, &mut worker.plans[at]);
-        let own = ContainerRole::find(pod, &plan.name).map(|(_, own)| own);
-        let behaviour = context.host.runtime.behaviour(pod, &plan.name);
         let before = context.host.runtime.container(uid, &plan.name).is_some();
         plan.restarts += u32::from(before);
-        (plan.is_waiting, plan.is_crash_looping) = (false, false);
+        (plan.is_waiting, plan.is_crash_looping, plan.killed_by) = (false, false, None);
+        plan.hook_error = None;
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
         let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
         context.host.runtime.limit(uid, &plan.name, limits);
-        let well_at = context.now + behaviour.ready_after.unwrap_or_default();
-        let probes = ProbeContext { seen_at: worker.seen_at, started_at: context.now, well_at };
-        let (startup_at, ready_at) = probes::instants(own.unwrap_or(&NULL), probes);
-        (plan.startup_at, plan.ready_at) = (startup_at, Some(ready_at));
+        plan.probes = Some(new_probes(pod, &plan.name, worker.seen_at, (context.now, context.host)));
     }
 
     /// Reports starts that have failed, and plans the next attempt: after the first one with the relist that sees the
@@ -84,19 +79,20 @@ impl Kubelet {
     fn tell_failed_starts(
         &mut self,
         uid: &Text,
-        failed: &[usize],
+        failed: Vec<(usize, Vec<Said>)>,
         had_sandbox: bool,
         context: &mut KubeletContext<'_>,
     ) {
         let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| !failed.is_empty()) else { return };
         worker.note_sync(context.now);
         let pod = worker.object.clone();
-        let errors = failed.iter().filter_map(|at| worker.plans.get(*at));
-        let errors = errors.filter_map(|plan| Some((plan.name.clone(), plan.start_error.clone()?)));
-        for (name, (reason, message)) in errors.collect::<Vec<_>>() {
-            self.pod_event(&pod, Some(&name), (EventType::Warning, reason, String::from(message.as_str())), context);
-            let message = format!("Error: {reason}");
-            self.pod_event(&pod, Some(&name), (EventType::Warning, "Failed", message), context);
+        let name =
+            |at: usize| Some((worker.plans.get(at)?.name.clone(), worker.plans.get(at)?.start_error.as_ref()?.0));
+        let failed: Vec<_> = failed.into_iter().filter_map(|(at, said)| Some((name(at)?, said))).collect();
+        for ((name, reason), said) in failed {
+            for said in said.into_iter().chain([(EventType::Warning, "Failed", format!("Error: {reason}"))]) {
+                self.pod_event(&pod, Some(&name), said, context);
+            }
         }
         let pause = if had_sandbox { FAILED_SYNC_PAUSE } else { SignedDuration::ZERO };
         self.retry_pod(uid, pause, context.now);
@@ -130,16 +126,16 @@ impl Kubelet {
             }
         }
         context.outbox.decide(decided_about(&pod.key()), "containers started", because);
+        self.probe_at_once(uid, context);
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), context.now);
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
         self.plan_next(uid, &progress, context);
     }
 
     /// Plans the starts of the containers that may start now for the first time.
     pub(super) fn plan_next(&mut self, uid: &Text, progress: &Initialization, context: &KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.stage == WorkerStage::Active) else {
-            return;
-        };
+        let is_free = |own: &&mut Worker| own.stage == WorkerStage::Active && own.post_start.is_none();
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         let runtime = &context.host.runtime;
         for (at, plan) in worker.plans.iter_mut().enumerate() {
             let is_known = runtime.container(uid, &plan.name).is_some();
@@ -148,7 +144,7 @@ impl Kubelet {
                 continue;
             }
             // What cannot start is tried all the same.
-            let is_missing = missing_image(&worker.object, &plan.name, context.host).is_some();
+            let is_missing = lacking(&worker.object, &plan.name, context.host).is_some();
             let attempt = context.now + runtime.behaviour(&worker.object, &plan.name).start_delay();
             let run = runtime.next_run(&worker.object, &plan.name, context.now);
             plan.start_at = Some(if is_missing { attempt } else { run });
@@ -181,27 +177,17 @@ pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Hos
         name: name.clone(),
         role,
         start_at: None,
-        startup_at: None,
-        ready_at: None,
+        probes: None,
+        ends_for: None,
+        killed_by: None,
+        failed_pull: None,
+        hook_error: None,
         restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
         backoff: None,
         held_back: SignedDuration::ZERO,
         is_waiting: false,
         is_crash_looping: false,
         start_error: None,
+        shown_error: None,
     }
-}
-
-/// Returns the error of a container whose image is not on the machine and must not be pulled. A machine of which no
-/// image is known has them all.
-fn missing_image(pod: &Object, container: &str, host: &Host) -> Option<(&'static str, Text)> {
-    let (_, own) = ContainerRole::find(pod, container)?;
-    let is_never_pulled = own.get("imagePullPolicy").as_str() == Some("Never");
-    let image = own.get("image").as_str().filter(|_| is_never_pulled && !host.images.is_empty())?;
-    let names = host.images.iter().flat_map(|own| own.get("names").items()).filter_map(Json::as_str);
-    let wanted = full_name(image);
-    if names.into_iter().any(|name| full_name(name) == wanted) {
-        return None;
-    }
-    Some((NEVER_PULL, Text::from(format!("Container image \"{image}\" is not present with pull policy of Never"))))
 }

@@ -8,6 +8,7 @@ use alloc::string::String;
 use jiff::Timestamp;
 
 use super::super::runtime_state::GC_PERIOD;
+use super::probes::Probes;
 use super::{ContainerPlan, Worker};
 use crate::components::host::Host;
 use crate::components::host::runtime::{Container, ContainerRole, ContainerState};
@@ -49,8 +50,8 @@ impl ContainerPlan {
         if self.role == ContainerRole::Init {
             return container.is_some_and(|own| own.exit_code() == Some(0));
         }
-        let is_up = self.ready_at.is_some_and(|at| at <= view.now);
+        let is_up = self.probes.as_ref().is_some_and(Probes::is_ready);
         let is_ready = view.host.runtime.probed(&worker.uid, &self.name).unwrap_or(is_up);
-        container.is_some_and(Container::is_running) && self.has_started_up(view.now) && is_ready
+        container.is_some_and(Container::is_running) && self.has_started_up() && is_ready
     }
 }

@@ -7,7 +7,9 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
+use super::probes::{ProbeKind, Probes};
 use super::whole_pod::is_shown;
+use crate::components::host::Host;
 use crate::components::host::runtime::ContainerRole;
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, Text};
@@ -26,6 +28,40 @@ pub(super) enum WorkerStage {
     Over,
 }
 
+/// The last pull of an image, which failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::components::kubelet) struct FailedPull {
+    /// When it failed.
+    pub(super) at: Timestamp,
+    /// For how long it is not tried again.
+    pub(super) pause: SignedDuration,
+    /// Why.
+    pub(super) error: Text,
+}
+
+/// A sync of a pod that waits for a hook.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct PostStart {
+    /// The container.
+    pub(super) container: Text,
+    /// When the hook ends; `None` once it has failed: then the container's end is waited for.
+    pub(super) ends_at: Option<Timestamp>,
+    /// Whether it fails.
+    pub(super) fails: bool,
+}
+
+impl PostStart {
+    /// Returns when the hook ends, if that has not yet come.
+    pub(super) const fn ends_at(&self) -> Option<Timestamp> {
+        self.ends_at
+    }
+
+    /// Tells whether there is nothing more to wait for: the container has ended.
+    pub(super) fn is_over(&self, uid: &Text, host: &Host) -> bool {
+        host.runtime.container(uid, &self.container).is_none_or(|own| !own.is_running())
+    }
+}
+
 /// When one container is started, and how often it was restarted.
 #[derive(Clone, Debug)]
 pub(in crate::components::kubelet) struct ContainerPlan {
@@ -35,10 +71,12 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) role: ContainerRole,
     /// When its process starts; `None` once it has, or if it never will.
     pub(in crate::components::kubelet) start_at: Option<Timestamp>,
-    /// When its startup probe succeeds, once it runs; `None` without one.
-    pub(in crate::components::kubelet) startup_at: Option<Timestamp>,
-    /// When it is ready, once it runs.
-    pub(in crate::components::kubelet) ready_at: Option<Timestamp>,
+    /// Its probes, while it runs.
+    pub(in crate::components::kubelet) probes: Option<Probes>,
+    /// The probe for whose sake it is to end once there is a runtime.
+    pub(super) ends_for: Option<ProbeKind>,
+    /// The probe for whose sake it was told to end.
+    pub(super) killed_by: Option<ProbeKind>,
     /// How often it was started again.
     pub(in crate::components::kubelet) restarts: u32,
     /// The pause after its next crash; `None` before the first.
@@ -49,14 +87,20 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) is_waiting: bool,
     /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
     pub(in crate::components::kubelet) is_crash_looping: bool,
-    /// Reason and message of the start that failed; until the next sync nothing shows them.
+    /// What its hook `postStart` said as it failed.
+    pub(super) hook_error: Option<Text>,
+    /// The last pull of its image, if it failed.
+    pub(super) failed_pull: Option<FailedPull>,
+    /// Reason and message of the start that failed.
     pub(in crate::components::kubelet) start_error: Option<(&'static str, Text)>,
+    /// The same as of the sync before: a status is made at the beginning of a sync.
+    pub(super) shown_error: Option<(&'static str, Text)>,
 }
 
 impl ContainerPlan {
     /// Tells whether its startup probe does not hold it back.
-    pub(super) fn has_started_up(&self, now: Timestamp) -> bool {
-        self.startup_at.is_none_or(|at| at <= now)
+    pub(super) fn has_started_up(&self) -> bool {
+        self.probes.as_ref().is_none_or(Probes::has_started_up)
     }
 }
 
@@ -95,6 +139,10 @@ pub(in crate::components::kubelet) struct Worker {
     pub(in crate::components::kubelet) host_ip: Text,
     /// When it is synced because its time has come; set only while that would change something.
     pub(super) resync_at: Option<Timestamp>,
+    /// The hook that its sync waits for.
+    pub(super) post_start: Option<PostStart>,
+    /// When it will have run for as long as it may.
+    pub(super) deadline_at: Option<Timestamp>,
     /// The conditions as this process has written them last; `Null` before the first time.
     pub(in crate::components::kubelet) conditions: Json,
     /// The pods that have to end before it starts.
@@ -178,6 +226,15 @@ impl Worker {
         is_ending(&self.object)
     }
 
+    /// Tells whether a sync is under way that has ended a container for a failed probe, and starts it again.
+    pub(super) fn replaces_container(&self, host: &Host) -> bool {
+        let has_ended = |plan: &ContainerPlan| {
+            let container = host.runtime.container(&self.uid, &plan.name);
+            plan.killed_by.is_some() && container.is_some_and(|own| !own.is_running())
+        };
+        self.restart_policy() != "Never" && self.plans.iter().any(has_ended)
+    }
+
     /// Returns the plans of the containers that the pod is there for.
     pub(super) fn regular(&self) -> impl Iterator<Item = &ContainerPlan> {
         self.plans.iter().filter(|plan| !plan.role.is_initial())
@@ -193,13 +250,13 @@ impl Worker {
 
     /// Returns the next deadline of this pod after `now`.
     pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_active = self.stage == WorkerStage::Active;
+        // Until a hook has ended the sync that waits for it starts and asks nothing.
+        let is_active = self.stage == WorkerStage::Active && self.post_start.is_none();
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
-        let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
-        let startups =
-            self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.startup_at.filter(|at| *at > now));
-        let readies = readies.chain(startups);
-        let retry = self.retry_at.filter(|_| self.stage != WorkerStage::Over);
-        starts.chain(readies).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
+        let asked = self.plans.iter().filter(|plan| is_active && plan.killed_by.is_none());
+        let probes = asked.filter_map(|plan| plan.probes.as_ref()?.next(now));
+        let starts = starts.chain(self.post_start.as_ref().and_then(PostStart::ends_at));
+        let retry = self.retry_at.into_iter().chain(self.deadline_at).filter(|_| self.stage != WorkerStage::Over);
+        starts.chain(probes).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
 }

@@ -96,7 +96,7 @@ impl Kubelet {
 
     /// Writes the status of a pod, unless a request for it is under way.
     pub(super) fn sync_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.post_start.is_none()) else { return };
         if worker.is_dirty && !worker.is_gone {
             self.note_conditions(uid, context);
         }

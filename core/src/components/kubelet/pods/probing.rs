@@ -1,0 +1,247 @@
+//! What follows from the findings of probes: Events, another status, and the end of a container that has to run anew.
+//!
+//! Mirrors pkg/kubelet/prober/prober.go and `computePodActions` of pkg/kubelet/kuberuntime/kuberuntime_manager.go
+//! (v1.34). Inputs: probes that are due, syncs. Outputs: Events, containers told to end, statuses to write. Left out on
+//! purpose: probes while a pod ends, errors of a probe itself, time-outs: a process answers at once or not at all.
+
+use super::initializing::Initialization;
+use super::probes::{Health, ProbeFinding, ProbeKind, Probes};
+use super::*;
+use crate::objects::NULL;
+use crate::objects::go_duration::go_duration;
+
+impl Kubelet {
+    /// Lets the probes of a pod ask whose tick has come.
+    pub(super) fn probe_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let found = self.probe(uid, context, |probes, now| probes.run_due(now));
+        self.tell_findings(uid, found, context);
+    }
+
+    /// Lets the readiness probes of a pod ask that has just been synced, where it is not ready.
+    pub(super) fn probe_at_once(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let restarts_period = self.settings.profile().is("probe-at-once-restarts-period");
+        let ask = |probes: &mut Probes, now| probes.run_at_once(restarts_period, now).into_iter().collect();
+        let found = self.probe(uid, context, ask);
+        self.tell_findings(uid, found, context);
+    }
+
+    /// Asks; returns what was found of the container at which place.
+    fn probe(
+        &mut self,
+        uid: &Text,
+        context: &KubeletContext<'_>,
+        ask: impl Fn(&mut Probes, Timestamp) -> Vec<ProbeFinding>,
+    ) -> Vec<(usize, ProbeFinding)> {
+        let is_active = |own: &&mut Worker| own.stage == WorkerStage::Active && own.post_start.is_none();
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(is_active) else { return Vec::new() };
+        let mut found = Vec::new();
+        for (at, plan) in worker.plans.iter_mut().enumerate() {
+            let Some(probes) = plan.probes.as_mut().filter(|_| plan.killed_by.is_none()) else { continue };
+            found.extend(ask(probes, context.now).into_iter().map(|finding| (at, finding)));
+        }
+        found
+    }
+
+    /// Tells what probes have found; what is something else than before is a reason to sync the pod.
+    fn tell_findings(&mut self, uid: &Text, found: Vec<(usize, ProbeFinding)>, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get(uid).filter(|_| !found.is_empty()) else { return };
+        let pod = worker.object.clone();
+        let failed = found.iter().filter(|(_, finding)| finding.has_failed);
+        let failed: Vec<(Text, String)> = failed
+            .filter_map(|(at, finding)| {
+                let plan = worker.plans.get(*at)?;
+                let listens = plan.probes.as_ref().is_some_and(|probes| probes.listens(context.now));
+                let (_, container) = ContainerRole::find(&pod, &plan.name)?;
+                let output = failure(container, finding.kind, (&address(worker, context.host), listens));
+                Some((plan.name.clone(), format!("{} probe failed: {output}", finding.kind.name())))
+            })
+            .collect();
+        for (name, message) in failed {
+            self.pod_event(&pod, Some(&name), (EventType::Warning, "Unhealthy", message), context);
+        }
+        if found.iter().all(|(_, finding)| finding.verdict.is_none()) {
+            return;
+        }
+        for (at, finding) in &found {
+            if finding.kind != ProbeKind::Readiness && finding.verdict == Some(false) {
+                self.end_unhealthy(uid, *at, finding.kind, context);
+            }
+        }
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.note_sync(context.now);
+        let stays = |plan: &ContainerPlan| !context.host.runtime.is_about_to_end(uid, &plan.name, context.now);
+        worker.is_dirty |= found.iter().filter_map(|(at, _)| worker.plans.get(*at)).any(stays);
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
+        self.plan_next(uid, &progress, context);
+        self.probe_at_once(uid, context);
+    }
+
+    /// Tells a container to end whose probe has failed for good. The last one that would run, and is not started again,
+    /// takes its pod with it.
+    fn end_unhealthy(&mut self, uid: &Text, at: usize, kind: ProbeKind, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.stage == WorkerStage::Active) else {
+            return;
+        };
+        if !context.host.is_runtime_up {
+            worker.plans[at].ends_for = Some(kind);
+            return;
+        }
+        let restarts = worker.plans[at].role == ContainerRole::Sidecar || worker.restart_policy() != "Never";
+        let runs =
+            |plan: &ContainerPlan| context.host.runtime.container(uid, &plan.name).is_some_and(Container::is_running);
+        let others = worker.plans.iter().enumerate().filter(|(other, plan)| *other != at && !plan.role.is_initial());
+        let is_last = !restarts && !others.map(|(_, plan)| plan).any(|plan| runs(plan) && plan.killed_by.is_none());
+        if is_last {
+            self.stop_pod(uid, context);
+            return;
+        }
+        worker.plans[at].killed_by = Some(kind);
+        let (pod, name) = (worker.object.clone(), worker.plans[at].name.clone());
+        let Some((role, container)) = ContainerRole::find(&pod, &name) else { return };
+        let probe = kind.name().to_lowercase();
+        let message = match role {
+            ContainerRole::Regular if restarts => format!("Container {name} failed {probe} probe, will be restarted"),
+            ContainerRole::Regular => format!("Container {name} failed {probe} probe"),
+            _ => format!("Init container {name} failed {probe} probe"),
+        };
+        let facts = Vec::from([Because::Fact(message.clone())]);
+        context.outbox.decide(decided_about(&pod.key()), "container told to end", facts);
+        self.pod_event(&pod, Some(&name), (EventType::Normal, "Killing", message), context);
+        // Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34), `setTerminationGracePeriod`.
+        let of_probe = container.at(&[kind.field(), "terminationGracePeriodSeconds"]).as_i64();
+        let of_pod = pod.stable().at(&["spec", "terminationGracePeriodSeconds"]).as_i64();
+        let grace = of_probe.or(of_pod).unwrap_or(30).max(STOP_MIN_SECONDS);
+        context.host.runtime.stop(uid, (Some(&pod), Some(&name)), SignedDuration::from_secs(grace), context.now);
+        self.tell_failed_hooks(uid, context);
+    }
+
+    /// Tells the containers of a pod to end whose probes have failed while there was no runtime.
+    pub(super) fn end_awaited(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        let awaited = worker.plans.iter_mut().enumerate();
+        let awaited: Vec<_> = awaited.filter_map(|(at, plan)| Some((at, plan.ends_for.take()?))).collect();
+        for (at, kind) in awaited {
+            let is_there = |own: &Worker| own.plans.get(at).is_some_and(|plan| plan.probes.is_some());
+            if self.pods.workers.get(uid).is_some_and(is_there) {
+                self.end_unhealthy(uid, at, kind, context);
+            }
+        }
+    }
+
+    /// Notes how well the processes of a pod are by what was said last.
+    pub(super) fn note_health(&mut self, uid: &Text, host: &Host, now: Timestamp) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        for plan in &mut worker.plans {
+            let container = host.runtime.container(uid, &plan.name);
+            if let (Some(probes), Some(container)) = (&mut plan.probes, container) {
+                probes.note_health(health(&worker.object, &plan.name, container.started_at, host), now);
+            }
+        }
+    }
+}
+
+/// Returns how well the process of a container is that started at an instant. Of a recorded one the recording tells.
+fn health(pod: &Object, container: &str, started_at: Timestamp, host: &Host) -> Health {
+    let since = if host.runtime.is_scripted() { Timestamp::MIN } else { started_at };
+    Health::of(&host.runtime.behaviour(pod, container), since)
+}
+
+/// Makes the probes of a container whose process starts now.
+pub(super) fn new_probes(pod: &Object, container: &str, seen_at: Timestamp, (now, host): (Timestamp, &Host)) -> Probes {
+    let own = ContainerRole::find(pod, container);
+    // Init containers have no probes. Source: pkg/kubelet/prober/prober_manager.go (v1.34), `AddPod`.
+    let own = own.filter(|(role, _)| *role != ContainerRole::Init).map_or(&NULL, |(_, own)| own);
+    Probes::new(own, health(pod, container, now, host), (seen_at, now))
+}
+
+/// Makes the probes of a container whose process this kubelet finds running.
+pub(super) fn adopted_probes(pod: &Object, container: &Container, (now, host): (Timestamp, &Host)) -> Probes {
+    let own = ContainerRole::find(pod, &container.name);
+    let own = own.filter(|(role, _)| *role != ContainerRole::Init).map_or(&NULL, |(_, own)| own);
+    let health = health(pod, &container.name, container.started_at, host);
+    Probes::new(own, health, (now, container.started_at)).adopted(now)
+}
+
+/// Returns the address at which a pod is probed.
+fn address(worker: &Worker, host: &Host) -> Text {
+    let sandbox = host.runtime.sandbox(&worker.uid).filter(|_| worker.needs_network());
+    sandbox.map_or_else(|| worker.host_ip.clone(), |sandbox| sandbox.ip.clone())
+}
+
+/// Returns what a probe of a process prints that does not listen, or listens and is not well. What a command prints is
+/// not modelled.
+///
+/// Source: pkg/probe/http/http.go, pkg/probe/http/request.go, pkg/probe/tcp/tcp.go, pkg/probe/grpc/grpc.go (v1.34).
+fn failure(container: &Json, kind: ProbeKind, (ip, listens): (&str, bool)) -> String {
+    let probe = container.get(kind.field());
+    let of = |handler: &str| {
+        let own = probe.get(handler);
+        let host = own.get("host").as_str().filter(|host| !host.is_empty()).unwrap_or(ip);
+        let host = if host.contains(':') { format!("[{host}]") } else { String::from(host) };
+        format!("{host}:{}", port(container, own.get("port")))
+    };
+    let refused = |at: &str| format!("dial tcp {at}: connect: connection refused");
+    if probe.get("httpGet").is_object() && listens {
+        String::from("HTTP probe failed with statuscode: 500")
+    } else if probe.get("httpGet").is_object() {
+        let own = probe.get("httpGet");
+        let path = own.get("path").as_str().unwrap_or("/");
+        let slash = if path.is_empty() || path.starts_with(['/', '?']) { "" } else { "/" };
+        let (scheme, at) = (own.get("scheme").as_str().unwrap_or("http").to_lowercase(), of("httpGet"));
+        format!("Get \"{scheme}://{at}{slash}{path}\": {}", refused(&at))
+    } else if probe.get("tcpSocket").is_object() {
+        refused(&of("tcpSocket"))
+    } else if probe.get("grpc").is_object() && listens {
+        String::from("service unhealthy (responded with \"NOT_SERVING\")")
+    } else if probe.get("grpc").is_object() {
+        let seconds = probe.get("timeoutSeconds").as_i64().filter(|seconds| *seconds > 0).unwrap_or(1);
+        let within = go_duration(SignedDuration::from_secs(seconds));
+        format!("timeout: failed to connect service {:?} within {within}: context deadline exceeded", of("grpc"))
+    } else {
+        String::new()
+    }
+}
+
+/// Returns a port by its number, or by its name in the container.
+fn port(container: &Json, port: &Json) -> i64 {
+    let named = |name: &str| {
+        let ports = container.get("ports").items().iter();
+        let mut own = ports.filter(|own| own.get("name").as_str() == Some(name));
+        own.next().and_then(|own| own.get("containerPort").as_i64())
+    };
+    port.as_i64().or_else(|| port.as_str().and_then(named)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ProbeKind, failure};
+    use crate::json;
+
+    #[test]
+    fn a_failure_is_told_as_the_handler_of_the_probe_tells_it() {
+        let ports = json!([{"name": "web", "containerPort": 8080}]);
+        for (handler, listens, said) in [
+            (json!({"httpGet": {"path": "/ok", "port": 80}}), true, "HTTP probe failed with statuscode: 500"),
+            (
+                json!({"httpGet": {"path": "ok", "port": "web", "scheme": "HTTPS"}}),
+                false,
+                "Get \"https://10.0.0.9:8080/ok\": dial tcp 10.0.0.9:8080: connect: connection refused",
+            ),
+            (
+                json!({"tcpSocket": {"port": "web", "host": "fd00::1"}}),
+                true,
+                "dial tcp [fd00::1]:8080: connect: connection refused",
+            ),
+            (json!({"grpc": {"port": 9}}), true, "service unhealthy (responded with \"NOT_SERVING\")"),
+            (
+                json!({"grpc": {"port": 9}, "timeoutSeconds": 2}),
+                false,
+                "timeout: failed to connect service \"10.0.0.9:9\" within 2s: context deadline exceeded",
+            ),
+            (json!({"exec": {"command": ["check"]}}), true, ""),
+        ] {
+            let container = json!({"ports": ports.clone(), "livenessProbe": handler});
+            assert_eq!(failure(&container, ProbeKind::Liveness, ("10.0.0.9", listens)), said);
+        }
+    }
+}
