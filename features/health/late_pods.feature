@@ -30,3 +30,26 @@ Feature: A Pod that comes to a node which is not ready is not ready either
         | status  | taint                                       |
         | False   | node.kubernetes.io/not-ready:NoExecute      |
         | Unknown | node.kubernetes.io/unreachable:NoExecute    |
+
+  Rule: A controller that starts knows no node yet, and passes over the Pods that are there
+
+    The Pods that came while it was away are looked at before the first health pass, which finds no change of the node.
+
+    Scenario: The node is not ready any more, and a ready Pod was bound, while the controller was away
+      Given a hand-fed Node "worker-1"
+      And node-lifecycle-controller stops
+      And Node "worker-1" posts condition Ready=False
+      And the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      And the user sends strategic PATCH /api/v1/namespaces/default/pods/web/status:
+        """
+        status: {conditions: [{type: Ready, status: "True"}]}
+        """
+      When node-lifecycle-controller starts
+      Then Pod "web" keeps condition Ready=True for 60s
+      And Node "worker-1" keeps condition Ready=False for 60s

@@ -32,6 +32,10 @@ impl NodeLifecycle {
         {
             self.begin_taints(id, now);
         }
+        self.advance_pods(now);
+    }
+
+    pub(super) fn advance_pods(&mut self, now: Timestamp) {
         while self.pod_queue.working() < POD_WORKERS
             && let Some(key) = self.pod_queue.take()
         {

@@ -383,6 +383,8 @@ impl Controller for NodeLifecycle {
             }
             self.started = true;
             self.next_health_pass = (!self.held).then_some(now);
+            // The workers run before the first pass does, and pass over the Pods of nodes that it has not seen.
+            self.advance_pods(now);
         }
         if self.health_pass.is_none() && self.next_health_pass.is_some_and(|at| at <= now) {
             self.next_health_pass = None;
