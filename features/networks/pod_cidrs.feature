@@ -288,6 +288,27 @@ Feature: Networks for the pods of a Node
       And Node "worker-3" field spec.podCIDR is "10.244.0.0/24" within 3m
       And Node "worker-2" keeps field spec.podCIDR at "10.244.1.0/24" for 3m
 
+    Scenario: A Node that is being deleted keeps its block until it is gone
+      Given kube-controller-manager runs with:
+        | flag                | value         |
+        | allocate-node-cidrs | true          |
+        | cluster-cidr        | 10.244.0.0/24 |
+      And no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata: {name: leaving, finalizers: [example.com/wait]}
+        """
+      And 1s passes
+      And the object:
+        """
+        {kind: Node, apiVersion: v1, metadata: {name: waiting}}
+        """
+      When the user deletes Node "leaving"
+      Then Node "leaving" keeps field spec.podCIDR at "10.244.0.0/24" for 5m
+      And Node "waiting" keeps field spec.podCIDR absent for 5m
+
   @req:NC-01
   Rule: The block of a deleted Node is given out again once the search has come round
 

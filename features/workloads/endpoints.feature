@@ -174,7 +174,24 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
       And no Event FailedToUpdateEndpointSlices about Service "web" for 30s
       And the EndpointSlice of Service "web" field endpoints[dead] is absent between 39s and 81s
 
-    Scenario: A pod changes while another has no Node
+    Scenario: A pod comes while another has no Node
+      Given machine "worker-1" loses power
+      And Pod "dead" has condition Ready=False
+      And the user deletes Node "worker-1"
+      And Node "worker-1" is gone
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: third, namespace: default, labels: {app: web}}
+        spec: {nodeName: worker-2, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      Then Pod "dead" stays for 30s
+      And the EndpointSlice of Service "web" field endpoints[dead] is absent within 2s
+      And Event FailedToUpdateEndpointSlices about Service "web", message "Error updating Endpoint Slices for Service default/web: skipping Pod dead for Service default/web: Node worker-1 Not Found", within 2s
+      And the EndpointSlice of Service "web" keeps field endpoints[alive].conditions.ready at true for 30s
+
+    Scenario: A pod gets a label that its Services do not ask for, while another has no Node
       Given machine "worker-1" loses power
       And Pod "dead" has condition Ready=False
       And the user deletes Node "worker-1"
@@ -183,10 +200,8 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
         """yaml
         metadata: {labels: {new: "yes"}}
         """
-      Then Pod "dead" stays for 30s
-      And the EndpointSlice of Service "web" field endpoints[dead] is absent within 2s
-      And Event FailedToUpdateEndpointSlices about Service "web", message "Error updating Endpoint Slices for Service default/web: skipping Pod dead for Service default/web: Node worker-1 Not Found", within 2s
-      And the EndpointSlice of Service "web" keeps field endpoints[alive].conditions.ready at true for 30s
+      Then no Event FailedToUpdateEndpointSlices about Service "web" for 30s
+      And the EndpointSlice of Service "web" keeps field endpoints[dead].conditions.ready at false for 30s
 
   Rule: With the heartbeats the traffic comes back, once the kubelet says that the pod is ready
 

@@ -195,8 +195,10 @@ impl EndpointSlices {
             .collect();
         let marks = slice_labels(service);
         let mut plan = SlicePlan::default();
+        // A slice without ports is of no group: upstream's hash of no list is not that of a pod's empty list.
         let of_group = |group: &PortGroup, slice: &Object| {
-            is_owned(slice, service) && *slice.stable().get("ports").items() == *group.ports.items()
+            let ports = slice.stable().get("ports").items();
+            is_owned(slice, service) && !ports.is_empty() && *ports == *group.ports.items()
         };
         for slice in &slices {
             if !groups.iter().any(|group| of_group(group, slice)) {
@@ -417,6 +419,14 @@ fn is_placeholder(slice: &Object, service: &Object, marks: &Json) -> bool {
         && labels(slice) == marks
 }
 
+/// Tells whether a change of a pod may change endpoints: readiness, addresses, anything once it is being deleted; its
+/// phase does not count. Source: k8s.io/endpointslice util/controller_utils.go (v1.34), `podEndpointsChanged`.
+fn moves_endpoints(event: &CacheEvent) -> bool {
+    let (Some(before), Some(after)) = (&event.before, &event.after) else { return true };
+    let addresses = |pod: &Object| pod.stable().at(&["status", "podIPs"]).clone();
+    is_ending(after) || is_ready(before) != is_ready(after) || addresses(before) != addresses(after)
+}
+
 impl Reconciler for EndpointSlices {
     type Purpose = ();
 
@@ -449,9 +459,13 @@ impl Reconciler for EndpointSlices {
             }
             PODS_CACHE => {
                 self.alive.update_those(event, |pod| !is_terminal(pod));
+                let pod = event.object().key();
                 for key in self.pods.update(event) {
-                    self.changed.entry(key.clone()).or_default().insert(event.object().key());
-                    runtime.add(key);
+                    self.changed.entry(key.clone()).or_default().insert(pod.clone());
+                    let had = event.before.as_ref().is_some_and(|before| self.pods.would_have(&key, before));
+                    if had != self.pods.has(&key, &pod) || moves_endpoints(event) {
+                        runtime.add(key);
+                    }
                 }
             }
             // Only Services with topology hints, which are left out, are synced for changes of Nodes.

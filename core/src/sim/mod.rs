@@ -23,6 +23,8 @@ mod kubelet_pod_tests;
 mod kubelet_tests;
 #[cfg(test)]
 mod namespace_tests;
+#[cfg(test)]
+mod node_ipam_tests;
 mod own;
 mod pod_requests;
 mod queries;

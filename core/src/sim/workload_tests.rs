@@ -360,6 +360,59 @@ fn an_endpoint_names_the_node_of_its_pod_and_that_nodes_zone() {
     assert_eq!(conditions, json!({"ready": false, "serving": true, "terminating": true}));
 }
 
+/// A pod that has none of the ports and no Node makes no slice without ports, and the empty slice is not kept for it.
+#[test]
+fn an_empty_slice_becomes_the_first_with_endpoints_whatever_other_pods_lack() {
+    let mut sim = Simulation::new(SimulationOptions::default());
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    let body = json!({"kind": "Service", "apiVersion": "v1", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": "http"}]}});
+    let services = Resource::of("", "v1", "services");
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, services, "default", "").body(body)).code, 201);
+    for (called, node, ports) in
+        [("lost", "gone", json!([])), ("found", "w1", json!([{"name": "http", "containerPort": 8080}]))]
+    {
+        let body = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": called, "namespace": "default",
+                "labels": {"app": "web"}},
+            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "pause", "ports": ports}]}});
+        assert_eq!(ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(body)).code, 201);
+        let patch = json!({"status": {"podIP": "10.0.0.9", "podIPs": [{"ip": "10.0.0.9"}]}});
+        ask(&mut sim, Call::strategic_patch(PODS, "default", called, patch).subresource("status"));
+        advance(&mut sim, 10_000);
+    }
+    let slices = list(&mut sim, &Resource::of("discovery.k8s.io", "v1", "endpointslices"));
+    let ports: Vec<Option<i64>> =
+        slices[1..].iter().map(|slice| slice.get("ports").items().first()?.get("port").as_i64()).collect();
+    assert_eq!(ports, [Some(8080)]);
+}
+
+/// Upstream's handler looks at readiness, addresses and the deletion of a pod only.
+#[test]
+fn a_pod_that_ends_while_it_is_ready_stays_an_endpoint_until_it_is_not_ready() {
+    let mut sim = Simulation::new(SimulationOptions::default());
+    let body = json!({"kind": "Service", "apiVersion": "v1", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}});
+    let services = Resource::of("", "v1", "services");
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, services, "default", "").body(body)).code, 201);
+    let body = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "w1"}});
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, NODES, "", "").body(body)).code, 201);
+    let body = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "one", "namespace": "default",
+        "labels": {"app": "web"}}, "spec": {"nodeName": "w1", "containers": [{"name": "main", "image": "pause"}]}});
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(body)).code, 201);
+    for (phase, ready, endpoints) in
+        [("Running", "True", 1), ("Succeeded", "True", 1), ("Succeeded", "False", 0), ("Running", "False", 0)]
+    {
+        let patch = json!({"status": {"phase": phase, "podIP": "10.0.0.9", "podIPs": [{"ip": "10.0.0.9"}],
+            "conditions": [{"type": "Ready", "status": ready}]}});
+        let call = Call::strategic_patch(PODS, "default", "one", patch).subresource("status");
+        assert_eq!(ask(&mut sim, call).code, 200);
+        advance(&mut sim, 2_000);
+        let slices = list(&mut sim, &Resource::of("discovery.k8s.io", "v1", "endpointslices"));
+        assert_eq!(slices[1].get("endpoints").items().len(), endpoints, "{phase}, Ready={ready}");
+    }
+}
+
 #[test]
 fn ended_pods_beyond_the_threshold_go_the_oldest_first() {
     let mut options = SimulationOptions::default();

@@ -111,11 +111,37 @@ impl ApiServer {
     }
 }
 
+/// Makes PodScheduled True; the instant of its transition stays if it was True before.
+/// Source: pkg/api/pod/util.go (v1.34), `UpdatePodCondition`.
 fn set_scheduled(pod: &mut Json, now: &str) {
     let conditions = pod.entry(&["status", "conditions"]).make_array();
-    let condition = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
+    let mut condition =
+        json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
     match conditions.iter_mut().find(|condition| condition.get("type").as_str() == Some("PodScheduled")) {
-        Some(found) => *found = condition,
+        Some(found) => {
+            if found.get("status").as_str() == Some("True") {
+                condition.set(&["lastTransitionTime"], found.get("lastTransitionTime").clone());
+            }
+            *found = condition;
+        }
         None => conditions.push(condition),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::set_scheduled;
+    use crate::json;
+
+    #[test]
+    fn a_pod_that_was_scheduled_before_its_binding_keeps_the_instant() {
+        for (before, instant) in [("True", "then"), ("False", "now")] {
+            let mut pod = json!({"status": {"conditions": [{"type": "PodScheduled", "status": before, "reason": "R",
+                "lastProbeTime": null, "lastTransitionTime": "then"}]}});
+            set_scheduled(&mut pod, "now");
+            let mut expected = json!([{"type": "PodScheduled", "status": "True", "lastProbeTime": null}]);
+            expected.make_array()[0].set(&["lastTransitionTime"], instant);
+            assert_eq!(pod.at(&["status", "conditions"]), &expected);
+        }
     }
 }

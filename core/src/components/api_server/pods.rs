@@ -5,6 +5,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
@@ -209,6 +210,30 @@ pub(super) fn prepare_status_update(tree: &mut Json, old: &Json, _settings: &Set
         let class = qos_class(tree);
         tree.set(&["status", "qosClass"], class);
     }
+    keep_observed_generations(tree.entry(&["status"]), old.get("status"));
+}
+
+/// Gives a status and its conditions the generations that they were made for, where a writer does not say them. Of
+/// several conditions of one type, each gets its own. Source: pkg/registry/core/pod/strategy.go (v1.34),
+/// `preserveOldObservedGeneration`.
+fn keep_observed_generations(status: &mut Json, old: &Json) {
+    const FIELD: &str = "observedGeneration";
+    let keep = |new: &mut Json, old: &Json| {
+        let number = |of: &Json| of.get(FIELD).as_i64().unwrap_or(0);
+        if number(new) == 0 && number(old) != 0 {
+            new.set(&[FIELD], number(old));
+        }
+    };
+    keep(status, old);
+    if status.get("conditions").items().is_empty() {
+        return;
+    }
+    let mut before: Vec<&Json> = old.get("conditions").items().iter().collect();
+    for condition in status.entry(&["conditions"]).make_array() {
+        if let Some(at) = before.iter().position(|old| old.get("type") == condition.get("type")) {
+            keep(condition, before.remove(at));
+        }
+    }
 }
 
 /// A write of the containers that debug, or of resources, changes nothing else. Source:
@@ -273,7 +298,7 @@ pub(super) fn qos_class(pod: &Json) -> &'static str {
     let pod_level = !own.is_null();
     let all = containers.iter().chain(pod.at(&["spec", "initContainers"]).items());
     let resources = all.map(|container| container.get("resources"));
-    let resources: alloc::vec::Vec<&Json> = if pod_level { alloc::vec![own] } else { resources.collect() };
+    let resources: Vec<&Json> = if pod_level { alloc::vec![own] } else { resources.collect() };
     for resource in resources {
         for (into, field) in [(&mut requests, "requests"), (&mut limits, "limits")] {
             let mut found = 0;
@@ -295,4 +320,25 @@ pub(super) fn qos_class(pod: &Json) -> &'static str {
     }
     let equal = requests.len() == limits.len() && requests.iter().all(|(name, sum)| limits.get(name) == Some(sum));
     if guaranteed && equal { "Guaranteed" } else { "Burstable" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prepare_status_update;
+    use crate::json;
+    use crate::profile::Settings;
+
+    #[test]
+    fn a_status_without_generations_keeps_those_that_it_had() {
+        let condition = |kind: &str, generation: i64| json!({"type": kind, "observedGeneration": generation});
+        let old = json!({"spec": {}, "status": {"observedGeneration": 2, "conditions":
+            [condition("Ready", 1), condition("Twice", 3), condition("Twice", 4), {"type": "Old"}]}});
+        let mut new = json!({"spec": {}, "status": {"conditions": [condition("Ready", 5), {"type": "Twice"},
+            {"type": "Old"}, {"type": "Twice"}, {"type": "Twice"}, {"type": "New"}]}});
+        prepare_status_update(&mut new, &old, &Settings::default());
+        assert_eq!(new.at(&["status", "observedGeneration"]), &json!(2));
+        let expected = json!([condition("Ready", 5), condition("Twice", 3), {"type": "Old"}, condition("Twice", 4),
+            {"type": "Twice"}, {"type": "New"}]);
+        assert_eq!(new.at(&["status", "conditions"]), &expected);
+    }
 }

@@ -141,7 +141,6 @@ impl NodeIpam {
         };
         let blocks = cidrs(&node);
         if !node.stable().at(&["metadata", "deletionTimestamp"]).is_null() {
-            self.release(&node, "the Node is being deleted");
             self.finish(&name, true, now);
         } else if !blocks.is_empty() {
             let marked = self.mark(&name, &blocks, CidrSet::occupy);
@@ -251,12 +250,12 @@ impl Controller for NodeIpam {
     }
 
     fn handle_event(&mut self, _: usize, event: &CacheEvent, _: Timestamp) {
-        if event.after.is_none()
-            && let Some(before) = &event.before
-        {
-            self.release(before, "the Node was deleted");
+        if event.after.is_none() {
+            // A deletion is not put into the queue: what a name failed counts for the next Node of that name.
+            self.release(event.object(), "the Node was deleted");
+        } else {
+            self.queue.add(Text::from(event.object().name()));
         }
-        self.queue.add(Text::from(event.object().name()));
     }
 
     fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {

@@ -120,13 +120,13 @@ impl NodeLifecycle {
         for id in gone {
             self.handle_deleted_node(id, now);
         }
-        let waiting = self.nodes_to_check(&changed, pass, now);
+        self.place_first_tick(pass, new_nodes.is_empty());
         let tainted = self.tainted.iter().filter_map(|id| self.cached(*id).map(|node| (*id, node.clone()))).collect();
         self.health_pass = Some(HealthPass {
             began: now,
             scheduled,
             new_nodes,
-            waiting,
+            waiting: self.nodes_to_check(&changed, pass, now),
             checks: BTreeMap::new(),
             tainted,
             cleanup: VecDeque::new(),

@@ -32,6 +32,10 @@ impl NodeLifecycle {
         {
             self.begin_taints(id, now);
         }
+        self.advance_pods(now);
+    }
+
+    pub(super) fn advance_pods(&mut self, now: Timestamp) {
         while self.pod_queue.working() < POD_WORKERS
             && let Some(key) = self.pod_queue.take()
         {
@@ -123,30 +127,27 @@ impl NodeLifecycle {
         }
     }
 
+    /// Marks a Pod of a node that is not ready, as far as the last health pass knows; a Pod whose node was known and is
+    /// gone is looked at again.
     fn mark_pod(&mut self, key: ObjectKey, now: Timestamp) {
         let pod = self.runtime.cache(POD_CACHE).get(&key).cloned();
-        let node = pod.as_ref().and_then(node_name).cloned();
-        let not_ready = node.as_ref().and_then(|name| self.ids.get(name)).is_some_and(|id| {
-            let node = self.node(*id);
-            let saved = node.signs.health.and_then(|health| health.ready);
-            node.slot.is_some() && saved.is_some_and(|ready| ready.status != Status::True)
-        });
-        match (pod, node) {
-            (Some(pod), Some(node)) if not_ready => {
-                let write = PodsWrite::new(node, Vec::from([pod]), None);
+        let name = pod.as_ref().and_then(node_name).cloned();
+        let node = name.as_ref().and_then(|name| self.ids.get(name)).map(|id| self.node(*id));
+        let health = node.and_then(|node| node.signs.health);
+        let is_gone = node.is_some_and(|node| node.slot.is_none());
+        match (pod, name, health) {
+            (Some(_), _, Some(_)) if is_gone => self.handle_pod_done(key, &End::Over(false), now),
+            (Some(pod), Some(name), Some(health)) if health.ready.is_some_and(|ready| ready.status != Status::True) => {
+                let write = PodsWrite::new(name, Vec::from([pod]), None);
                 self.start_item(Owner::Pod(key), WorkItem::Pods(write), now);
             }
-            _ => {
-                self.pod_queue.forget(&key);
-                self.pod_queue.done(&key);
-            }
+            _ => self.pod_queue.done(&key),
         }
     }
 
+    /// Upstream never forgets how often a Pod failed.
     pub(super) fn handle_pod_done(&mut self, key: ObjectKey, end: &End, now: Timestamp) {
-        if end.is_well() {
-            self.pod_queue.forget(&key);
-        } else {
+        if !end.is_well() {
             self.pod_queue.retry(key.clone(), now);
         }
         self.pod_queue.done(&key);

@@ -8,7 +8,7 @@
 //!
 //! Deterministic where upstream has a race: a NoExecute pass that falls into a health pass waits until that is over,
 //! unless the health pass only has pods left to mark and will change no zone's state. So a node that was queued by the
-//! pass that finds all zones disrupted is never tainted.
+//! pass that finds all zones disrupted is never tainted, but for the first pass after a start.
 //! A health pass checks only nodes that changed, whose grace period is over or that are not ready; a test compares it
 //! with the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
@@ -383,6 +383,9 @@ impl Controller for NodeLifecycle {
             }
             self.started = true;
             self.next_health_pass = (!self.held).then_some(now);
+            // The workers run before the first pass does, and pass over the Pods of nodes that it has not seen.
+            // Upstream they race; the workers came first in 23 of 24 starts of a real one (v1.34.4).
+            self.advance_pods(now);
         }
         if self.health_pass.is_none() && self.next_health_pass.is_some_and(|at| at <= now) {
             self.next_health_pass = None;

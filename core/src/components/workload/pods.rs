@@ -216,6 +216,11 @@ impl Selections {
         self.0.get(key).is_some_and(|(_, pods)| pods.contains(pod))
     }
 
+    /// Tells whether an object selects a pod as it is given.
+    pub(in crate::components) fn would_have(&self, key: &ObjectKey, pod: &Object) -> bool {
+        self.0.get(key).is_some_and(|(selector, _)| selects(selector, labels(pod)))
+    }
+
     /// Returns how many pods an object selects.
     pub(in crate::components) fn count(&self, key: &ObjectKey) -> usize {
         self.0.get(key).map_or(0, |(_, pods)| pods.len())
