@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::content_negotiation::BODY_TYPES;
+use super::super::content_negotiation::check_media_type;
 use super::super::options::{FieldValidation, RequestOptions};
 use super::super::{ApiServer, status, strategy, syntax};
 use super::{Read, as_headers};
@@ -28,7 +28,7 @@ impl ApiServer {
         body: Body,
         known: &Json,
     ) -> Result<Read, Answer> {
-        check_media_type(options)?;
+        check_media_type(&options.content_type)?;
         let tree = tree_of(kind, options, body)?;
         self.check_type(kind, options, &tree)?;
         let handled = |why: &str| {
@@ -120,21 +120,6 @@ impl ApiServer {
         }
         Ok(())
     }
-}
-
-/// Refuses a body in a form that is not understood.
-///
-/// # Errors
-/// 415.
-pub(in super::super) fn check_media_type(options: &RequestOptions) -> Result<(), Answer> {
-    if options.content_type.is_empty() || BODY_TYPES.contains(&options.content_type.as_str()) {
-        return Ok(());
-    }
-    let message = format!(
-        "the body of the request was in an unknown format - accepted media types include: {}",
-        BODY_TYPES.join(", ")
-    );
-    Err(status::failure(415, "UnsupportedMediaType", &message, None))
 }
 
 /// Says that nothing can be told of what a body holds, and quotes its beginning.
