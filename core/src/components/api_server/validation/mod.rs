@@ -24,6 +24,7 @@ pub(super) mod pod_resources;
 pub(super) mod pod_status;
 pub(super) mod pod_update;
 pub(super) mod quota;
+pub(super) mod roles;
 mod selector;
 pub(super) mod service;
 pub(super) mod storage;
