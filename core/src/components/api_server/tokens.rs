@@ -90,14 +90,9 @@ impl ApiServer {
             tree.set(&["spec", "expirationSeconds"], SECONDS_DEFAULT);
         }
         admission::connect(self, info, origin, &tree)?;
-        for (field, url) in [("name", &info.name), ("namespace", &info.namespace)] {
-            let sent = tree.at(&["metadata", field]).as_str().unwrap_or("");
-            if !sent.is_empty() && sent != url.as_str() {
-                let why = format!("{field} in URL does not match {field} in TokenRequest object");
-                return Err(status::bad_request(&why));
-            }
-            tree.set(&["metadata", field], url);
-        }
+        check_named(info, &tree)?;
+        tree.set(&["metadata", "name"], &info.name);
+        tree.set(&["metadata", "namespace"], &info.namespace);
         let key = ObjectKey::namespaced(info.namespace.clone(), info.name.clone());
         let Some(account) = self.object(&kind.resource, &key) else {
             return Err(status::not_found(&kind.resource, &info.name));
@@ -105,10 +100,19 @@ impl ApiServer {
         if tree.at(&["spec", "audiences"]).is_empty() {
             tree.set(&["spec", "audiences"], Vec::from([Json::from(AUDIENCE)]));
         }
+        let tells_uid = self.settings.profile().is("token-requests-keep-uids");
+        let sent = tree.at(&["metadata", "uid"]).as_str().filter(|uid| tells_uid && !uid.is_empty());
+        let sent = sent.map(String::from).filter(|uid| *uid != account.uid());
+        if let Some(uid) = tells_uid.then(|| sent.as_deref().unwrap_or(account.uid())) {
+            tree.set(&["metadata", "uid"], uid);
+        }
         let seconds = tree.at(&["spec", "expirationSeconds"]).as_i64().unwrap_or(SECONDS_DEFAULT);
         check_seconds(seconds)?;
         let mut bound = Vec::from([(kind.resource.clone(), key.clone(), Text::from(account.uid()))]);
         bound.extend(self.check_bound_object(info, &tree)?);
+        if tree.at(&["spec", "boundObjectRef"]).is_null() {
+            tree.set(&["spec", "boundObjectRef"], Json::Null);
+        }
         tree.set(&["kind"], "TokenRequest");
         tree.set(&["apiVersion"], "authentication.k8s.io/v1");
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
@@ -136,7 +140,10 @@ impl ApiServer {
             let identity = Arc::new(identity);
             self.tokens.insert(Text::from(token), Credential { identity, expires, bound });
         }
-        Ok(Answer::json(201, tree))
+        Ok(match sent {
+            Some(uid) => warned(Answer::json(201, tree), &uid, account.uid()),
+            None => Answer::json(201, tree),
+        })
     }
 
     /// Refuses a token that is bound to what is not there, or not the account's; returns what it is bound to.
@@ -146,12 +153,12 @@ impl ApiServer {
             return Ok(None);
         }
         let text = |field: &str| bound.get(field).as_str().unwrap_or("");
-        let (resource, namespace) = match (text("apiVersion"), text("kind")) {
-            ("v1", "Pod") => (PODS, info.namespace.clone()),
-            ("v1", "Secret") => (SECRETS, info.namespace.clone()),
-            ("v1", "Node") => (NODES, Text::of("")),
-            (version, kind) => {
-                let (group, version) = version.split_once('/').unwrap_or(("", version));
+        let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
+        let (resource, namespace) = match (group, text("kind")) {
+            ("", "Pod") => (PODS, info.namespace.clone()),
+            ("", "Secret") => (SECRETS, info.namespace.clone()),
+            ("", "Node") => (NODES, Text::of("")),
+            (_, kind) => {
                 let shown = format!("{group}/{version}, Kind={kind}");
                 return Err(status::bad_request(&format!("cannot bind token to object of type {shown}")));
             }
@@ -176,6 +183,26 @@ impl ApiServer {
         let uid = Text::from(found.uid());
         Ok(Some((resource, key, uid)))
     }
+}
+
+/// Refuses a request that names another account than the path.
+fn check_named(info: &RequestInfo, tree: &Json) -> Result<(), Answer> {
+    let named = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    if named.is_empty() || named == info.name.as_str() {
+        return Ok(());
+    }
+    let why = "must match the service account name if specified";
+    let error = FieldError::invalid_text("metadata.name", named, why);
+    Err(status::invalid_of("TokenRequest", "authentication.k8s.io", &info.name, &[error]))
+}
+
+fn warned(mut answer: Answer, sent: &str, uid: &str) -> Answer {
+    let why = format!(
+        "299 - \"the UID in the token request ({sent}) does not match the UID of the service account ({uid}) but \
+         TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error\""
+    );
+    answer.headers.push((Text::of("Warning"), Text::from(why)));
+    answer
 }
 
 fn check_seconds(seconds: i64) -> Result<(), Answer> {
