@@ -7,6 +7,7 @@
 mod aggregated;
 mod index;
 mod openapi;
+mod schemas;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -33,14 +34,15 @@ impl ApiServer {
         if trimmed.is_empty() {
             return Ok(index::list(self.settings.profile(), &self.kinds));
         }
-        if let Some(answer) = index::open_id(trimmed, call) {
-            return answer;
-        }
         if let Some(answer) = self.aggregated(trimmed, call) {
             return answer;
         }
-        if *call.method == *"HEAD" && is_web_service(trimmed) {
+        let is_head = *call.method == *"HEAD";
+        if is_head && index::is_open_id(trimmed) {
             return Err(status::method_not_allowed());
+        }
+        if let Some(answer) = index::open_id(trimmed, call) {
+            return answer;
         }
         if let Some(answer) = health::path(path, call, self.settings.profile()) {
             return answer;
@@ -51,11 +53,12 @@ impl ApiServer {
         // Its handler takes any method and looks at no media type.
         if path.starts_with("/openapi/v3/") || path == "/openapi/v3" {
             let empty = Answer { code: 404, headers: Vec::new(), content: Content::Text(Text::of("")) };
-            let document = openapi::document(path, &self.kinds).map(|document| Answer::json(200, document));
+            let document =
+                openapi::document(path, &self.kinds, &self.schema).map(|document| Answer::json(200, document));
             return document.ok_or(empty);
         }
         let answer = self.discovered(trimmed)?;
-        if call.verb != Verb::Get && trimmed != "/apis" {
+        if (call.verb != Verb::Get || is_head) && trimmed != "/apis" {
             return Err(status::method_not_allowed());
         }
         match trimmed {
@@ -164,14 +167,6 @@ fn groups(profile: &Profile, kinds: &Kinds) -> Vec<(&'static str, Vec<&'static s
     own.chain(custom).collect()
 }
 
-/// Tells whether a path belongs to a web service, which takes GET alone; most handlers of other paths ignore the
-/// method.
-fn is_web_service(path: &str) -> bool {
-    matches!(path, "/api" | "/version" | "/.well-known/openid-configuration" | "/openid/v1/jwks")
-        || path.starts_with("/api/")
-        || path.starts_with("/apis/") && path.len() > "/apis/".len()
-}
-
 fn group(name: &str, versions: &[&str]) -> Json {
     let shown = |version: &&str| json!({"groupVersion": format!("{name}/{version}"), "version": *version});
     let mut group = json!({"name": name});
@@ -232,7 +227,7 @@ fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kind
             resources.push(entry);
         }
     }
-    // Listed and not served: what the API server would have to ask its components.
+    // What is not stored.
     if (group, version) == ("", "v1") {
         resources.push(json!({"name": "componentstatuses", "singularName": "componentstatus", "namespaced": false,
             "kind": "ComponentStatus", "verbs": ["get", "list"], "shortNames": ["cs"]}));

@@ -20,6 +20,8 @@ const SHOWN: usize = 3;
 /// Returns the cells of an object of a kind.
 pub(super) fn of(plural: &str, object: &Json, own_age: Json, view: TableContext<'_>) -> Option<Vec<Json>> {
     Some(match plural {
+        "componentstatuses" => component_status(object),
+        "scales" => Vec::from([count(object, &["spec", "replicas"]), count(object, &["status", "replicas"]), own_age]),
         "endpoints" => Vec::from([Json::from(endpoints(object)), own_age]),
         "endpointslices" => slice(object, own_age),
         "replicationcontrollers" => replication_controller(object, own_age),
@@ -77,6 +79,15 @@ fn with_more(parts: &[String]) -> String {
         all if all > SHOWN => format!("{shown} + {} more...", all - SHOWN),
         _ => shown,
     }
+}
+
+fn component_status(object: &Json) -> Vec<Json> {
+    let conditions = object.get("conditions").items();
+    let Some(health) = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Healthy")) else {
+        return Vec::from(["Unknown", "", ""].map(Json::from));
+    };
+    let status = if health.get("status").as_str() == Some("True") { "Healthy" } else { "Unhealthy" };
+    Vec::from([Json::from(status), text(health, &["message"]), text(health, &["error"])])
 }
 
 fn endpoints(object: &Json) -> String {

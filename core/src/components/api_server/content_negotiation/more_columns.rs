@@ -8,6 +8,24 @@ use crate::profile::releases::Column;
 
 pub(super) static TABLES: &[(&str, &[Column])] = &[
     (
+        "componentstatuses",
+        &[
+            NAME,
+            column("Status", "Status of the component conditions"),
+            column("Message", "Message of the component conditions"),
+            column("Error", "Error of the component conditions"),
+        ],
+    ),
+    (
+        "scales",
+        &[
+            Column { format: "", ..NAME },
+            integer("Desired", "replicas is the desired number of instances for the scaled object."),
+            integer("Available", "replicas is the actual number of observed instances of the scaled object."),
+            AGE,
+        ],
+    ),
+    (
         "endpoints",
         &[
             NAME,
