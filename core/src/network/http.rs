@@ -256,6 +256,7 @@ fn verb(method: &str, target: &Target, query: &[(Text, Text)]) -> Verb {
 mod tests {
     use alloc::string::ToString;
 
+    use crate::json;
     use crate::network::{Body, Call, Target, Verb};
 
     fn read(method: &str, path: &str) -> Call {

@@ -6,6 +6,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::body_kinds::SCALE;
+use super::component_status::COMPONENT_STATUSES;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::{self, RequestOptions};
 use super::{ApiServer, Origin, paging, status};
@@ -68,6 +70,9 @@ impl ApiServer {
                 (resource.clone(), namespace.clone(), name.clone(), subresource.clone())
             }
         };
+        if resource == COMPONENT_STATUSES && namespace.is_empty() && subresource.is_empty() {
+            return self.component_statuses(&call, &origin, &name).map(Some);
+        }
         match resource.group.as_str() {
             "rbac.authorization.k8s.io" => self.store_policy(),
             "events.k8s.io" => self.keep_new_events(),
@@ -147,15 +152,20 @@ impl ApiServer {
         let answer = answer?;
         let printed = self.printed(kind);
         let view = TableContext { profile: self.settings.profile(), now: origin.now, printed: printed.as_deref() };
-        shown?.shape(answer, table, view).map(Some)
+        let is_scale = info.subresource == *"scale";
+        shown?.shape(answer, if is_scale { &SCALE } else { table }, view).map(Some)
     }
 
     /// Reads the options of a request, and the form in which its client wants the answer. What comes first depends on
     /// the verb. Source: k8s.io/apiserver pkg/endpoints/handlers (v1.34).
     fn options(&self, call: &Call) -> Result<(RequestOptions, Representation), Answer> {
         if !matches!(call.verb, Verb::List | Verb::Watch) {
+            if is_connect(call) {
+                check_length(call)?;
+                return Ok((RequestOptions::read(call, &self.settings)?, Representation::Plain));
+            }
             let representation = content_negotiation::negotiate(call)?;
-            if call.verb == Verb::Create && !is_connect(call) {
+            if call.verb == Verb::Create {
                 content_negotiation::check_media_type(&options::media_type_of(call))?;
             }
             check_length(call)?;
@@ -184,7 +194,10 @@ impl ApiServer {
 
     /// Refuses a patch in a form that there is not, and a client that takes no form of the answer.
     fn check_route(&self, kind: &Kind, call: &Call) -> Result<(), Answer> {
-        if call.verb == Verb::Patch && !is_connect(call) && !kind.is(Trait::Custom) {
+        if is_connect(call) {
+            return Ok(());
+        }
+        if call.verb == Verb::Patch && !kind.is(Trait::Custom) {
             self.check_patch_type(call)?;
         }
         content_negotiation::check_route(call).map_err(|refusal| {

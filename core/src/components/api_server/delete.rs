@@ -168,6 +168,11 @@ impl ApiServer {
         if kind.resource == DEFINITIONS && tree.at(&["metadata", "deletionTimestamp"]).is_null() {
             custom::begin_end(&mut tree, origin);
         }
+        // A namespace that is ending already keeps its finalizers until it is empty.
+        let is_ending = !tree.at(&["metadata", "deletionTimestamp"]).is_null();
+        if is_ending && strategy::has_spec_finalizers(kind, &tree) {
+            return Ok(Answer::object(200, current));
+        }
         set_policy_finalizers(&mut tree, kind, delete);
         let has_finalizers =
             !tree.at(&["metadata", "finalizers"]).is_empty() || strategy::has_spec_finalizers(kind, &tree);
@@ -294,7 +299,23 @@ fn gone(kind: &Kind, object: &Object) -> Answer {
     }
 }
 
+/// Source: pkg/registry/core/namespace/storage/storage.go (v1.34), which checks them first and in its own words.
+fn check_of_namespace(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
+    let version = format!("{}", current.resource_version());
+    let both = [("UID", &delete.uid, current.uid()), ("ResourceVersion", &delete.resource_version, version.as_str())];
+    for (what, wanted, own) in both {
+        if let Some(wanted) = wanted.as_ref().filter(|wanted| wanted.as_str() != own) {
+            let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {own}");
+            return Err(status::conflict(&kind.resource, current.name(), &why));
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn check_preconditions(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
+    if kind.name == "Namespace" {
+        return check_of_namespace(kind, current, delete);
+    }
     if let Some(uid) = &delete.uid
         && *uid != *current.uid()
     {

@@ -116,7 +116,7 @@ pub(super) fn forbidden_by_authorisation((group, plural): (&str, &str), name: &s
     let message = match (plural, name) {
         ("", _) => format!("forbidden: {why}"),
         (_, "") => format!("{qualified} is forbidden: {why}"),
-        _ => format!("{qualified} {name:?} is forbidden: {why}"),
+        _ => format!("{qualified} {} is forbidden: {why}", quote(name)),
     };
     failure(403, "Forbidden", &message, Some(details(name, group, plural)))
 }

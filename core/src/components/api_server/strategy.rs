@@ -308,7 +308,7 @@ fn check_status(
             workload_status::validate(kind.name, tree, old, errors);
         }
         ("Namespace", "status") => namespace_status(tree, old, errors),
-        ("PodDisruptionBudget", "status") => others::budget_status(tree, errors),
+        ("PodDisruptionBudget", "status") => others::budget_status(tree, wording, errors),
         _ => check_workload(kind, subresource, (tree, old), settings, errors),
     }
 }
@@ -331,8 +331,15 @@ fn check_workload(
         ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), errors),
         ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), errors),
         ("Service", "") => service::update(tree, old, settings, errors),
-        ("Role" | "ClusterRole", _) => roles::role(kind.name, tree, wording, errors),
-        ("RoleBinding" | "ClusterRoleBinding", _) => roles::binding(kind.name, tree, old, wording, errors),
+        // Their strategies check the object, and then its change, which is the object again.
+        ("Role" | "ClusterRole", _) => {
+            roles::role(kind.name, tree, wording, errors);
+            roles::role(kind.name, tree, wording, errors);
+        }
+        ("RoleBinding" | "ClusterRoleBinding", _) => {
+            roles::binding(kind.name, tree, &NULL, wording, errors);
+            roles::binding(kind.name, tree, old, wording, errors);
+        }
         ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
             if !tree.get("spec").is_same_allocation(old.get("spec")) {
                 // Source: pkg/registry/core/replicationcontroller/strategy.go (v1.34), which checks it twice.

@@ -101,10 +101,9 @@ impl ApiServer {
             tree.set(&["spec", "audiences"], Vec::from([Json::from(AUDIENCE)]));
         }
         let tells_uid = self.settings.profile().is("token-requests-keep-uids");
-        let sent = tree.at(&["metadata", "uid"]).as_str().filter(|uid| tells_uid && !uid.is_empty());
-        let sent = sent.map(String::from).filter(|uid| *uid != account.uid());
-        if let Some(uid) = tells_uid.then(|| sent.as_deref().unwrap_or(account.uid())) {
-            tree.set(&["metadata", "uid"], uid);
+        if tells_uid {
+            check_uid(info, &tree, account.uid())?;
+            tree.set(&["metadata", "uid"], account.uid());
         }
         let seconds = tree.at(&["spec", "expirationSeconds"]).as_i64().unwrap_or(SECONDS_DEFAULT);
         check_seconds(seconds)?;
@@ -140,10 +139,7 @@ impl ApiServer {
             let identity = Arc::new(identity);
             self.tokens.insert(Text::from(token), Credential { identity, expires, bound });
         }
-        Ok(match sent {
-            Some(uid) => warned(Answer::json(201, tree), &uid, account.uid()),
-            None => Answer::json(201, tree),
-        })
+        Ok(Answer::json(201, tree))
     }
 
     /// Refuses a token that is bound to what is not there, or not the account's; returns what it is bound to.
@@ -178,7 +174,9 @@ impl ApiServer {
                 "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have \
                  been deleted and then recreated"
             );
-            return Err(status::conflict(&resource, text("name"), &why));
+            // The conflict names the kind in place of the resource.
+            let named = Resource { group: Text::of(""), version: Text::of(""), plural: Text::from(text("kind")) };
+            return Err(status::conflict(&named, text("name"), &why));
         }
         let uid = Text::from(found.uid());
         Ok(Some((resource, key, uid)))
@@ -196,13 +194,16 @@ fn check_named(info: &RequestInfo, tree: &Json) -> Result<(), Answer> {
     Err(status::invalid_of("TokenRequest", "authentication.k8s.io", &info.name, &[error]))
 }
 
-fn warned(mut answer: Answer, sent: &str, uid: &str) -> Answer {
-    let why = format!(
-        "299 - \"the UID in the token request ({sent}) does not match the UID of the service account ({uid}) but \
-         TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error\""
-    );
-    answer.headers.push((Text::of("Warning"), Text::from(why)));
-    answer
+/// Refuses a request for another account of the same name. Source: token.go (v1.34), under the gate
+/// TokenRequestServiceAccountUIDValidation, which is on.
+fn check_uid(info: &RequestInfo, tree: &Json, uid: &str) -> Result<(), Answer> {
+    let sent = tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
+    if sent.is_empty() || sent == uid {
+        return Ok(());
+    }
+    const REQUESTS: Resource = Resource::of("authentication.k8s.io", "", "TokenRequest");
+    let why = format!("the UID in the token request ({sent}) does not match the UID of the service account ({uid})");
+    Err(status::conflict(&REQUESTS, &info.name, &why))
 }
 
 fn check_seconds(seconds: i64) -> Result<(), Answer> {

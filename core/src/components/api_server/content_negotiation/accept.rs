@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::{BODY_TYPES, Include, Representation};
-use crate::network::{Call, PROTOBUF};
+use crate::network::{Call, PROTOBUF, Target};
 
 /// A media type with its parameters.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Clause<'a> {
     sub: &'a str,
     parameters: Vec<(&'a str, &'a str)>,
     quality: f64,
+    /// Whether what is asked can be shown as a table.
+    has_tables: bool,
 }
 
 impl<'a> Clause<'a> {
@@ -23,6 +25,8 @@ impl<'a> Clause<'a> {
     pub(super) fn all(call: &'a Call) -> Option<Vec<Self>> {
         let accept = call.header_value("accept").filter(|accept| !accept.is_empty())?;
         let mut clauses: Vec<Self> = accept.split(',').filter_map(Self::read).collect();
+        let has_tables = has_tables(call);
+        clauses.iter_mut().for_each(|clause| clause.has_tables = has_tables);
         // Go's sort of up to twelve elements, by a comparison that is no order.
         for end in 1..clauses.len() {
             let mut at = end;
@@ -44,8 +48,13 @@ impl<'a> Clause<'a> {
         if sub.trim_end_matches('/').contains('/') {
             return None;
         }
-        let mut clause =
-            Self { main, sub: sub.trim_end_matches('/').trim_matches(' '), parameters: Vec::new(), quality: 1.0 };
+        let mut clause = Self {
+            main,
+            sub: sub.trim_end_matches('/').trim_matches(' '),
+            parameters: Vec::new(),
+            quality: 1.0,
+            has_tables: true,
+        };
         for part in rest.split(';') {
             let Some((name, value)) = part.split_once('=').filter(|(_, value)| !value.is_empty()) else { continue };
             let (name, value) = (name.trim_matches(' '), value.strip_suffix('=').unwrap_or(value));
@@ -76,7 +85,8 @@ impl<'a> Clause<'a> {
     /// Returns the first media type, and the form of the answer, that the server has for the clause.
     pub(super) fn form(&self) -> Option<(&'static str, Representation)> {
         let covered = BODY_TYPES.into_iter().filter(|media| self.covers(media));
-        covered.filter_map(|media| Some((media, self.representation(media)?))).next()
+        let is_there = |form: &Representation| self.has_tables || !matches!(form, Representation::Table(..));
+        covered.filter_map(|media| Some((media, self.representation(media).filter(is_there)?))).next()
     }
 
     /// Returns the first media type of an answer that is not transformed.
@@ -109,6 +119,18 @@ impl<'a> Clause<'a> {
             Some("PartialObjectMetadataList") => Some(Representation::MetadataList(version)),
             _ => None,
         }
+    }
+}
+
+/// Tells whether what a request is about is stored, which alone has tables.
+fn has_tables(call: &Call) -> bool {
+    match &call.target {
+        Target::Resource { resource, subresource, .. } => {
+            !["binding", "eviction", "token"].contains(&subresource.as_str())
+                && !resource.plural.ends_with("reviews")
+                && resource.plural != *"bindings"
+        }
+        Target::Path(_) => true,
     }
 }
 

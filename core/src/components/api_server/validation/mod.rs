@@ -4,6 +4,7 @@
 //! trees in, errors out in upstream's order; nothing is changed.
 
 mod amount;
+mod conditions;
 mod container;
 mod cron;
 pub(super) mod endpoint_slice;

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::FieldError;
 use super::others::label_selector;
+use crate::json;
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 
@@ -77,7 +78,7 @@ pub(in super::super) fn binding(kind: &str, tree: &Json, old: &Json, wording: Wo
     if role("apiGroup") != GROUP {
         errors.push(FieldError::not_supported("roleRef.apiGroup", role("apiGroup"), &[GROUP]));
     }
-    let kinds: &[&str] = if kind == "RoleBinding" { &["ClusterRole", "Role"] } else { &["ClusterRole"] };
+    let kinds: &[&str] = if kind == "RoleBinding" { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
     if !kinds.contains(&role("kind")) {
         errors.push(FieldError::not_supported("roleRef.kind", role("kind"), kinds));
     }
@@ -90,7 +91,10 @@ pub(in super::super) fn binding(kind: &str, tree: &Json, old: &Json, wording: Wo
         self::subject(kind, subject, &format!("subjects[{at}]"), wording, errors);
     }
     if *old != NULL && old.get("roleRef") != tree.get("roleRef") {
-        errors.push(FieldError::invalid("roleRef", tree.get("roleRef"), "cannot change roleRef"));
+        // The internal type has no other names for its fields.
+        let text = |field: &str| Json::from(role(field));
+        let shown = json!({"APIGroup": text("apiGroup"), "Kind": text("kind"), "Name": text("name")});
+        errors.push(FieldError::invalid("roleRef", &shown, "cannot change roleRef"));
     }
 }
 
@@ -117,7 +121,7 @@ fn subject(kind: &str, subject: &Json, path: &str, wording: Wording, errors: &mu
             errors.push(FieldError::not_supported(format!("{path}.apiGroup"), text("apiGroup"), &[GROUP]));
         }
         other => {
-            let kinds = ["Group", "ServiceAccount", "User"];
+            let kinds = ["ServiceAccount", "User", "Group"];
             errors.push(FieldError::not_supported(format!("{path}.kind"), other, &kinds));
         }
     }
