@@ -94,7 +94,11 @@ impl Answer {
                 let mut list = Json::object();
                 list.set(&["kind"], kind);
                 list.set(&["apiVersion"], api_version);
-                list.set(&["metadata", "resourceVersion"], format!("{resource_version}"));
+                list.set(&["metadata"], Json::object());
+                // What is not stored has no revision.
+                if *resource_version > 0 {
+                    list.set(&["metadata", "resourceVersion"], format!("{resource_version}"));
+                }
                 if !next.is_empty() {
                     list.set(&["metadata", "continue"], next);
                 }

@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 
 use super::kinds::{self, KINDS};
 use super::{Answer, Body, Call, Content, PROTOBUF, Resource, Target, Verb};
-use crate::json;
 use crate::objects::{Json, Text, protobuf, without_depths, yaml};
 
 /// Largest body in bytes. Source: k8s.io/apiserver pkg/server/config.go (v1.34), `MaxRequestBodyBytes`.
@@ -29,7 +28,8 @@ impl Call {
     /// is wrong with it.
     ///
     /// # Errors
-    /// Path or method cannot be served: the server's answer.
+    /// The path cannot be read: the server's answer. One that cannot be served is refused later, by a server that knows
+    /// who asks.
     pub fn from_http(
         method: &str,
         path_and_query: &str,
@@ -54,29 +54,28 @@ impl Call {
             read.map_or_else(|| Body::Raw(body.to_string()), Body::Json)
         };
         // An encoded slash separates parts too: the path is decoded before it is taken apart.
-        let decoded = decode(path, false);
+        let decoded = decode(path, false).ok_or_else(bad_path)?;
         let mut parts: Vec<&str> = decoded.split('/').skip(1).collect();
         // The old form of a watch has it in the path: /api/v1/watch/nodes.
         let at = if parts.first() == Some(&"api") { 2 } else { 3 };
-        let watches = method == "GET" && parts.get(at) == Some(&"watch") && parts.len() > at + 1;
+        let is_below_watch = ["api", "apis"].contains(parts.first().unwrap_or(&"")) && parts.get(at) == Some(&"watch");
+        if is_below_watch && parts[at + 1..].iter().all(|part| part.is_empty()) {
+            return Err(no_kind_in(path));
+        }
+        let watches = method == "GET" && is_below_watch;
         if watches {
             parts.remove(at);
         }
-        let target = target(path, &parts).ok_or_else(|| {
-            let message = "the server could not find the requested resource";
-            refusal(404, "NotFound", message, Some(Json::object()))
-        })?;
-        let verb = verb(method, &target, &query).ok_or_else(|| {
-            let message = "the server does not allow this method on the requested resource";
-            refusal(405, "MethodNotAllowed", message, Some(Json::object()))
-        })?;
+        let target = target(path, &parts);
+        let verb = verb(method, &target, &query);
+        let method = Text::from(if METHODS.contains(&method) { "" } else { method });
         let verb = if watches { Verb::Watch } else { verb };
         let mut headers = headers;
         // What is proxied needs the whole path, which a target does not hold.
         if matches!(&target, Target::Resource { subresource, .. } if *subresource == *"proxy") {
             headers.push((Text::of(WHOLE_PATH), Text::from(path_and_query)));
         }
-        Ok(Self { verb, target, query, headers, body, text })
+        Ok(Self { verb, method, target, query, headers, body, text })
     }
 }
 
@@ -114,7 +113,7 @@ impl Call {
         };
         call.body = match protobuf::decode(body, expected) {
             Ok(object) => Body::Json(object),
-            Err(error) => Body::Unread { why: error.0, quoted: quoted_bytes(body) },
+            Err(error) => Body::Unread { why: error.0, quoted: quoted_sent(body) },
         };
         Ok(call)
     }
@@ -135,34 +134,49 @@ pub fn quoted(body: &str) -> String {
     String::from_utf8_lossy(shown).into_owned() + dots
 }
 
+fn quoted_sent(body: &[u8]) -> String {
+    if body.first() == Some(&b'{') { quoted(&String::from_utf8_lossy(body)) } else { quoted_bytes(body) }
+}
+
 fn quoted_bytes(body: &[u8]) -> String {
     let shown = &body[..body.len().min(QUOTED)];
     let dots = if body.len() > QUOTED { " ..." } else { "" };
     shown.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + dots
 }
 
-fn refusal(code: u16, reason: &str, message: &str, details: Option<Json>) -> Box<Answer> {
-    let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": message, "reason": reason, "code": code});
-    if let Some(details) = details {
-        status.set(&["details"], details);
+fn in_text(code: u16, text: String, nosniff: bool) -> Box<Answer> {
+    let mut headers = Vec::from([(Text::of("Content-Type"), Text::of("text/plain; charset=utf-8"))]);
+    if nosniff {
+        headers.push((Text::of("X-Content-Type-Options"), Text::of("nosniff")));
     }
-    Box::new(Answer { code, headers: Vec::new(), content: Content::Json(status) })
+    Box::new(Answer { code, headers, content: Content::Text(Text::from(text)) })
 }
 
+/// Refuses a path with a wrong escape. Source: Go's net/http server.go (1.24), `badRequestError`.
+fn bad_path() -> Box<Answer> {
+    in_text(400, "400 Bad Request".to_string(), false)
+}
+
+/// Source: k8s.io/apiserver pkg/endpoints/{filters/requestinfo.go,request/requestinfo.go} (v1.34).
+fn no_kind_in(path: &str) -> Box<Answer> {
+    let why = format!("failed to create RequestInfo: unable to determine kind and namespace from url, {path}");
+    in_text(500, format!("Internal Server Error: {path:?}: {why}\n"), true)
+}
+
+/// Reads a query. A pair with a semicolon or a wrong escape is left out: Go's net/url (1.24), `parseQuery`.
 fn parse_query(query: &str) -> Vec<(Text, Text)> {
     query
         .split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
+        .filter(|pair| !pair.is_empty() && !pair.contains(';'))
+        .filter_map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (Text::from(decode(name, true)), Text::from(decode(value, true)))
+            Some((Text::from(decode(name, true)?), Text::from(decode(value, true)?)))
         })
         .collect()
 }
 
-/// Decodes `%2F` and, in a query, `+`; anything that is not an escape stays as it is.
-fn decode(text: &str, in_query: bool) -> String {
+/// Decodes `%2F` and, in a query, `+`; nothing if an escape is wrong.
+fn decode(text: &str, in_query: bool) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -173,20 +187,21 @@ fn decode(text: &str, in_query: bool) -> String {
                 out.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
                 at += 2;
             }
+            (b'%', ..) => return None,
             (b'+', ..) if in_query => out.push(b' '),
             (byte, ..) => out.push(byte),
         }
         at += 1;
     }
-    String::from_utf8_lossy(&out).into_owned()
+    Some(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Finds out what a path means; `None` for a path below a group that cannot be a resource.
-fn target(path: &str, parts: &[&str]) -> Option<Target> {
+/// Finds out what a path means. A path that goes on behind a subresource has all of that as its subresource.
+fn target(path: &str, parts: &[&str]) -> Target {
     let (group, version, rest) = match parts {
         ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
         ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
-        _ => return Some(Target::Path(Text::from(path))),
+        _ => return Target::Path(Text::from(path)),
     };
     let rest = match rest {
         [rest @ .., ""] => rest,
@@ -194,16 +209,14 @@ fn target(path: &str, parts: &[&str]) -> Option<Target> {
     };
     let resource =
         |plural: &str| Resource { group: Text::from(group), version: Text::from(version), plural: Text::from(plural) };
-    let found = |plural: &str, namespace: &str, name: &str, subresource: &str| {
-        Some(Target::Resource {
-            resource: resource(plural),
-            namespace: Text::from(namespace),
-            name: Text::from(name),
-            subresource: Text::from(subresource),
-        })
+    let found = |plural: &str, namespace: &str, name: &str, subresource: &str| Target::Resource {
+        resource: resource(plural),
+        namespace: Text::from(namespace),
+        name: Text::from(name),
+        subresource: Text::from(subresource),
     };
     match rest {
-        [] => Some(Target::Path(Text::from(path))),
+        [] => Target::Path(Text::from(path)),
         ["namespaces"] => found("namespaces", "", "", ""),
         ["namespaces", name] => found("namespaces", "", name, ""),
         ["namespaces", name, subresource @ ("status" | "finalize")] => found("namespaces", "", name, subresource),
@@ -215,36 +228,27 @@ fn target(path: &str, parts: &[&str]) -> Option<Target> {
         [plural, name] => found(plural, "", name, ""),
         [plural, name, subresource] => found(plural, "", name, subresource),
         [plural, name, "proxy", ..] => found(plural, "", name, "proxy"),
-        _ => None,
+        ["namespaces", namespace, plural, name, rest @ ..] => found(plural, namespace, name, &rest.join("/")),
+        [plural, name, rest @ ..] => found(plural, "", name, &rest.join("/")),
     }
 }
 
-/// Tells whether a path belongs to a web service upstream, which takes GET alone; most handlers of other paths ignore
-/// the method.
-fn is_web_service(path: &str) -> bool {
-    matches!(path.trim_end_matches('/'), "/api" | "/version" | "/.well-known/openid-configuration" | "/openid/v1/jwks")
-        || path.starts_with("/api/")
-        || path.starts_with("/apis/") && path.len() > "/apis/".len()
-}
+/// The methods that verbs have.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-fn verb(method: &str, target: &Target, query: &[(Text, Text)]) -> Option<Verb> {
+fn verb(method: &str, target: &Target, query: &[(Text, Text)]) -> Verb {
     let on_collection = matches!(target, Target::Resource { name, .. } if name.is_empty());
     // Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34): anything but "false" and "0" is true.
     let watch = query.iter().any(|(name, value)| *name == "watch" && !matches!(value.as_str(), "false" | "0"));
     match method {
-        "GET" if on_collection && watch => Some(Verb::Watch),
-        "GET" if on_collection => Some(Verb::List),
-        "GET" => Some(Verb::Get),
-        "HEAD" if matches!(target, Target::Path(path) if !is_web_service(path)) => Some(Verb::Get),
-        "HEAD" => None,
-        "POST" => Some(Verb::Create),
-        "PUT" => Some(Verb::Update),
-        "PATCH" => Some(Verb::Patch),
-        "DELETE" if on_collection => Some(Verb::DeleteCollection),
-        "DELETE" => Some(Verb::Delete),
-        // Most handlers of paths without resource ignore the method.
-        _ if matches!(target, Target::Path(_)) => Some(Verb::Create),
-        _ => None,
+        "GET" | "HEAD" if on_collection && watch => Verb::Watch,
+        "GET" | "HEAD" if on_collection => Verb::List,
+        "GET" | "HEAD" => Verb::Get,
+        "PUT" => Verb::Update,
+        "PATCH" => Verb::Patch,
+        "DELETE" if on_collection => Verb::DeleteCollection,
+        "DELETE" => Verb::Delete,
+        _ => Verb::Create,
     }
 }
 
@@ -311,11 +315,24 @@ mod tests {
     }
 
     #[test]
-    fn unknown_methods_and_too_deep_paths_are_refused() {
-        for path in ["/api/v1/nodes", "/version", "/api", "/apis/apps"] {
-            assert_eq!(Call::from_http("HEAD", path, &[], "").unwrap_err().code, 405, "{path}");
+    fn what_has_no_verb_keeps_its_method() {
+        for (method, path, kept, verb) in [
+            ("HEAD", "/api/v1/nodes", "HEAD", Verb::List),
+            ("HEAD", "/healthz", "HEAD", Verb::Get),
+            ("OPTIONS", "/api/v1/nodes/n1", "OPTIONS", Verb::Create),
+            ("DELETE", "/api/v1/nodes/n1", "", Verb::Delete),
+        ] {
+            let call = read(method, path);
+            assert_eq!((call.method.as_str(), call.verb), (kept, verb), "{method} {path}");
         }
-        assert_eq!(Call::from_http("HEAD", "/healthz", &[], "").unwrap().verb, Verb::Get);
-        assert_eq!(Call::from_http("GET", "/api/v1/nodes/n1/status/x", &[], "").unwrap_err().code, 404);
+        assert_eq!(read("GET", "/api/v1/nodes/n1/status/x/y").to_string(), "GET nodes/n1/status/x/y");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_at_once() {
+        for (path, code) in [("/api/v1/nodes/%zz", 400), ("/api/v1/nodes/%", 400), ("/apis/apps/v1/watch/", 500)] {
+            assert_eq!(Call::from_http("GET", path, &[], "").unwrap_err().code, code, "{path}");
+        }
+        assert_eq!(read("GET", "/api/v1/nodes?a;b=1&c=%zz&d=%20").query, [("d".into(), " ".into())]);
     }
 }

@@ -65,6 +65,8 @@ pub enum Body {
 pub struct Call {
     /// The verb.
     pub verb: Verb,
+    /// The method of a request in HTTP, if it is none that a verb has; empty otherwise.
+    pub method: Text,
     /// What it is about.
     pub target: Target,
     /// The query's parameters in order.
@@ -93,14 +95,18 @@ impl Call {
     /// Makes a request for an object or, with an empty name, a collection.
     #[must_use]
     pub fn new(verb: Verb, resource: Resource, namespace: impl Into<Text>, name: impl Into<Text>) -> Self {
+        let subresource = Text::of("");
+        let target = Target::Resource { resource, namespace: namespace.into(), name: name.into(), subresource };
+        Self { verb, target, ..Self::of_path("") }
+    }
+
+    /// Makes a request that reads a path which is no resource.
+    #[must_use]
+    pub fn of_path(path: &'static str) -> Self {
         Self {
-            verb,
-            target: Target::Resource {
-                resource,
-                namespace: namespace.into(),
-                name: name.into(),
-                subresource: Text::of(""),
-            },
+            verb: Verb::Get,
+            method: Text::of(""),
+            target: Target::Path(Text::of(path)),
             query: Vec::new(),
             headers: Vec::new(),
             body: Body::Empty,

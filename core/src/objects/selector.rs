@@ -298,16 +298,14 @@ impl Parser {
 
     fn check(&self, key: &str, operator: Operator, values: &[String]) -> Result<(), String> {
         for (at, value) in values.iter().enumerate() {
-            if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
-                if value.parse::<i64>().is_err() {
-                    let why = "for 'Gt', 'Lt' operators, the value must be an integer";
-                    return Err(format!("values[{at}]: Invalid value: {value:?}: {why}"));
-                }
-            } else {
-                let problems = names::label_value(value, self.wording);
-                if !problems.is_empty() {
-                    return Err(format!("values[{at}][{key}]: Invalid value: {value:?}: {}", problems.join("; ")));
-                }
+            let compares = matches!(operator, Operator::GreaterThan | Operator::LessThan);
+            if compares && value.parse::<i64>().is_err() {
+                let why = "for 'Gt', 'Lt' operators, the value must be an integer";
+                return Err(format!("values[{at}]: Invalid value: {value:?}: {why}"));
+            }
+            let problems = names::label_value(value, self.wording);
+            if !problems.is_empty() {
+                return Err(format!("values[{at}][{key}]: Invalid value: {value:?}: {}", problems.join("; ")));
             }
         }
         Ok(())
@@ -404,6 +402,8 @@ fn field_value(kind: &str, field: &str, object: &Json) -> Text {
         ("pods", "status.podIPs") => return Text::of(""),
         _ => {}
     }
+    // Source: pkg/registry/batch/job/strategy.go (v1.34), `JobToSelectableFields`.
+    let field = if field == "status.successful" { "status.succeeded" } else { field };
     let value = field.split('.').fold(object, |value, part| value.get(part));
     match value {
         Json::Str(text) => text.clone(),
@@ -412,6 +412,7 @@ fn field_value(kind: &str, field: &str, object: &Json) -> Text {
         _ if matches!((kind, field), ("nodes", "spec.unschedulable") | ("pods", "spec.hostNetwork")) => {
             Text::of("false")
         }
+        _ if matches!(field, "status.succeeded" | "status.replicas") => Text::of("0"),
         _ => Text::of(""),
     }
 }

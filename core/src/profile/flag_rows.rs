@@ -6,6 +6,24 @@ use super::release::OLDEST;
 use super::rows::Row;
 use super::value::{Value, secs};
 
+/// Of the clients of controllers.
+pub(super) const CLIENTS: [Row; 2] = [
+    Row {
+        name: "kube-api-qps",
+        says: "requests per second that each controller's client may send; 0 for client-go's 5, less for no limit",
+        first: &[(OLDEST, Value::Number(20.0))],
+        source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.QPS",
+        flag: "kube-controller-manager.kube-api-qps",
+    },
+    Row {
+        name: "kube-api-burst",
+        says: "requests that each controller's client may send at once after a quiet time; 0 for client-go's 10",
+        first: &[(OLDEST, Value::Number(30.0))],
+        source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.Burst",
+        flag: "kube-controller-manager.kube-api-burst",
+    },
+];
+
 /// Of the signers of certificates, the garbage collection of Pods, and the controller that attaches volumes.
 pub(super) const OTHER_CONTROLLERS: [Row; 3] = [
     Row {

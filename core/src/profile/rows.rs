@@ -4,7 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::flag_rows::{BEFORE_OFFERED, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OTHER_CONTROLLERS, TO_KUBELETS};
+use super::flag_rows::{BEFORE_OFFERED, CLIENTS, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OTHER_CONTROLLERS, TO_KUBELETS};
 use super::release::OLDEST;
 use super::value::{Value, secs};
 use super::{Release, releases};
@@ -88,20 +88,8 @@ pub static ROWS: &[Row] = &[
     NODE_LIFECYCLE[4],
     NODE_LIFECYCLE[5],
     NODE_LIFECYCLE[6],
-    Row {
-        name: "kube-api-qps",
-        says: "requests per second that each controller's client may send; 0 for client-go's 5, less for no limit",
-        first: &[(OLDEST, Value::Number(20.0))],
-        source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.QPS",
-        flag: "kube-controller-manager.kube-api-qps",
-    },
-    Row {
-        name: "kube-api-burst",
-        says: "requests that each controller's client may send at once after a quiet time; 0 for client-go's 10",
-        first: &[(OLDEST, Value::Number(30.0))],
-        source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.Burst",
-        flag: "kube-controller-manager.kube-api-burst",
-    },
+    CLIENTS[0],
+    CLIENTS[1],
     Row {
         name: "allocate-node-cidrs",
         says: "kube-controller-manager gives each Node networks for its pods",
@@ -226,6 +214,10 @@ pub static ROWS: &[Row] = &[
     off("lengths-in-bytes", "messages about names speak of bytes and label keys, not characters and qualified names"),
     off("ambiguous-cidrs-warn", "a CIDR whose address is not its network's first is taken with a warning"),
     off("unusual-addresses-warn", "addresses in old fields are read leniently with a warning, those in new ones not"),
+    off("token-requests-keep-uids", "a TokenRequest tells the uid of its account, and may name it"),
+    off("logs-have-streams", "a request for a log may name a stream, which a gate that is off refuses"),
+    off("reviews-have-selectors", "the field selector of a review of access is checked"),
+    off("endpoints-are-deprecated", "each answer about Endpoints carries a warning"),
     off("volume-attributes-classes-are-kept", "volumeAttributesClassName of volumes and claims is kept"),
     off("endpoint-hints-name-nodes", "hints of an endpoint that name nodes are kept"),
     off("csi-drivers-time-recounts", "nodeAllocatableUpdatePeriodSeconds of a CSIDriver is kept"),

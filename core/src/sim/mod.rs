@@ -155,6 +155,9 @@ impl Simulation {
         if simulation.options.tracks_managers {
             simulation.api.track_managers();
         }
+        for name in &simulation.options.controllers {
+            simulation.api.runs_beside(name);
+        }
         for name in processes() {
             let path = Text::from(format!("controller/{name}"));
             let client = simulation.event_loop.add(path, Actor::Controller(name, None));

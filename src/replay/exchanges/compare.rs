@@ -325,6 +325,10 @@ impl Comparison {
         for (name, own) in &self.names.to_sim {
             real = real.replace(name, own);
         }
+        // Of a table as of a list: where the next page begins is not compared.
+        if path.ends_with("metadata.continue") {
+            return !real.is_empty() && !sim.is_empty();
+        }
         // The recorder left tokens out.
         if real == "<a JWT>" && path.ends_with("token") {
             return true;

@@ -40,8 +40,12 @@ impl<'a> Attributes<'a> {
         let selects = matches!(call.verb, Verb::List | Verb::Watch | Verb::DeleteCollection);
         let fields = call.parameter("fieldSelector").filter(|_| selects);
         let verb = match call.target {
-            Target::Path(_) => call.verb.method().to_lowercase(),
-            Target::Resource { .. } => call.verb.name().to_string(),
+            Target::Path(_) if call.method.is_empty() => call.verb.method().to_lowercase(),
+            Target::Path(_) => call.method.to_lowercase(),
+            Target::Resource { .. } if call.method.is_empty() || *call.method == *"HEAD" => {
+                call.verb.name().to_string()
+            }
+            Target::Resource { .. } => String::new(),
         };
         RequestAttributes { verb, fields: fields.and_then(|text| FieldSelector::parse(text).ok()), call }
     }
@@ -63,7 +67,7 @@ impl RequestAttributes<'_> {
                     verb: &self.verb,
                     group: &resource.group,
                     resource: &resource.plural,
-                    subresource,
+                    subresource: subresource.split('/').next().unwrap_or_default(),
                     namespace: if is_namespace { name } else { namespace },
                     name: if name.is_empty() { named.map_or("", Text::as_str) } else { name },
                     path: None,

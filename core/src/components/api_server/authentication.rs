@@ -86,7 +86,8 @@ impl ApiServer {
             groups.extend([Text::of(ACCOUNTS), Text::from(format!("{ACCOUNTS}:{namespace}"))]);
         }
         let more = if *user == *Identity::ANONYMOUS { Identity::UNAUTHENTICATED } else { AUTHENTICATED };
-        if !groups.iter().any(|group| group.as_str() == more) {
+        // One of the two that is named stays alone.
+        if !groups.iter().any(|group| [AUTHENTICATED, Identity::UNAUTHENTICATED].contains(&group.as_str())) {
             groups.push(Text::of(more));
         }
         Ok(Arc::new(Identity { user, groups, agent: identity.agent.clone() }))

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::admission::add_topology_labels;
 use super::body_kinds::{EVICTION, TOKEN_REQUEST};
 use super::call::{RequestInfo, json_of};
+use super::naming::check_sent_namespace;
 use super::options::RequestOptions;
 use super::strategy::storage_key;
 use super::write::{uid_precondition, with_warnings};
@@ -36,6 +37,9 @@ impl ApiServer {
             }
             _ => Vec::new(),
         };
+        if let Body::Json(sent) = &body {
+            check_sent_namespace(sent, info)?;
+        }
         let answer = match (info.of.name, info.subresource.as_str()) {
             ("Pod", "eviction") => self.evict(info, options, origin, &json_of(body).unwrap_or_default()),
             ("ServiceAccount", "token") => self.issue_token(info, options, origin, json_of(body)),

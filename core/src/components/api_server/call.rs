@@ -6,9 +6,11 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::body_kinds::SCALE;
+use super::component_status::COMPONENT_STATUSES;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
-use super::options::RequestOptions;
-use super::{ApiServer, Origin, status};
+use super::options::{self, RequestOptions};
+use super::{ApiServer, Origin, paging, status};
 use crate::network::kinds::{Kind, Trait, is_served};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
@@ -41,9 +43,9 @@ impl ApiServer {
         call: Call,
         wait_budget: WaitBudget,
     ) -> Result<Option<Answer>, Answer> {
-        let form = content_negotiation::body_form(&call);
+        let (success, failure) = content_negotiation::body_forms(&call);
         let answer = self.answer(origin, id, call, wait_budget);
-        let formed = |answer: Answer| match form {
+        let formed = |answer: Answer| match if answer.code < 400 { success } else { failure } {
             BodyForm::Json => answer,
             BodyForm::Yaml => content_negotiation::in_yaml(answer),
             BodyForm::Protobuf => content_negotiation::in_protobuf(&self.schema, answer),
@@ -68,6 +70,9 @@ impl ApiServer {
                 (resource.clone(), namespace.clone(), name.clone(), subresource.clone())
             }
         };
+        if resource == COMPONENT_STATUSES && namespace.is_empty() && subresource.is_empty() {
+            return self.component_statuses(&call, &origin, &name).map(Some);
+        }
         match resource.group.as_str() {
             "rbac.authorization.k8s.io" => self.store_policy(),
             "events.k8s.io" => self.keep_new_events(),
@@ -81,12 +86,37 @@ impl ApiServer {
         {
             return Err(status::no_such_resource());
         }
-        let representation = self.negotiated(&call)?;
         origin.subresource = subresource.clone();
         let info = RequestInfo { kind, of: table, namespace, name, subresource };
-        self.check_verb(&info, call.verb)?;
-        check_length(&call)?;
-        let options = RequestOptions::read(&call, &self.settings)?;
+        self.check_verb(&info, &call)?;
+        self.check_route(table, &call)?;
+        let warning = self.deprecation(table);
+        let warned = |mut answer: Answer| {
+            answer.headers.extend(warning.map(|warning| (Text::of("Warning"), Text::of(warning))));
+            answer
+        };
+        let answer = self.routed(info, (origin, arrived), id, call, wait_budget);
+        answer.map(|answer| answer.map(warned)).map_err(warned)
+    }
+
+    /// Returns the warning that every answer about a kind carries. Source: k8s.io/api core/v1 lifecycle.go (v1.34), and
+    /// k8s.io/apiserver pkg/endpoints/deprecation/deprecation.go (v1.34), `WarningMessage`.
+    fn deprecation(&self, kind: &Kind) -> Option<&'static str> {
+        let is_deprecated = kind.name == "Endpoints" && self.settings.profile().is("endpoints-are-deprecated");
+        is_deprecated.then_some("299 - \"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\"")
+    }
+
+    /// Answers a request that the web service has a route for.
+    fn routed(
+        &mut self,
+        info: RequestInfo,
+        (origin, arrived): (Origin, Origin),
+        id: RequestId,
+        call: Call,
+        wait_budget: WaitBudget,
+    ) -> Result<Option<Answer>, Answer> {
+        let (kind, table) = (info.kind, info.of);
+        let (options, representation) = self.options(&call)?;
         if wait_budget == WaitBudget::Fresh
             && let Some(asked) = self.awaited(call.verb, &info, &options)
         {
@@ -95,14 +125,21 @@ impl ApiServer {
         }
         if info.subresource == *"proxy" {
             check_proxied(table, &info.name)?;
+        } else {
+            check_name(&info.name)?;
         }
         if self.relay(&info, &origin, id, &call)? {
             return Ok(None);
         }
+        let shown = representation.including(&call);
         let answer = match call.verb {
             Verb::Get => self.get(&info, &options),
             Verb::List => self.list(&info, &options),
-            Verb::Watch => self.watch(&info, &options, &origin, (id, representation)),
+            Verb::Watch => {
+                let streamed = content_negotiation::check_stream(&call);
+                let form = shown.clone().and_then(|form| streamed.map(|()| form));
+                self.watch(&info, &options, &origin, (id, form))
+            }
             Verb::Create if !info.subresource.is_empty() => {
                 self.create_subresource(&info, &options, &origin, call.body)
             }
@@ -112,9 +149,37 @@ impl ApiServer {
             Verb::Delete => self.delete(&info, &options, &origin, &call.body),
             Verb::DeleteCollection => self.delete_collection(&info, &options, &origin, &call.body),
         };
+        let answer = answer?;
         let printed = self.printed(kind);
         let view = TableContext { profile: self.settings.profile(), now: origin.now, printed: printed.as_deref() };
-        representation.shape(answer?, table, view).map(Some)
+        let is_scale = info.subresource == *"scale";
+        shown?.shape(answer, if is_scale { &SCALE } else { table }, view).map(Some)
+    }
+
+    /// Reads the options of a request, and the form in which its client wants the answer. What comes first depends on
+    /// the verb. Source: k8s.io/apiserver pkg/endpoints/handlers (v1.34).
+    fn options(&self, call: &Call) -> Result<(RequestOptions, Representation), Answer> {
+        if !matches!(call.verb, Verb::List | Verb::Watch) {
+            if is_connect(call) {
+                check_length(call)?;
+                return Ok((RequestOptions::read(call, &self.settings)?, Representation::Plain));
+            }
+            let representation = content_negotiation::negotiate(call)?;
+            if call.verb == Verb::Create {
+                content_negotiation::check_media_type(&options::media_type_of(call))?;
+            }
+            check_length(call)?;
+            return Ok((RequestOptions::read(call, &self.settings)?, representation));
+        }
+        let mut options = RequestOptions::read(call, &self.settings)?;
+        options.check_selectors(self.wording())?;
+        if call.verb == Verb::Watch {
+            paging::set_watch_defaults(&mut options, self.watch_list());
+            paging::check_watch(&options, self.watch_list())?;
+        } else {
+            paging::check_list(&options)?;
+        }
+        Ok((options, content_negotiation::negotiate(call)?))
     }
 
     /// 404 for a resource that is not served; plain text if its group is not served either.
@@ -127,9 +192,15 @@ impl ApiServer {
         }
     }
 
-    /// Returns the form that the client wants.
-    fn negotiated(&self, call: &Call) -> Result<Representation, Answer> {
-        content_negotiation::negotiate(call).map_err(|refusal| {
+    /// Refuses a patch in a form that there is not, and a client that takes no form of the answer.
+    fn check_route(&self, kind: &Kind, call: &Call) -> Result<(), Answer> {
+        if is_connect(call) {
+            return Ok(());
+        }
+        if call.verb == Verb::Patch && !kind.is(Trait::Custom) {
+            self.check_patch_type(call)?;
+        }
+        content_negotiation::check_route(call).map_err(|refusal| {
             let has_no_body =
                 call.body == Body::Empty && matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
             if has_no_body && self.settings.profile().is("no-body-is-a-bad-type") {
@@ -140,12 +211,22 @@ impl ApiServer {
         })
     }
 
-    fn check_verb(&self, info: &RequestInfo, verb: Verb) -> Result<(), Answer> {
-        let kind = info.of;
+    fn check_verb(&self, info: &RequestInfo, call: &Call) -> Result<(), Answer> {
+        let (kind, verb) = (info.of, call.verb);
         if !info.subresource.is_empty() {
             let is_there = info.subresource != *"resize" || self.settings.profile().is("pods-have-resize");
             let sub = kind.subresource(&info.subresource).filter(|_| is_there).ok_or_else(status::no_such_resource)?;
-            return if sub.verbs.contains(&verb.name()) { Ok(()) } else { Err(status::method_not_allowed()) };
+            return match verb {
+                _ if !call.method.is_empty() || !sub.verbs.contains(&sub_verb(verb)) => {
+                    Err(status::method_not_allowed())
+                }
+                _ if info.name.is_empty() => Err(status::bad_request("name must be provided")),
+                _ => Ok(()),
+            };
+        }
+        // What is only created has no path across namespaces.
+        if kind.is_namespaced() && kind.is(Trait::Review) && info.namespace.is_empty() {
+            return Err(status::no_such_resource());
         }
         let on_item = !info.name.is_empty();
         let fits = match verb {
@@ -158,8 +239,36 @@ impl ApiServer {
         let scoped =
             !kind.is_namespaced() || on_item || !info.namespace.is_empty() || matches!(verb, Verb::List | Verb::Watch);
         let reviews = !kind.is(Trait::Review) || verb == Verb::Create;
-        if fits && scoped && reviews { Ok(()) } else { Err(status::method_not_allowed()) }
+        if fits && scoped && reviews && call.method.is_empty() { Ok(()) } else { Err(status::method_not_allowed()) }
     }
+}
+
+/// Tells whether a request is handed on to a kubelet or another server.
+fn is_connect(call: &Call) -> bool {
+    const CONNECTS: [&str; 4] = ["attach", "exec", "portforward", "proxy"];
+    matches!(&call.target, Target::Resource { subresource, .. } if CONNECTS.contains(&subresource.as_str()))
+}
+
+/// Returns the verb of a subresource, which is always that of one object.
+const fn sub_verb(verb: Verb) -> &'static str {
+    match verb {
+        Verb::List | Verb::Watch => "get",
+        Verb::DeleteCollection => "delete",
+        verb => verb.name(),
+    }
+}
+
+/// Refuses names that cannot be a part of a key in the store.
+/// Source: k8s.io/apimachinery pkg/api/validation/path/name.go (v1.34) and k8s.io/apiserver
+/// pkg/registry/generic/registry/store.go (v1.34), `NamespaceKeyFunc`.
+fn check_name(name: &str) -> Result<(), Answer> {
+    let why = match name {
+        "." => "may not be '.'",
+        ".." => "may not be '..'",
+        name if name.contains('%') => "may not contain '%'",
+        _ => return Ok(()),
+    };
+    Err(status::bad_request(&format!("Name parameter invalid: {name:?}: {why}")))
 }
 
 /// Refuses a body that is longer than the server reads, if the verb reads one.

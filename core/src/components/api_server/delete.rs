@@ -13,14 +13,19 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
-use super::options::{RequestOptions, is_true, whole_number};
+use super::content_negotiation::check_media_type;
+use super::options::{RequestOptions, dry_run_error, is_true, whole_number};
 use super::read::selection;
-use super::validation::{FieldError, Problem, meta};
-use super::write::check_media_type;
+use super::validation::{FieldError, meta, worded};
 use super::{ApiServer, Origin, admission, custom, paging, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Content, DEFINITIONS, List};
 use crate::objects::{Json, NULL, Object, Text, time};
+use crate::profile::Settings;
+
+/// How many objects of a collection are read at once. Source: k8s.io/apiserver pkg/registry/generic/registry/store.go
+/// (v1.34), `deleteCollectionPageSize`.
+const PAGE: u64 = 10_000;
 
 /// The options of a deletion, from the body or the query.
 #[derive(Clone, Debug, Default)]
@@ -29,19 +34,25 @@ pub(super) struct DeleteOptions {
     uid: Option<Text>,
     pub(super) resource_version: Option<Text>,
     orphan_dependents: Option<bool>,
-    policy: Text,
+    policy: Option<Text>,
+    dry_runs: Vec<Text>,
     pub(super) dry_run: bool,
 }
 
 impl DeleteOptions {
-    /// Reads the options from a query.
+    /// Reads the options from a query. Source: k8s.io/apimachinery pkg/apis/meta/v1/conversion.go (v1.34),
+    /// `Convert_url_Values_To_v1_DeleteOptions`.
     fn of_query(options: &RequestOptions) -> Result<Self, Answer> {
+        let named = |name: &str| options.parameter(name).filter(|text| !text.is_empty()).cloned();
+        let dry_runs = options.parameters("dryRun");
         Ok(Self {
             grace: whole_number(options.parameter("gracePeriodSeconds"))?,
-            policy: options.parameter("propagationPolicy").cloned().unwrap_or_default(),
-            orphan_dependents: options.parameter("orphanDependents").map(|text| text.is_empty() || is_true(text)),
-            dry_run: options.dry_run,
-            ..Self::default()
+            uid: named("uid"),
+            resource_version: named("resourceVersion"),
+            policy: options.parameter("propagationPolicy").cloned(),
+            orphan_dependents: options.parameter("orphanDependents").map(is_true),
+            dry_run: !dry_runs.is_empty(),
+            dry_runs,
         })
     }
 
@@ -52,27 +63,31 @@ impl DeleteOptions {
             uid: json.at(&["preconditions", "uid"]).as_text().cloned(),
             resource_version: json.at(&["preconditions", "resourceVersion"]).as_text().cloned(),
             orphan_dependents: json.get("orphanDependents").as_bool(),
-            policy: json.get("propagationPolicy").as_text().cloned().unwrap_or_default(),
+            policy: json.get("propagationPolicy").as_text().cloned(),
+            dry_runs: json.get("dryRun").items().iter().filter_map(Json::as_text).cloned().collect(),
             dry_run: !json.get("dryRun").is_empty(),
         }
     }
 
     /// Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go (v1.34), `ValidateDeleteOptions`.
-    fn check(&self, dry_run: &Json) -> Result<(), Answer> {
+    fn check(&self, settings: &Settings) -> Result<(), Answer> {
         let mut errors = Vec::new();
-        if self.orphan_dependents.is_some() && !self.policy.is_empty() {
-            let why = "orphanDependents and deletionPropagation cannot be both set";
-            errors.push(FieldError::invalid_text("propagationPolicy", &self.policy, why));
+        if let Some(policy) = &self.policy {
+            if self.orphan_dependents.is_some() {
+                let why = "orphanDependents and deletionPropagation cannot be both set";
+                errors.push(FieldError::invalid_text("propagationPolicy", policy, why));
+            }
+            if !["Foreground", "Background", "Orphan"].contains(&policy.as_str()) {
+                let supported = ["Foreground", "Background", "Orphan", "nil"];
+                errors.push(FieldError::not_supported("propagationPolicy", policy, &supported));
+            }
         }
-        if !["", "Foreground", "Background", "Orphan"].contains(&self.policy.as_str()) {
-            let supported = ["Foreground", "Background", "Orphan", "nil"];
-            errors.push(FieldError::not_supported("propagationPolicy", &self.policy, &supported));
+        errors.extend(dry_run_error(&self.dry_runs));
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(status::invalid_options("DeleteOptions", &worded(errors, settings)))
         }
-        if dry_run.items().iter().any(|item| item.as_str() != Some("All")) {
-            let why = "supported values: \"All\"";
-            errors.push(FieldError::new("dryRun", Problem::NotSupported, dry_run.to_string(), why));
-        }
-        if errors.is_empty() { Ok(()) } else { Err(status::invalid_options("DeleteOptions", &errors)) }
     }
 }
 
@@ -85,12 +100,13 @@ impl ApiServer {
         body: &Body,
     ) -> Result<Answer, Answer> {
         let delete = self.delete_options(options, body)?;
-        let mut answer = self.delete_with(info, origin, &delete)?;
+        let mut answer =
+            self.delete_with(info, origin, &delete).map_err(|refusal| warned(refusal, info.of, &delete))?;
         let remains = self.tables[info.kind].store.get(&info.namespace, &info.name).is_some() && !delete.dry_run;
         if remains && delete.orphan_dependents == Some(false) {
             answer.code = 202;
         }
-        Ok(answer)
+        Ok(warned(answer, info.of, &delete))
     }
 
     /// Reads the options of a deletion: all from the body if there is one, else all from the query.
@@ -104,9 +120,9 @@ impl ApiServer {
         let unread = |why: &str| refuse(&format!("couldn't get version/kind; json parse error: {why}"));
         if *body == Body::Empty {
             let read = DeleteOptions::of_query(options)?;
-            return read.check(&Json::Null).map(|()| read);
+            return read.check(&self.settings).map(|()| read);
         }
-        check_media_type(options)?;
+        check_media_type(&options.content_type)?;
         let tree = match body {
             Body::Empty | Body::TooLong => &NULL,
             Body::Raw(text) => return Err(unread(&syntax::problem(text))),
@@ -115,7 +131,8 @@ impl ApiServer {
             Body::Json(other) => return Err(unread(&syntax::no_object(other))),
         };
         if let Some(kind) = tree.get("kind").as_str().filter(|kind| !["", "DeleteOptions"].contains(kind)) {
-            let version = tree.get("apiVersion").as_str().unwrap_or("");
+            let version = tree.get("apiVersion").as_str().filter(|version| !version.is_empty());
+            let version = version.unwrap_or("meta.k8s.io/v1");
             let scheme = self.settings.profile().text("scheme-name");
             return Err(refuse(&format!(
                 "no kind {kind:?} is registered for version {version:?} in scheme {scheme:?}"
@@ -123,7 +140,7 @@ impl ApiServer {
         }
         let tree = self.schema.decode("DeleteOptions", tree).map_err(|error| refuse(&error.to_string()))?.object;
         let read = DeleteOptions::of_body(&tree);
-        read.check(tree.get("dryRun")).map(|()| read)
+        read.check(&self.settings).map(|()| read)
     }
 
     /// Deletes one object as the options say.
@@ -151,14 +168,17 @@ impl ApiServer {
         if kind.resource == DEFINITIONS && tree.at(&["metadata", "deletionTimestamp"]).is_null() {
             custom::begin_end(&mut tree, origin);
         }
+        // A namespace that is ending already keeps its finalizers until it is empty.
+        let is_ending = !tree.at(&["metadata", "deletionTimestamp"]).is_null();
+        if is_ending && strategy::has_spec_finalizers(kind, &tree) {
+            return Ok(Answer::object(200, current));
+        }
         set_policy_finalizers(&mut tree, kind, delete);
         let has_finalizers =
             !tree.at(&["metadata", "finalizers"]).is_empty() || strategy::has_spec_finalizers(kind, &tree);
         if !has_finalizers {
-            if !delete.dry_run {
-                self.commit_removal(info.kind, origin, &current.key());
-            }
-            return Ok(gone(kind, &current));
+            let removed = if delete.dry_run { None } else { self.commit_removal(info.kind, origin, &current.key()) };
+            return Ok(gone(kind, &removed.unwrap_or(current)));
         }
         if tree.at(&["metadata", "deletionTimestamp"]).is_null() {
             mark(&mut tree, origin.now, 0);
@@ -230,15 +250,19 @@ impl ApiServer {
         body: &Body,
     ) -> Result<Answer, Answer> {
         let kind = info.of;
-        let delete = self.delete_options(options, body)?;
-        let selection = selection(info, options, meta::wording(&self.settings))?;
+        let wording = meta::wording(&self.settings);
+        options.check_selectors(wording)?;
         paging::check_list(options)?;
-        let page = self.page(info.kind, &selection, options)?;
+        let selection = selection(info, options, wording)?;
+        let delete = self.delete_options(options, body)?;
+        // Without a limit the store is read in pages, too.
+        let paged = RequestOptions { limit: options.limit.or(Some(PAGE)), ..options.clone() };
+        let page = self.page(info.kind, &selection, &paged)?;
         for item in &page.items {
             let key = item.key();
             let one = RequestInfo { namespace: key.namespace, name: key.name, subresource: Text::of(""), ..*info };
             match self.delete_with(&one, origin, &delete) {
-                Err(answer) if answer.code != 404 => return Err(answer),
+                Err(answer) if answer.code != 404 => return Err(warned(answer, kind, &delete)),
                 _ => {}
             }
         }
@@ -250,8 +274,20 @@ impl ApiServer {
             next: Text::from(page.next),
             remaining: page.remaining,
         }));
-        Ok(Answer { code: 200, headers: Vec::new(), content })
+        Ok(warned(Answer { code: 200, headers: Vec::new(), content }, kind, &delete))
     }
+}
+
+/// Warns of a deletion of Jobs that leaves their Pods though nobody has asked for it.
+/// Source: pkg/registry/batch/job/storage/storage.go (v1.34), `deleteOptionWarnings`.
+fn warned(mut answer: Answer, kind: &Kind, delete: &DeleteOptions) -> Answer {
+    if kind.name == "Job" && delete.policy.is_none() && delete.orphan_dependents.is_none() {
+        let warning = "299 - \"child pods are preserved by default when jobs are deleted; set \
+                       propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
+                       warning\"";
+        answer.headers.push((Text::of("Warning"), Text::of(warning)));
+    }
+    answer
 }
 
 /// Answers that an object is gone.
@@ -263,7 +299,23 @@ fn gone(kind: &Kind, object: &Object) -> Answer {
     }
 }
 
+/// Source: pkg/registry/core/namespace/storage/storage.go (v1.34), which checks them first and in its own words.
+fn check_of_namespace(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
+    let version = format!("{}", current.resource_version());
+    let both = [("UID", &delete.uid, current.uid()), ("ResourceVersion", &delete.resource_version, version.as_str())];
+    for (what, wanted, own) in both {
+        if let Some(wanted) = wanted.as_ref().filter(|wanted| wanted.as_str() != own) {
+            let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {own}");
+            return Err(status::conflict(&kind.resource, current.name(), &why));
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn check_preconditions(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
+    if kind.name == "Namespace" {
+        return check_of_namespace(kind, current, delete);
+    }
     if let Some(uid) = &delete.uid
         && *uid != *current.uid()
     {
@@ -348,14 +400,14 @@ fn set_policy_finalizers(tree: &mut Json, kind: &Kind, delete: &DeleteOptions) {
     let has = |tree: &Json, name: &str| {
         tree.at(&["metadata", "finalizers"]).items().iter().any(|item| item.as_str() == Some(name))
     };
-    let orphan = match (delete.orphan_dependents, delete.policy.as_str()) {
+    let orphan = match (delete.orphan_dependents, delete.policy.as_deref().unwrap_or_default()) {
         (Some(orphan), _) => orphan,
         (_, "Orphan") => true,
         (_, "Background" | "Foreground") => false,
         _ if has(tree, FOREGROUND) => false,
         _ => has(tree, ORPHAN) || orphans_by_default(kind),
     };
-    let foreground = match (delete.orphan_dependents, delete.policy.as_str()) {
+    let foreground = match (delete.orphan_dependents, delete.policy.as_deref().unwrap_or_default()) {
         (Some(_), _) | (_, "Orphan" | "Background") => false,
         (_, "Foreground") => true,
         _ => has(tree, FOREGROUND),

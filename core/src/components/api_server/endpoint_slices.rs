@@ -1,7 +1,7 @@
-//! Defaults of EndpointSlices, and the fields that a write cannot set.
+//! Defaults of EndpointSlices and Endpoints, and the fields that a write cannot set.
 //!
-//! Mirrors pkg/apis/discovery/v1/defaults.go and pkg/registry/discovery/endpointslice/strategy.go (v1.34). Inputs: the
-//! tree of an object. Output: the same tree.
+//! Mirrors pkg/apis/{discovery,core}/v1/defaults.go and pkg/registry/discovery/endpointslice/strategy.go (v1.34).
+//! Inputs: the tree of an object. Output: the same tree.
 
 use super::fields::set_absent;
 use crate::objects::Json;
@@ -16,6 +16,21 @@ pub(super) fn default(tree: &mut Json) {
     for port in tree.entry(&["ports"]).make_array() {
         for (field, value) in [("name", ""), ("protocol", "TCP")] {
             set_absent(port, &[field], value);
+        }
+    }
+}
+
+/// Sets what the API's defaults set in Endpoints.
+pub(super) fn default_endpoints(tree: &mut Json) {
+    let lacks = |subset: &Json| subset.get("ports").items().iter().any(|port| port.get("protocol").is_empty());
+    if !tree.get("subsets").items().iter().any(lacks) {
+        return;
+    }
+    for subset in tree.entry(&["subsets"]).make_array().iter_mut().filter(|subset| lacks(subset)) {
+        for port in subset.entry(&["ports"]).make_array() {
+            if port.get("protocol").is_empty() {
+                port.set(&["protocol"], "TCP");
+            }
         }
     }
 }

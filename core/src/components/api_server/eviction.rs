@@ -59,10 +59,10 @@ impl ApiServer {
         let Some(pod) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
-        check_preconditions(kind, &pod, &delete)?;
         if !ignores_budgets(&pod) {
             self.take_from_budget(&pod, origin, delete.dry_run)?;
         }
+        check_preconditions(kind, &pod, &delete)?;
         // The condition below is a write of its own, after which another version would no longer match.
         delete.resource_version = None;
         if !delete.dry_run {
@@ -96,7 +96,7 @@ impl ApiServer {
             _ => {
                 let why =
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-                return Err(status::failure(500, "InternalError", why, None));
+                return Err(status::untyped(why));
             }
         };
         let mut tree = budget.json();

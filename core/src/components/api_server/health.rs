@@ -68,12 +68,12 @@ pub(super) fn paths(profile: &Profile) -> Vec<String> {
     paths
 }
 
-/// Answers a health path; `None` for any other path.
+/// Answers a health path; `None` for any other path. A slash at its end makes it another one.
 pub(super) fn path(path: &str, call: &Call, profile: &Profile) -> Option<Result<Answer, Answer>> {
     let (door, check) = ["healthz", "livez", "readyz"].into_iter().find_map(|door| {
         let rest = path.strip_prefix('/')?.strip_prefix(door)?;
-        let is_below = rest.is_empty() || rest.starts_with('/');
-        is_below.then_some((door, rest.trim_start_matches('/')))
+        let check = if rest.is_empty() { rest } else { rest.strip_prefix('/').filter(|rest| !rest.is_empty())? };
+        Some((door, check))
     })?;
     let is_there = |check: &&Check| check.1.contains(&door[..1]) && (check.2.is_empty() || profile.is(check.2));
     let text = |text: Text| Answer { code: 200, headers: Vec::new(), content: Content::Text(text) };
@@ -86,8 +86,17 @@ pub(super) fn path(path: &str, call: &Call, profile: &Profile) -> Option<Result<
     }
     let is_excluded = |name: &str| call.query.iter().any(|(key, value)| *key == "exclude" && *value == name);
     let mut shown = String::new();
+    let excluded = call.query.iter().filter(|(key, _)| *key == "exclude").map(|(_, value)| value);
+    let mut unknown: Vec<&Text> =
+        excluded.filter(|name| !CHECKS.iter().filter(is_there).any(|check| **name == *check.0)).collect();
+    unknown.sort();
+    unknown.dedup();
     for Check(name, ..) in CHECKS.iter().filter(is_there) {
         shown.push_str(&format!("[+]{name}{} ok\n", if is_excluded(name) { " excluded:" } else { "" }));
+    }
+    if !unknown.is_empty() {
+        let names: Vec<String> = unknown.iter().map(|name| format!("{name:?}")).collect();
+        shown.push_str(&format!("warn: some health checks cannot be excluded: no matches for {}\n", names.join(",")));
     }
     shown.push_str(&format!("{door} check passed\n"));
     Some(Ok(text(Text::from(shown))))

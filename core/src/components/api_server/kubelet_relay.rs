@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::call::RequestInfo;
-use super::{ApiServer, Origin, ServerOutput, status};
+use super::{ApiServer, Origin, ServerOutput, log_options, status};
 use crate::json;
 use crate::network::http::WHOLE_PATH;
 use crate::network::{
@@ -171,6 +171,7 @@ impl ApiServer {
     fn log_place(&self, info: &RequestInfo, call: &Call) -> Result<RelayPlace, Answer> {
         const PARAMETERS: [&str; 7] =
             ["follow", "limitBytes", "previous", "sinceSeconds", "sinceTime", "tailLines", "timestamps"];
+        log_options::check(call, &info.name, &self.settings)?;
         let pod = self.found(info, &info.name)?;
         let container = container_of(&pod, call.parameter("container").map(Text::as_str))?;
         let node = node_of(&pod);

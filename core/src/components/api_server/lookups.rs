@@ -5,6 +5,7 @@
 use alloc::vec::Vec;
 
 use super::ApiServer;
+use super::workloads::TEMPLATE_GENERATION;
 use crate::network::kinds::{self, Kind};
 use crate::network::{NAMESPACES, Resource};
 use crate::objects::{Json, Object, ObjectKey};
@@ -52,6 +53,19 @@ impl ApiServer {
         let mut tree = self.empty(of);
         tree.set(&["kind"], of.name);
         tree.set(&["apiVersion"], of.resource.api_version());
+        // What the conversion from the internal type adds, whose numbers are no pointers.
+        match of.name {
+            "Deployment" | "ReplicaSet" | "StatefulSet" => {
+                tree.set(&["spec", "replicas"], 0);
+                tree.set(&["spec", "selector"], Json::Null);
+            }
+            "DaemonSet" => {
+                tree.set(&["spec", "selector"], Json::Null);
+                tree.set(&["metadata", "annotations", TEMPLATE_GENERATION], "0");
+            }
+            "ControllerRevision" => tree.set(&["data"], Json::Null),
+            _ => {}
+        }
         self.tables[kind].bookmark = Some(tree.clone());
         Object::bookmark(tree, self.revision)
     }

@@ -17,6 +17,7 @@ mod body_kinds;
 mod call;
 mod certificates;
 mod changes;
+mod component_status;
 pub(crate) mod content_negotiation;
 mod custom;
 mod delayed_reads;
@@ -32,6 +33,7 @@ mod history;
 mod jobs;
 mod kubelet_relay;
 mod limits;
+mod log_options;
 mod lookups;
 mod managers;
 mod naming;
@@ -48,6 +50,7 @@ pub mod plugins;
 mod pods;
 mod priority;
 mod rbac;
+mod rbac_escalation;
 mod rbac_kubeadm;
 mod rbac_policy;
 mod read;
@@ -72,7 +75,7 @@ mod workloads;
 mod write;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -199,6 +202,8 @@ pub struct ApiServer {
     keeps_new_events: bool,
     /// Whether new objects name the managers of their fields.
     tracks_managers: bool,
+    /// The other parts of the control plane that run.
+    parts: BTreeSet<&'static str>,
 }
 
 impl ApiServer {
@@ -238,6 +243,7 @@ impl ApiServer {
             last_call: 0,
             keeps_new_events: false,
             tracks_managers: false,
+            parts: BTreeSet::new(),
         };
         for (kind, object) in strategy::initial_objects() {
             server.put_initial(place(&kind), object, now);

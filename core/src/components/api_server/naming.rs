@@ -86,6 +86,12 @@ pub(super) fn fix_namespace(kind: &Kind, tree: &mut Json, namespace: &Text) -> R
     Ok(())
 }
 
+/// Refuses the body of a subresource that names another namespace than the path.
+pub(super) fn check_sent_namespace(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
+    let sent = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
+    if sent.is_empty() || sent == info.namespace.as_str() { Ok(()) } else { Err(other_namespace()) }
+}
+
 pub(super) fn no_name(info: &RequestInfo) -> Answer {
     status::bad_request(&format!(
         "the name of the object ({} based on URL) was undeterminable: name must be provided",

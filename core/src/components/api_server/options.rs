@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 
 use super::status;
 use super::validation::{FieldError, Problem, worded};
-use crate::network::{APPLY_PATCH, Answer, Body, Call, Verb};
+use crate::network::{APPLY_PATCH, Answer, Call, Verb};
+use crate::objects::names::Wording;
+use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Text, yaml};
 use crate::profile::Settings;
 
@@ -40,7 +42,7 @@ pub(super) struct RequestOptions {
     pub(super) next: Text,
     pub(super) resource_version: Text,
     pub(super) version_match: Text,
-    pub(super) timeout_seconds: Option<u64>,
+    pub(super) timeout_seconds: Option<i64>,
     pub(super) bookmarks: bool,
     pub(super) send_initial_events: Option<bool>,
     /// The media type of the body, without parameters; empty for none.
@@ -54,25 +56,16 @@ impl RequestOptions {
     pub(super) fn read(call: &Call, settings: &Settings) -> Result<Self, Answer> {
         let text = |name: &str| call.parameter(name).cloned().unwrap_or_default();
         let mut errors = Vec::new();
-        // A parameter that is no option of the verb is not looked at; a deletion takes all options from its body if it
-        // has one.
+        // A parameter that is no option of the verb is not looked at; a deletion reads its own.
         let writes = matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
         let lists = matches!(call.verb, Verb::List | Verb::Watch | Verb::DeleteCollection);
-        let deletes = matches!(call.verb, Verb::Delete | Verb::DeleteCollection) && call.body == Body::Empty;
         let when = |is_option: bool, name: &str| if is_option { text(name) } else { Text::of("") };
+        let number = |is_option: bool, name: &str| whole_number(call.parameter(name).filter(|_| is_option));
         if writes {
             check_manager(call, &mut errors);
         }
-        let dry_run: Vec<&str> = if writes || deletes { values(call, "dryRun") } else { Vec::new() };
-        if dry_run.iter().any(|value| *value != "All") {
-            let why = "supported values: \"All\"";
-            let listed = |separator: &str| {
-                dry_run.iter().map(|value| format!("{value:?}")).collect::<Vec<String>>().join(separator)
-            };
-            let go = format!("[]string{{{}}}", listed(", "));
-            let value = format!("[{}]", listed(","));
-            errors.push(FieldError::new("dryRun", Problem::NotSupported, value, why).in_go(go));
-        }
+        let dry_run: Vec<Text> = if writes { values(call, "dryRun") } else { Vec::new() };
+        errors.extend(dry_run_error(&dry_run));
         let field_validation = match when(writes, "fieldValidation").as_str() {
             "" | "Warn" => FieldValidation::Warn,
             "Ignore" => FieldValidation::Ignore,
@@ -86,8 +79,7 @@ impl RequestOptions {
             let options = match call.verb {
                 Verb::Create => "CreateOptions",
                 Verb::Update => "UpdateOptions",
-                Verb::Patch => "PatchOptions",
-                _ => "DeleteOptions",
+                _ => "PatchOptions",
             };
             return Err(status::invalid_options(options, &worded(errors, settings)));
         }
@@ -98,22 +90,34 @@ impl RequestOptions {
             force: call.parameter("force").is_some_and(is_true),
             label_selector: text("labelSelector"),
             field_selector: text("fieldSelector"),
-            limit: number(&when(lists, "limit"))?,
+            timeout_seconds: number(lists, "timeoutSeconds")?.filter(|seconds| *seconds != 0),
+            limit: number(lists, "limit")?.and_then(|limit| u64::try_from(limit).ok()).filter(|limit| *limit > 0),
             next: text("continue"),
             resource_version: text("resourceVersion"),
             version_match: text("resourceVersionMatch"),
-            timeout_seconds: number(&when(lists, "timeoutSeconds"))?,
-            bookmarks: is_true(&text("allowWatchBookmarks")),
+            bookmarks: call.parameter("allowWatchBookmarks").is_some_and(is_true),
             send_initial_events: call.parameter("sendInitialEvents").map(is_true),
-            content_type: media_type(call.header_value("content-type").map_or("", Text::as_str)),
+            content_type: media_type_of(call),
             query: call.query.clone(),
             text: call.text.clone(),
         })
     }
 
+    /// Checks the form of the selectors, whatever they select by.
+    pub(super) fn check_selectors(&self, wording: Wording) -> Result<(), Answer> {
+        let refuse = |message: String| status::bad_request(&message);
+        Selector::parse(&self.label_selector, wording).map_err(refuse)?;
+        FieldSelector::parse(&self.field_selector).map(|_| ()).map_err(refuse)
+    }
+
     /// Returns the first value of a parameter.
     pub(super) fn parameter(&self, name: &str) -> Option<&Text> {
         self.query.iter().find(|(key, _)| *key == *name).map(|(_, value)| value)
+    }
+
+    /// Returns all values of a parameter.
+    pub(super) fn parameters(&self, name: &str) -> Vec<Text> {
+        self.query.iter().filter(|(key, _)| *key == *name).map(|(_, value)| value.clone()).collect()
     }
 
     /// Returns the body's text if it is JSON by its media type.
@@ -138,16 +142,28 @@ impl RequestOptions {
         if text.is_empty() {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|_| {
-            let why = why_no_number(text);
+        let read = if text.starts_with('+') { None } else { text.parse().ok() };
+        read.map(Some).ok_or_else(|| {
+            let is_signed = text.starts_with(['-', '+']);
+            let why = if is_signed { "invalid syntax" } else { why_no_number(text) };
             format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}")
         })
     }
 }
 
 /// Returns all values of a parameter.
-fn values<'a>(call: &'a Call, name: &str) -> Vec<&'a str> {
-    call.query.iter().filter(|(own, _)| **own == *name).map(|(_, value)| value.as_str()).collect()
+fn values(call: &Call, name: &str) -> Vec<Text> {
+    call.query.iter().filter(|(own, _)| *own == *name).map(|(_, value)| value.clone()).collect()
+}
+
+/// Refuses other values of `dryRun` than the one that there is.
+pub(super) fn dry_run_error(values: &[Text]) -> Option<FieldError> {
+    let shown =
+        |separator: &str| values.iter().map(|value| format!("{value:?}")).collect::<Vec<String>>().join(separator);
+    let is_right = values.iter().all(|value| *value == *"All");
+    let go = format!("[]string{{{}}}", shown(", "));
+    let why = "supported values: \"All\"";
+    (!is_right).then(|| FieldError::new("dryRun", Problem::NotSupported, format!("[{}]", shown(",")), why).in_go(go))
 }
 
 /// Checks who is to be named as the manager of fields, and that a patch which applies nothing is not forced.
@@ -179,6 +195,11 @@ fn is_printable(letter: char) -> bool {
     letter == ' ' || !letter.is_control() && !letter.is_whitespace()
 }
 
+/// Returns the media type of a request's body.
+pub(super) fn media_type_of(call: &Call) -> String {
+    media_type(call.header_value("content-type").map_or("", Text::as_str))
+}
+
 /// Returns the media type without its parameters, or the whole header if it is none.
 /// Source: mime mediatype.go (Go 1.24), `ParseMediaType`.
 fn media_type(header: &str) -> String {
@@ -195,14 +216,9 @@ fn media_type(header: &str) -> String {
     if is_well_formed { media } else { header.to_lowercase() }
 }
 
-/// Reads a whole number above zero; `None` for anything smaller.
-fn number(text: &Text) -> Result<Option<u64>, Answer> {
-    Ok(whole_number(Some(text))?.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0))
-}
-
-/// Reads a whole number, which may be negative; an empty text is none.
+/// Reads a whole number, which may be negative.
 pub(super) fn whole_number(text: Option<&Text>) -> Result<Option<i64>, Answer> {
-    let Some(text) = text.map(Text::as_str).filter(|text| !text.is_empty()) else { return Ok(None) };
+    let Some(text) = text.map(Text::as_str) else { return Ok(None) };
     text.parse()
         .map(Some)
         .map_err(|_| status::bad_request(&format!("strconv.ParseInt: parsing {text:?}: {}", why_no_number(text))))
@@ -212,13 +228,13 @@ pub(super) fn whole_number(text: Option<&Text>) -> Result<Option<i64>, Answer> {
 fn why_no_number(text: &str) -> &'static str {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number && !text.starts_with('-') { "value out of range" } else { "invalid syntax" }
+    if is_number { "value out of range" } else { "invalid syntax" }
 }
 
-/// Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34), `Convert_Slice_string_To_bool`: anything but `false`
-/// and `0` is true, as is a parameter without value.
+/// Reads a truth value that is there: anything but `false` and `0` is true, an empty text too.
+/// Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34), `Convert_Slice_string_To_bool`.
 pub(super) fn is_true(value: &Text) -> bool {
-    !matches!(value.as_str(), "false" | "0" | "")
+    *value != *"0" && !value.eq_ignore_ascii_case("false")
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::watch::Selection;
-use super::{ApiServer, status};
+use super::{ApiServer, status, syntax};
 use crate::network::{Answer, WatchType};
-use crate::objects::{Json, Object, ObjectKey, base64};
+use crate::objects::{Json, Object, ObjectKey, Text, base64};
 
 const VERSION: &str = "meta.k8s.io/v1";
 /// Source: k8s.io/apiserver pkg/storage/errors.go (v1.34), `expired`.
@@ -43,8 +43,9 @@ impl Token {
         let text = String::from_utf8(bytes.clone());
         let json = text.ok().and_then(|text| Json::parse(&text).ok());
         let Some(json) = json else {
-            return Err(bad(super::syntax::problem_of_bytes(&bytes)));
+            return Err(bad(syntax::problem_of_bytes(&bytes)));
         };
+        check_form(&json).map_err(bad)?;
         let version = json.get("v").as_str().unwrap_or("");
         if version != VERSION {
             return Err(bad(format!("server does not recognize this encoded version {version}")));
@@ -55,7 +56,11 @@ impl Token {
         }
         match json.get("start").as_str() {
             None | Some("") => Err(bad(format!("encoded start key empty (version {VERSION})"))),
-            Some(start) => Ok(Self { revision, start: start.trim_start_matches('/').to_string() }),
+            Some(start) => {
+                let key = start.strip_prefix('/').unwrap_or(start);
+                let is_clean = key.is_empty() || key.split('/').all(|part| !["", ".", ".."].contains(&part));
+                if is_clean { Ok(Self { revision, start: key.to_string() }) } else { Err(bad(start.to_string())) }
+            }
         }
     }
 
@@ -63,6 +68,25 @@ impl Token {
         let text = format!("{{\"v\":\"{VERSION}\",\"rv\":{},\"start\":\"/{}\\u0000\"}}", self.revision, self.start);
         base64::encode_for_url(text.as_bytes())
     }
+}
+
+/// Refuses a token with values of other types, in the words of Go's encoding/json.
+fn check_form(json: &Json) -> Result<(), String> {
+    const TYPES: [(&str, &str); 3] = [("v", "string"), ("rv", "int64"), ("start", "string")];
+    let no = |found: &str, what: &str| Err(format!("json: cannot unmarshal {found} into Go {what}"));
+    if let Some(found) = syntax::no_struct(json) {
+        return no(found, "value of type storage.continueToken");
+    }
+    for (name, value) in json.fields() {
+        let Some((_, kind)) = TYPES.iter().find(|(own, _)| name.eq_ignore_ascii_case(own)) else { continue };
+        let is_right =
+            value.is_null() || if *kind == "int64" { value.as_i64().is_some() } else { value.as_str().is_some() };
+        if !is_right {
+            let found = syntax::kind_of(value);
+            return no(found, &format!("struct field continueToken.{name} of type {kind}"));
+        }
+    }
+    Ok(())
 }
 
 /// A page: its objects, the state it shows, and what follows.
@@ -232,6 +256,16 @@ pub(super) fn check_list(options: &RequestOptions) -> Result<(), Answer> {
         errors.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
     }
     if errors.is_empty() { Ok(()) } else { Err(status::invalid_options("ListOptions", &errors)) }
+}
+
+/// Makes a watch of what is current begin with a list. Source: k8s.io/apimachinery
+/// pkg/apis/meta/internalversion/defaults.go (v1.34), `SetListOptionsDefaults`.
+pub(super) fn set_watch_defaults(options: &mut RequestOptions, streams_lists: WatchList) {
+    let is_told = options.send_initial_events.is_some() || !options.version_match.is_empty();
+    if streams_lists == WatchList::On && !is_told && matches!(options.resource_version.as_str(), "" | "0") {
+        options.send_initial_events = Some(true);
+        options.version_match = Text::of("NotOlderThan");
+    }
 }
 
 /// Checks the options of a watch. Source: internalversion/validation/validation.go (v1.34), `validateWatchOptions`.

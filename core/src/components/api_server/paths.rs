@@ -7,6 +7,7 @@
 mod aggregated;
 mod index;
 mod openapi;
+mod schemas;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -16,8 +17,8 @@ use alloc::vec::Vec;
 use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
 use crate::network::kinds::{Kind, Kinds, Trait, is_served};
-use crate::network::{Answer, Call, Verb};
-use crate::objects::{Json, base64, digest};
+use crate::network::{Answer, Call, Content, Verb};
+use crate::objects::{Json, Text, base64, digest};
 use crate::profile::Profile;
 
 const FULL: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -33,20 +34,31 @@ impl ApiServer {
         if trimmed.is_empty() {
             return Ok(index::list(self.settings.profile(), &self.kinds));
         }
-        if let Some(answer) = index::open_id(trimmed, call) {
-            return answer;
-        }
         if let Some(answer) = self.aggregated(trimmed, call) {
             return answer;
         }
-        if let Some(answer) = health::path(trimmed, call, self.settings.profile()) {
+        let is_head = *call.method == *"HEAD";
+        if is_head && index::is_open_id(trimmed) {
+            return Err(status::method_not_allowed());
+        }
+        if let Some(answer) = index::open_id(trimmed, call) {
+            return answer;
+        }
+        if let Some(answer) = health::path(path, call, self.settings.profile()) {
             return answer;
         }
         if trimmed == "/openapi/v2" && call.verb == Verb::Get {
             return Ok(openapi::version_2(call, &format!("v{}", self.settings.profile().release())));
         }
+        // Its handler takes any method and looks at no media type.
+        if path.starts_with("/openapi/v3/") || path == "/openapi/v3" {
+            let empty = Answer { code: 404, headers: Vec::new(), content: Content::Text(Text::of("")) };
+            let document =
+                openapi::document(path, &self.kinds, &self.schema).map(|document| Answer::json(200, document));
+            return document.ok_or(empty);
+        }
         let answer = self.discovered(trimmed)?;
-        if call.verb != Verb::Get && trimmed != "/apis" {
+        if (call.verb != Verb::Get || is_head) && trimmed != "/apis" {
             return Err(status::method_not_allowed());
         }
         match trimmed {
@@ -85,9 +97,6 @@ impl ApiServer {
             )),
             "/apis" => Ok(Answer::json(200, group_list(self.settings.profile(), &self.kinds))),
             "/api/v1" => Ok(Answer::json(200, resource_list(("", "v1"), self.settings.profile(), &self.kinds))),
-            _ if trimmed.starts_with("/openapi/") => openapi::document(trimmed, &self.kinds)
-                .map(|document| Answer::json(200, document))
-                .ok_or_else(status::page_not_found),
             _ => group_path(trimmed, self.settings.profile(), &self.kinds),
         }
     }
@@ -177,7 +186,8 @@ fn group_list(profile: &Profile, kinds: &Kinds) -> Json {
 
 fn group_path(path: &str, profile: &Profile, kinds: &Kinds) -> Result<Answer, Answer> {
     let Some(rest) = path.strip_prefix("/apis/") else {
-        return Err(if path.starts_with("/api/v1/") { status::no_such_resource() } else { status::page_not_found() });
+        let is_below = ["/api/", "/version/"].iter().any(|service| path.starts_with(service));
+        return Err(if is_below { status::no_such_resource() } else { status::page_not_found() });
     };
     let mut parts = rest.split('/');
     let (name, version) = (parts.next().unwrap_or(""), parts.next());
@@ -217,7 +227,7 @@ fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kind
             resources.push(entry);
         }
     }
-    // Listed and not served: what the API server would have to ask its components.
+    // What is not stored.
     if (group, version) == ("", "v1") {
         resources.push(json!({"name": "componentstatuses", "singularName": "componentstatus", "namespaced": false,
             "kind": "ComponentStatus", "verbs": ["get", "list"], "shortNames": ["cs"]}));

@@ -4,7 +4,7 @@
 //! pkg/apis/rbac/v1/evaluation_helpers.go (v1.34). Inputs: the stored roles and bindings. They are put in the store
 //! with the first request for one; until then the tables of `rbac_policy` are read, which say the same. Invariant: an
 //! identity's rules are gathered once and forgotten with the next write to a role or binding. Outputs: allowed, or what
-//! RBAC says about the refusal. Left out on purpose: the check for privilege escalation.
+//! RBAC says about the refusal.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -75,7 +75,7 @@ impl Words {
 }
 
 impl PolicyRule {
-    fn read(json: &Json) -> Self {
+    pub(super) fn read(json: &Json) -> Self {
         let list =
             |field: &str| Words::Given(json.get(field).items().iter().filter_map(Json::as_text).cloned().collect());
         Self {
@@ -221,6 +221,13 @@ impl ApiServer {
         let access = self.access_of(identity);
         let here = |place: &Text| place.is_empty() || place.as_str() == namespace;
         access.rules.iter().filter(|held| here(&held.place)).flat_map(|held| held.rules.iter().cloned()).collect()
+    }
+
+    /// Says which roles bindings of an identity name that are not there.
+    pub(super) fn unresolved_roles(&mut self, identity: &Arc<Identity>, namespace: &str) -> Vec<String> {
+        let access = self.access_of(identity);
+        let here = |place: &Text| place.is_empty() || place.as_str() == namespace;
+        access.missing.iter().filter(|(place, _)| here(place)).map(|(_, why)| why.clone()).collect()
     }
 
     /// Says by which binding a request is allowed.

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::call::RequestInfo;
 use super::content_negotiation::{Representation, TableContext};
 use super::options::RequestOptions;
-use super::paging::{self, WatchList};
+use super::paging::WatchList;
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
@@ -25,7 +25,7 @@ use crate::objects::{Object, Text};
 
 /// Longest time that a watch can ask for, in seconds: what Go's `time.Duration` holds, about 292 years. No simulation
 /// reaches an instant from which that is beyond the calendar.
-const WATCH_MOST: u64 = i64::MAX as u64 / 1_000_000_000;
+const WATCH_MOST: i64 = i64::MAX / 1_000_000_000;
 /// Shortest time after which the server ends a watch that asked for none; the longest is twice as long.
 /// Source: kube-apiserver `--min-request-timeout`, default 1800.
 const WATCH_LEAST: SignedDuration = SignedDuration::from_secs(1800);
@@ -53,7 +53,6 @@ impl ApiServer {
     pub(super) fn list(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
         let kind = info.of;
         let selection = selection(info, options, self.wording())?;
-        paging::check_list(options)?;
         let page = self.page(info.kind, &selection, options)?;
         let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", kind.name)),
@@ -95,22 +94,24 @@ impl ApiServer {
         info: &RequestInfo,
         options: &RequestOptions,
         origin: &Origin,
-        (id, representation): (RequestId, Representation),
+        (id, representation): (RequestId, Result<Representation, Answer>),
     ) -> Result<Answer, Answer> {
         let begun = self.events.len();
         let selection = selection(info, options, self.wording())?;
-        paging::check_watch(options, self.watch_list())?;
         let from = options.version().map_err(|why| status::untyped(&why))?.filter(|version| *version > 0);
+        let representation = representation?;
         let send = |message| ServerOutput::ToClient { client: origin.client, message };
-        let opened = Answer { code: 200, headers: Vec::new(), content: Content::Watching };
         let kind = info.of;
         let streams = options.send_initial_events == Some(true);
+        // The time of such a watch was over before it began.
+        if options.timeout_seconds.is_some_and(|seconds| seconds < 0) {
+            let error = streams.then(|| status::untyped("context deadline exceeded"));
+            return Ok(self.end_at_once(origin, id, error));
+        }
         match from {
             Some(asked) if streams && asked > self.revision => {
-                let object = Object::as_received(status::too_large_version(asked, self.revision).body());
-                self.events.push_back(send(ToClient::Watch { id, event: WatchType::Error, object }));
-                self.events.push_back(send(ToClient::WatchEnded { id, lost: false }));
-                return Ok(opened);
+                let error = status::too_large_version(asked, self.revision);
+                return Ok(self.end_at_once(origin, id, Some(error)));
             }
             None if options.send_initial_events == Some(false) => {}
             _ if streams || from.is_none() => {
@@ -128,17 +129,14 @@ impl ApiServer {
                 let oldest = self.tables[info.kind].history.oldest();
                 if from < oldest {
                     let expired = status::expired(&format!("too old resource version: {from} ({oldest})"));
-                    let object = Object::as_received(expired.body());
-                    self.events.push_back(send(ToClient::Watch { id, event: WatchType::Error, object }));
-                    self.events.push_back(send(ToClient::WatchEnded { id, lost: false }));
-                    return Ok(opened);
+                    return Ok(self.end_at_once(origin, id, Some(expired)));
                 }
             }
             None => {}
         }
         let lasts = match options.timeout_seconds {
-            Some(seconds) if seconds > 0 => SignedDuration::from_secs(seconds.min(WATCH_MOST).cast_signed()),
-            _ => WATCH_LEAST + self.chance.up_to(WATCH_LEAST),
+            Some(seconds) => SignedDuration::from_secs(seconds.min(WATCH_MOST)),
+            None => WATCH_LEAST + self.chance.up_to(WATCH_LEAST),
         };
         let ends = origin.now + lasts;
         let mut watcher = Watcher {
@@ -182,7 +180,18 @@ impl ApiServer {
             self.shape_first(&mut watcher, begun, origin.now);
         }
         self.open_watch(watcher);
-        Ok(opened)
+        Ok(opened())
+    }
+
+    /// Ends a watch as soon as it is open, after an error if there is one.
+    fn end_at_once(&mut self, origin: &Origin, id: RequestId, error: Option<Answer>) -> Answer {
+        let send = |message| ServerOutput::ToClient { client: origin.client, message };
+        if let Some(error) = error {
+            let object = Object::as_received(error.body());
+            self.events.push_back(send(ToClient::Watch { id, event: WatchType::Error, object }));
+        }
+        self.events.push_back(send(ToClient::WatchEnded { id, lost: false }));
+        opened()
     }
 
     /// Puts the first events of a watch, those from a place on, into the form that its client takes.
@@ -218,6 +227,10 @@ impl ApiServer {
         self.timers.insert((watcher.timers, place));
         self.watchers[place as usize] = Some(watcher);
     }
+}
+
+const fn opened() -> Answer {
+    Answer { code: 200, headers: Vec::new(), content: Content::Watching }
 }
 
 /// Answers for a subresource that is no part of the object.

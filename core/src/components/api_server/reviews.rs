@@ -1,7 +1,8 @@
 //! Reviews of access, of the caller's own identity and of tokens. They are answered and not stored.
 //!
 //! Mirrors pkg/registry/{authorization,authentication} and pkg/apis/authorization/validation (v1.34). Inputs: the
-//! review. Outputs: the same with its status. Left out on purpose: field and label selectors of reviews.
+//! review. Outputs: the same with its status. Left out on purpose: label selectors of reviews;
+//! field selectors are checked and not looked at.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,17 +14,17 @@ use jiff::Timestamp;
 
 use super::call::RequestInfo;
 use super::node_authoriser::node_of;
-use super::validation::FieldError;
-use super::{ApiServer, Origin, status};
+use super::validation::{FieldError, worded};
+use super::{ApiServer, Origin, naming, status};
 use crate::json;
 use crate::network::{Answer, Identity};
 use crate::objects::{Json, Text, time};
+use crate::profile::Settings;
 
 impl ApiServer {
     /// Answers a review.
-    pub(super) fn review(&mut self, info: &RequestInfo, origin: &Origin, body: Option<Json>) -> Result<Answer, Answer> {
+    pub(super) fn review(&mut self, info: &RequestInfo, origin: &Origin, mut tree: Json) -> Result<Answer, Answer> {
         let kind = info.of;
-        let mut tree = body.unwrap_or_else(Json::object);
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.resource.api_version());
         let mut metadata = tree.get("metadata").clone();
@@ -35,15 +36,24 @@ impl ApiServer {
             metadata.set(&["creationTimestamp"], Json::Null);
         }
         tree.set(&["metadata"], metadata);
+        if kind.is_namespaced() {
+            naming::fix_namespace(kind, &mut tree, &info.namespace)?;
+        }
         let status = match kind.name {
             "SelfSubjectReview" => {
                 tree.remove(&["spec"]);
                 tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
                 json!({"userInfo": user_info(&origin.identity)})
             }
+            "TokenReview" if tree.at(&["spec", "token"]).is_empty() => {
+                return Err(status::bad_request("token is required for TokenReview in authentication"));
+            }
             "TokenReview" => self.token_review(&tree, origin.now),
             "SelfSubjectRulesReview" => {
                 let namespace = tree.at(&["spec", "namespace"]).as_text().cloned().unwrap_or_default();
+                if namespace.is_empty() {
+                    return Err(status::bad_request("no namespace on request"));
+                }
                 tree.set(&["spec"], json!({}));
                 self.rules_review(&origin.identity, &namespace)
             }
@@ -63,7 +73,7 @@ impl ApiServer {
 
     fn access_review(&mut self, kind: &str, info: &RequestInfo, origin: &Origin, tree: &Json) -> Result<Json, Answer> {
         let spec = tree.get("spec");
-        check_access_review(kind, info, spec)?;
+        check_access_review(kind, info, spec, &self.settings)?;
         let identity = if kind == "SelfSubjectAccessReview" {
             origin.identity.clone()
         } else {
@@ -132,12 +142,12 @@ impl ApiServer {
 }
 
 /// Source: pkg/apis/authorization/validation/validation.go (v1.34).
-fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json) -> Result<(), Answer> {
+fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json, settings: &Settings) -> Result<(), Answer> {
     let (resource, path) = (spec.get("resourceAttributes"), spec.get("nonResourceAttributes"));
     let mut errors = Vec::new();
     if resource.is_object() && path.is_object() {
         let why = "cannot be specified in combination with resourceAttributes";
-        errors.push(FieldError::invalid("spec.nonResourceAttributes", path, why));
+        errors.push(FieldError::invalid("spec.nonResourceAttributes", &as_in_go(path), why));
     }
     if !resource.is_object() && !path.is_object() {
         let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
@@ -148,15 +158,70 @@ fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json) -> Result<()
         let why = "at least one of user or group must be specified";
         errors.push(FieldError::invalid_text("spec.user", "", why));
     }
-    if !errors.is_empty() {
-        return Err(status::invalid_of(kind, "authorization.k8s.io", "", &errors));
+    if settings.profile().is("reviews-have-selectors") {
+        check_field_selector(resource.get("fieldSelector"), &mut errors);
     }
-    let named = resource.get("namespace").as_str().unwrap_or("");
-    if kind == "LocalSubjectAccessReview" && named != info.namespace.as_str() {
-        let why = format!("spec.resourceAttributes.namespace must match namespace: {}", info.namespace);
-        return Err(status::bad_request(&why));
+    if kind == "LocalSubjectAccessReview" {
+        let named = resource.get("namespace").as_str().unwrap_or("");
+        if resource.is_object() && named != info.namespace.as_str() {
+            let why = "must match metadata.namespace";
+            errors.push(FieldError::invalid_text("spec.resourceAttributes.namespace", named, why));
+        }
+        if path.is_object() {
+            let why = "disallowed on this kind of request";
+            errors.push(FieldError::invalid("spec.nonResourceAttributes", &as_in_go(path), why));
+        }
     }
-    Ok(())
+    // An object that was decoded no longer says its kind.
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(status::invalid_of("", "authorization.k8s.io", "", &worded(errors, settings)))
+    }
+}
+
+/// Prints a path with its verb as the internal type does, whose fields have no other names.
+fn as_in_go(path: &Json) -> Json {
+    let text = |field: &str| path.get(field).as_str().unwrap_or("");
+    json!({"Path": text("path"), "Verb": text("verb")})
+}
+
+/// Source: as above, `validateFieldSelectorAttributes`, and k8s.io/apimachinery
+/// pkg/apis/meta/v1/validation/validation.go (v1.34), `ValidateFieldSelectorRequirement`.
+fn check_field_selector(selector: &Json, errors: &mut Vec<FieldError>) {
+    const PATH: &str = "spec.resourceAttributes.fieldSelector";
+    if !selector.is_object() {
+        return;
+    }
+    let raw = selector.get("rawSelector").as_str().unwrap_or("");
+    let requirements = selector.get("requirements").items();
+    if !raw.is_empty() && !requirements.is_empty() {
+        let why = "may not specified at the same time as requirements";
+        errors.push(FieldError::invalid_text(format!("{PATH}.rawSelector"), raw, why));
+    }
+    if raw.is_empty() && requirements.is_empty() {
+        let why = format!("when {PATH} is specified, requirements or rawSelector is required");
+        errors.push(FieldError::required(format!("{PATH}.requirements"), why));
+    }
+    for (at, requirement) in requirements.iter().enumerate() {
+        let path = format!("{PATH}.requirements[{at}]");
+        let text = |field: &str| requirement.get(field).as_str().unwrap_or("");
+        if text("key").is_empty() {
+            errors.push(FieldError::required(format!("{path}.key"), "must be specified"));
+        }
+        let has_values = !requirement.get("values").items().is_empty();
+        match text("operator") {
+            "In" | "NotIn" if !has_values => {
+                let why = "must be specified when `operator` is 'In' or 'NotIn'";
+                errors.push(FieldError::required(format!("{path}.values"), why));
+            }
+            "Exists" | "DoesNotExist" if has_values => {
+                let why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                errors.push(FieldError::forbidden(format!("{path}.values"), why));
+            }
+            _ => {}
+        }
+    }
 }
 
 fn user_info(identity: &Identity) -> Json {

@@ -14,12 +14,13 @@ use super::call::RequestInfo;
 use super::managers::{Managers, put_managers};
 use super::naming::{check_name, check_patched_name};
 use super::options::RequestOptions;
+use super::strategy::storage_key;
 use super::validation::{FieldError, meta, worded};
-use super::write::{Read, answer};
+use super::write::{Read, answer, uid_precondition};
 use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::kinds::Kind;
-use crate::network::{Answer, Body, Resource};
+use crate::network::{Answer, Body, Resource, Verb};
 use crate::objects::ownership::FieldSet;
 use crate::objects::selector::selector_text;
 use crate::objects::{Json, NULL, Object, Text};
@@ -102,6 +103,13 @@ impl ApiServer {
         managers: Option<Managers>,
     ) -> Result<Answer, Answer> {
         let scale = read.tree;
+        let uid = scale.at(&["metadata", "uid"]).as_str().unwrap_or("");
+        let is_other = !uid.is_empty() && uid != current.uid();
+        // The store compares it before anything else if the request is the whole object.
+        if is_other && origin.verb == Verb::Update {
+            let why = uid_precondition(&storage_key(info.of, info), uid, current.uid());
+            return Err(status::conflict(&info.of.resource, &info.name, &why));
+        }
         let replicas = scale.at(&["spec", "replicas"]).as_i64().unwrap_or(0);
         let mut errors = meta::validate(&SCALE, &scale, meta::wording(&self.settings));
         if replicas < 0 {
@@ -111,8 +119,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(&SCALE, &info.name, &worded(errors, &self.settings)));
         }
-        let uid = scale.at(&["metadata", "uid"]).as_str().unwrap_or("");
-        if !uid.is_empty() && uid != current.uid() {
+        if is_other {
             let resource =
                 Resource { plural: format!("{}/scale", info.of.resource.plural).into(), ..info.of.resource.clone() };
             let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {}", current.uid());

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::validation::FieldError;
+use super::validation::{FieldError, quote};
 use crate::json;
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Content, Resource};
@@ -53,7 +53,7 @@ pub(super) fn bad_request(message: &str) -> Answer {
 
 /// 404 NotFound of an object.
 pub(super) fn not_found(resource: &Resource, name: &str) -> Answer {
-    let message = format!("{} {name:?} not found", resource.qualified());
+    let message = format!("{} {} not found", resource.qualified(), quote(name));
     failure(404, "NotFound", &message, Some(about(resource, name)))
 }
 
@@ -116,7 +116,7 @@ pub(super) fn forbidden_by_authorisation((group, plural): (&str, &str), name: &s
     let message = match (plural, name) {
         ("", _) => format!("forbidden: {why}"),
         (_, "") => format!("{qualified} is forbidden: {why}"),
-        _ => format!("{qualified} {name:?} is forbidden: {why}"),
+        _ => format!("{qualified} {} is forbidden: {why}", quote(name)),
     };
     failure(403, "Forbidden", &message, Some(details(name, group, plural)))
 }

@@ -93,10 +93,14 @@ fn data_sources(tree: &mut Json) {
     }
 }
 
-/// Notes when a volume's phase changed, unless the writer says when.
+/// Notes when a volume's phase changed, unless the writer says when; while it does not change, the time stays.
+/// Source: pkg/registry/core/persistentvolume/strategy.go (v1.34), `PrepareForUpdate` of the status.
 pub(super) fn time_phase(tree: &mut Json, old: &Json, now: Timestamp) {
     const WHEN: [&str; 2] = ["status", "lastPhaseTransitionTime"];
     let changed = tree.at(&["status", "phase"]) != old.at(&["status", "phase"]);
+    if !changed && tree.at(&WHEN).is_null() && !old.at(&WHEN).is_null() {
+        tree.set(&WHEN, old.at(&WHEN).clone());
+    }
     if changed && (tree.at(&WHEN).is_null() || tree.at(&WHEN) == old.at(&WHEN)) {
         tree.set(&WHEN, to_time(now));
     }

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::validation::{
     FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, pod, pod_containers, pod_status,
-    pod_update, quota, service, storage, worded, workload, workload_status,
+    pod_update, quota, roles, service, storage, worded, workload, workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -69,7 +69,9 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "Pod" => pods::default(tree),
         "Namespace" => default_namespace(tree),
         "EndpointSlice" => endpoint_slices::default(tree),
+        "Endpoints" => endpoint_slices::default_endpoints(tree),
         "Job" | "CronJob" => jobs::default(kind.name, tree),
+        "RoleBinding" | "ClusterRoleBinding" => roles::default_binding(tree),
         "Service" => services::default(tree),
         "CustomResourceDefinition" => custom::default(tree),
         "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
@@ -224,6 +226,10 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("ConfigMap", _) => others::config_map(tree, &mut errors),
                 ("LimitRange", _) => quota::limit_range(tree, wording, &mut errors),
                 ("ResourceQuota", _) => quota::quota(tree, wording, &mut errors),
+                ("Role" | "ClusterRole", _) => roles::role(kind.name, tree, wording, &mut errors),
+                ("RoleBinding" | "ClusterRoleBinding", _) => {
+                    roles::binding(kind.name, tree, &NULL, wording, &mut errors);
+                }
                 ("CustomResourceDefinition", _) => custom::check(tree, &mut errors),
                 ("Service", _) => service::create(tree, settings, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", _) => {
@@ -302,7 +308,7 @@ fn check_status(
             workload_status::validate(kind.name, tree, old, errors);
         }
         ("Namespace", "status") => namespace_status(tree, old, errors),
-        ("PodDisruptionBudget", "status") => others::budget_status(tree, errors),
+        ("PodDisruptionBudget", "status") => others::budget_status(tree, wording, errors),
         _ => check_workload(kind, subresource, (tree, old), settings, errors),
     }
 }
@@ -325,6 +331,15 @@ fn check_workload(
         ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), errors),
         ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), errors),
         ("Service", "") => service::update(tree, old, settings, errors),
+        // Their strategies check the object, and then its change, which is the object again.
+        ("Role" | "ClusterRole", _) => {
+            roles::role(kind.name, tree, wording, errors);
+            roles::role(kind.name, tree, wording, errors);
+        }
+        ("RoleBinding" | "ClusterRoleBinding", _) => {
+            roles::binding(kind.name, tree, &NULL, wording, errors);
+            roles::binding(kind.name, tree, old, wording, errors);
+        }
         ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
             if !tree.get("spec").is_same_allocation(old.get("spec")) {
                 // Source: pkg/registry/core/replicationcontroller/strategy.go (v1.34), which checks it twice.

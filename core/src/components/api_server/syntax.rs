@@ -23,14 +23,25 @@ pub(super) fn problem_of_bytes(bytes: &[u8]) -> String {
     found.err().unwrap_or_else(|| CUT_OFF.to_string())
 }
 
-/// Says that a value, which is JSON, is no object.
-pub(super) fn no_object(value: &Json) -> String {
-    let found = match value {
+/// Names what a value is, as Go's encoding/json does.
+pub(super) fn kind_of(value: &Json) -> &'static str {
+    match value {
         Json::Array(_) => "array",
         Json::Str(_) => "string",
         Json::Bool(_) => "bool",
+        Json::Object(_) => "object",
         _ => "number",
-    };
+    }
+}
+
+/// Names what a value is that cannot be read as a structure; nothing if it can.
+pub(super) fn no_struct(value: &Json) -> Option<&'static str> {
+    (!value.is_object() && !value.is_null()).then(|| kind_of(value))
+}
+
+/// Says that a value, which is JSON, is no object.
+pub(super) fn no_object(value: &Json) -> String {
+    let found = kind_of(value);
     format!(
         "json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \
          \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"

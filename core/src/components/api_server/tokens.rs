@@ -90,14 +90,9 @@ impl ApiServer {
             tree.set(&["spec", "expirationSeconds"], SECONDS_DEFAULT);
         }
         admission::connect(self, info, origin, &tree)?;
-        for (field, url) in [("name", &info.name), ("namespace", &info.namespace)] {
-            let sent = tree.at(&["metadata", field]).as_str().unwrap_or("");
-            if !sent.is_empty() && sent != url.as_str() {
-                let why = format!("{field} in URL does not match {field} in TokenRequest object");
-                return Err(status::bad_request(&why));
-            }
-            tree.set(&["metadata", field], url);
-        }
+        check_named(info, &tree)?;
+        tree.set(&["metadata", "name"], &info.name);
+        tree.set(&["metadata", "namespace"], &info.namespace);
         let key = ObjectKey::namespaced(info.namespace.clone(), info.name.clone());
         let Some(account) = self.object(&kind.resource, &key) else {
             return Err(status::not_found(&kind.resource, &info.name));
@@ -105,10 +100,18 @@ impl ApiServer {
         if tree.at(&["spec", "audiences"]).is_empty() {
             tree.set(&["spec", "audiences"], Vec::from([Json::from(AUDIENCE)]));
         }
+        let tells_uid = self.settings.profile().is("token-requests-keep-uids");
+        if tells_uid {
+            check_uid(info, &tree, account.uid())?;
+            tree.set(&["metadata", "uid"], account.uid());
+        }
         let seconds = tree.at(&["spec", "expirationSeconds"]).as_i64().unwrap_or(SECONDS_DEFAULT);
         check_seconds(seconds)?;
         let mut bound = Vec::from([(kind.resource.clone(), key.clone(), Text::from(account.uid()))]);
         bound.extend(self.check_bound_object(info, &tree)?);
+        if tree.at(&["spec", "boundObjectRef"]).is_null() {
+            tree.set(&["spec", "boundObjectRef"], Json::Null);
+        }
         tree.set(&["kind"], "TokenRequest");
         tree.set(&["apiVersion"], "authentication.k8s.io/v1");
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
@@ -146,12 +149,12 @@ impl ApiServer {
             return Ok(None);
         }
         let text = |field: &str| bound.get(field).as_str().unwrap_or("");
-        let (resource, namespace) = match (text("apiVersion"), text("kind")) {
-            ("v1", "Pod") => (PODS, info.namespace.clone()),
-            ("v1", "Secret") => (SECRETS, info.namespace.clone()),
-            ("v1", "Node") => (NODES, Text::of("")),
-            (version, kind) => {
-                let (group, version) = version.split_once('/').unwrap_or(("", version));
+        let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
+        let (resource, namespace) = match (group, text("kind")) {
+            ("", "Pod") => (PODS, info.namespace.clone()),
+            ("", "Secret") => (SECRETS, info.namespace.clone()),
+            ("", "Node") => (NODES, Text::of("")),
+            (_, kind) => {
                 let shown = format!("{group}/{version}, Kind={kind}");
                 return Err(status::bad_request(&format!("cannot bind token to object of type {shown}")));
             }
@@ -171,11 +174,36 @@ impl ApiServer {
                 "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have \
                  been deleted and then recreated"
             );
-            return Err(status::conflict(&resource, text("name"), &why));
+            // The conflict names the kind in place of the resource.
+            let named = Resource { group: Text::of(""), version: Text::of(""), plural: Text::from(text("kind")) };
+            return Err(status::conflict(&named, text("name"), &why));
         }
         let uid = Text::from(found.uid());
         Ok(Some((resource, key, uid)))
     }
+}
+
+/// Refuses a request that names another account than the path.
+fn check_named(info: &RequestInfo, tree: &Json) -> Result<(), Answer> {
+    let named = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    if named.is_empty() || named == info.name.as_str() {
+        return Ok(());
+    }
+    let why = "must match the service account name if specified";
+    let error = FieldError::invalid_text("metadata.name", named, why);
+    Err(status::invalid_of("TokenRequest", "authentication.k8s.io", &info.name, &[error]))
+}
+
+/// Refuses a request for another account of the same name. Source: token.go (v1.34), under the gate
+/// TokenRequestServiceAccountUIDValidation, which is on.
+fn check_uid(info: &RequestInfo, tree: &Json, uid: &str) -> Result<(), Answer> {
+    let sent = tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
+    if sent.is_empty() || sent == uid {
+        return Ok(());
+    }
+    const REQUESTS: Resource = Resource::of("authentication.k8s.io", "", "TokenRequest");
+    let why = format!("the UID in the token request ({sent}) does not match the UID of the service account ({uid})");
+    Err(status::conflict(&REQUESTS, &info.name, &why))
 }
 
 fn check_seconds(seconds: i64) -> Result<(), Answer> {

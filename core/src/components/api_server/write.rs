@@ -23,7 +23,7 @@ use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
 
-pub(super) use body::{check_media_type, unknown_fields, warnings};
+pub(super) use body::{unknown_fields, warnings};
 
 /// An object of a request, as the server has understood it.
 pub(super) struct Read {
@@ -64,9 +64,9 @@ impl ApiServer {
             return answer.map(|answer| with_warnings(answer, warnings));
         }
         if kind.is(Trait::Review) {
-            let warnings = self.check_body(kind, options, &body)?;
-            let answer = self.review(info, origin, json_of(body));
-            return answer.map(|answer| with_warnings(answer, warnings));
+            let read = self.read_body(kind, options, body, &NULL)?;
+            let answer = self.review(info, origin, read.tree);
+            return answer.map(|answer| with_warnings(answer, read.warnings));
         }
         let read = self.read_body(kind, options, body, &NULL)?;
         match self.create_tree(info, options, origin, read.tree) {
@@ -99,6 +99,7 @@ impl ApiServer {
         }
         let managers = tree.remove(&["metadata", "managedFields"]);
         admission::create(self, kind, origin, &mut tree)?;
+        self.check_escalation(info, origin, &tree, None)?;
         drop_system_fields(&mut tree, options.dry_run)?;
         self.allocate(kind, &mut tree, &NULL, options.dry_run)?;
         tree.set(&["metadata", "uid"], self.new_uid());
@@ -226,6 +227,7 @@ impl ApiServer {
             self.note_manager(info, options, origin, Some(&old), &mut tree);
         }
         admission::update(self, info, origin, &old, &mut tree)?;
+        self.check_escalation(info, origin, &tree, Some(&old))?;
         self.check_version(kind, &tree, current, &info.name)?;
         if info.subresource.is_empty() {
             self.allocate(kind, &mut tree, &old, options.dry_run)?;

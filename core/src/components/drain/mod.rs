@@ -31,7 +31,7 @@ use self::filters::{ListedPod, PodVerdict, judge, refusals, warnings};
 use self::requests::{AskedFor, Requests};
 use super::{Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;
-use crate::network::{Answer, Body, Call, Identity, NODES, PODS, Resource, Target, ToClient, Verb};
+use crate::network::{Answer, Call, Identity, NODES, PODS, Resource, ToClient, Verb};
 use crate::objects::names::Wording;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Text};
@@ -300,9 +300,7 @@ impl Drain {
         } else if self.command.is("disable-eviction") {
             self.delete_pods(going, now);
         } else {
-            let (verb, target) = (Verb::Get, Target::Path(Text::of("/api/v1")));
-            let call = Call { verb, target, query: Vec::new(), headers: Vec::new(), body: Body::Empty, text: None };
-            self.send(AskedFor::Discovery, call, None, now);
+            self.send(AskedFor::Discovery, Call::of_path("/api/v1"), None, now);
         }
     }
 

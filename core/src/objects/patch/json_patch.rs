@@ -159,9 +159,15 @@ fn lookup(tree: &Json, path: &str) -> Option<Json> {
     Some(place.clone())
 }
 
+const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+
 fn apply(tree: &mut Json, operation: &Operation) -> Result<(), JsonPatchError> {
     let path = operation.path.as_deref().unwrap_or("");
     let value = || operation.value.clone().unwrap_or(Json::Null);
+    // The whole document is no place.
+    if parts(path).is_empty() && OPERATIONS.contains(&operation.op.as_str()) {
+        return Err(missing(&operation.op, path));
+    }
     match operation.op.as_str() {
         "add" => add(tree, path, value(), "add"),
         "remove" => remove(tree, path, "remove").map(|_| ()),
@@ -190,10 +196,7 @@ fn apply(tree: &mut Json, operation: &Operation) -> Result<(), JsonPatchError> {
 
 fn add(tree: &mut Json, path: &str, value: Json, name: &str) -> Result<(), JsonPatchError> {
     let parts = parts(path);
-    let Some((last, parents)) = parts.split_last() else {
-        *tree = value;
-        return Ok(());
-    };
+    let Some((last, parents)) = parts.split_last() else { return Err(missing(name, path)) };
     let Some(place) = container(tree, parents) else { return Err(missing(name, path)) };
     if place.is_object() {
         place.make_object().insert(last.as_str(), value);
@@ -229,10 +232,7 @@ fn remove(tree: &mut Json, path: &str, name: &str) -> Result<Json, JsonPatchErro
 
 fn replace(tree: &mut Json, path: &str, value: Json) -> Result<(), JsonPatchError> {
     let parts = parts(path);
-    let Some((last, parents)) = parts.split_last() else {
-        *tree = value;
-        return Ok(());
-    };
+    let Some((last, parents)) = parts.split_last() else { return Err(missing("replace", path)) };
     let Some(place) = container(tree, parents) else { return Err(missing("replace", path)) };
     if place.is_object() {
         place.make_object().insert(last.as_str(), value);
@@ -280,6 +280,9 @@ mod tests {
             json!([{"op": "test", "path": "/spec/x", "value": "1"}]),
             json!([{"op": "add", "path": "/a/b/c", "value": 1}]),
             json!([{"op": "remove", "path": "/nope"}]),
+            json!([{"op": "add", "path": "", "value": {}}]),
+            json!([{"op": "replace", "path": "spec", "value": {}}]),
+            json!([{"op": "test", "path": "", "value": {"spec": {"taints": []}}}]),
             json!([{"op": "add", "path": "/spec/taints/5", "value": 1}]),
         ] {
             assert!(JsonPatch::parse(&patch).unwrap().apply(&original).is_err(), "{patch}");

@@ -1,6 +1,6 @@
 //! The fields of the API's types in the oldest release that is offered: the table that [`super::Schema`] reads.
 //!
-//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling,discovery}/v1 types.go and
+//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling,discovery,rbac}/v1 types.go and
 //! k8s.io/apimachinery meta/v1 types.go (v1.31): names, `omitempty`, pointers, `patchStrategy` and `patchMergeKey`.
 //! One type per line: `Name = field:type …`. Types are `str int int32 bool float quantity intstr time microtime bytes
 //! any` or another line's name; `[T]` is a list, `[T]@key` one that patches merge by a key, `[T]@` one that they unite,
@@ -35,7 +35,7 @@ ResourceAttributes = namespace:str verb:str group:str version:str resource:str s
 NonResourceAttributes = path:str verb:str\n\
 jsonPatchOp = op:str path:str from:str value:any\n\
 DeleteOptions = kind:str apiVersion:str gracePeriodSeconds:int* preconditions:Preconditions* orphanDependents:bool* \
-    propagationPolicy:str* dryRun:[str]\n\
+    propagationPolicy:str* dryRun:[str] ignoreStoreReadErrorWithClusterBreakingPotential:bool*\n\
 Preconditions = uid:str* resourceVersion:str*\n\
 LabelSelector = matchLabels:{str} matchExpressions:[LabelSelectorRequirement]\n\
 LabelSelectorRequirement = key:str! operator:str! values:[str]\n\
@@ -313,6 +313,18 @@ CronJobSpec = schedule:str! timeZone:str* startingDeadlineSeconds:int* concurren
     jobTemplate:JobTemplateSpec! successfulJobsHistoryLimit:int32* failedJobsHistoryLimit:int32*\n\
 JobTemplateSpec = metadata:ObjectMeta spec:JobSpec\n\
 CronJobStatus = active:[ObjectReference] lastScheduleTime:time* lastSuccessfulTime:time*\n\
+Role = kind:str apiVersion:str metadata:ObjectMeta rules:[PolicyRule]!\n\
+ClusterRole = kind:str apiVersion:str metadata:ObjectMeta rules:[PolicyRule]! aggregationRule:AggregationRule*\n\
+AggregationRule = clusterRoleSelectors:[LabelSelector]\n\
+PolicyRule = verbs:[str]! apiGroups:[str] resources:[str] resourceNames:[str] nonResourceURLs:[str]\n\
+RoleBinding = kind:str apiVersion:str metadata:ObjectMeta subjects:[Subject] roleRef:RoleRef!\n\
+ClusterRoleBinding = kind:str apiVersion:str metadata:ObjectMeta subjects:[Subject] roleRef:RoleRef!\n\
+Subject = kind:str! apiGroup:str name:str! namespace:str\n\
+RoleRef = apiGroup:str! kind:str! name:str!\n\
+Endpoints = kind:str apiVersion:str metadata:ObjectMeta subsets:[EndpointSubset]\n\
+EndpointSubset = addresses:[EndpointAddress] notReadyAddresses:[EndpointAddress] ports:[CoreEndpointPort]\n\
+EndpointAddress = ip:str! hostname:str nodeName:str* targetRef:ObjectReference*\n\
+CoreEndpointPort = name:str port:int32! protocol:str appProtocol:str*\n\
 EndpointSlice = kind:str apiVersion:str metadata:ObjectMeta addressType:str! endpoints:[Endpoint]! \
     ports:[EndpointPort]!\n\
 Endpoint = addresses:[str]! conditions:EndpointConditions hostname:str* targetRef:ObjectReference* \

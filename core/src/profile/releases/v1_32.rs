@@ -48,6 +48,13 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "watch-list", YES, ""),
         row(
             SINCE,
+            "reviews-have-selectors",
+            YES,
+            "k8s.io/apiserver pkg/features/kube_features.go (v1.31, v1.32), AuthorizeWithSelectors",
+        ),
+        row(SINCE, "logs-have-streams", YES, "pkg/features/kube_features.go (v1.31, v1.32), PodLogsQuerySplitStreams"),
+        row(
+            SINCE,
             "shutdown-end-has-its-metric",
             YES,
             "pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.31, v1.32; PR 128189), processShutdownEvent",

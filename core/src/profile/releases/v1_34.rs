@@ -11,6 +11,13 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "token-requests-keep-uids",
+            YES,
+            "pkg/registry/core/serviceaccount/storage/token.go (v1.33, v1.34), PreserveRequestObjectMetaSystemFields\
+             OnSubresourceCreate",
+        ),
+        row(
+            SINCE,
             "stateful-sets-wait-for-available",
             YES,
             "pkg/controller/statefulset/stateful_set_utils.go (v1.33, v1.34), isHealthy and isUnavailable",

@@ -9,18 +9,21 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{TableContext, pods};
+use super::{TableContext, more_cells, pods};
 use crate::objects::selector::selector_text;
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 
-const NONE: &str = "<none>";
+pub(super) const NONE: &str = "<none>";
 const UNKNOWN: &str = "<unknown>";
 
 /// Returns the cells of an object of a kind, one for each column that the kind has had; a release shows its own.
 pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>) -> Vec<Json> {
     let age = age(object.at(&["metadata", "creationTimestamp"]), view);
-    let name = text(object, &["metadata", "name"]);
+    let mut name = text(object, &["metadata", "name"]);
+    if plural == "storageclasses" && DEFAULT_CLASS.iter().any(|key| is_marked(object, key)) {
+        name = Json::from(format!("{} (default)", name.as_str().unwrap_or("")));
+    }
     let cells = match plural {
         "nodes" => node(object, age, view),
         "pods" => pods::cells(object, age, view),
@@ -47,13 +50,22 @@ pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>) -> Vec<Jso
         "csinodes" => Vec::from([Json::from(length(object.at(&["spec", "drivers"]))), age]),
         "poddisruptionbudgets" => budget(object, age),
         "certificatesigningrequests" => signing_request(object, age),
-        _ => Vec::from([object.at(&["metadata", "creationTimestamp"]).clone()]),
+        _ => more_cells::of(plural, object, age, view)
+            .unwrap_or_else(|| Vec::from([object.at(&["metadata", "creationTimestamp"]).clone()])),
     };
     // An Event shows its name last.
     if plural == "events" {
         return cells.into_iter().chain([name]).collect();
     }
     [name].into_iter().chain(cells).collect()
+}
+
+/// Source: pkg/apis/storage/util/helpers.go (v1.34), `IsDefaultAnnotation`.
+const DEFAULT_CLASS: [&str; 2] =
+    ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+
+fn is_marked(object: &Json, annotation: &str) -> bool {
+    object.at(&["metadata", "annotations", annotation]).as_str() == Some("true")
 }
 
 /// Returns the text at a path; an empty one if there is none.
@@ -69,7 +81,7 @@ fn number(object: &Json, path: &[&str]) -> i64 {
     object.at(path).as_i64().unwrap_or(0)
 }
 
-fn count(object: &Json, path: &[&str]) -> Json {
+pub(super) fn count(object: &Json, path: &[&str]) -> Json {
     Json::Int(number(object, path))
 }
 
@@ -178,22 +190,26 @@ fn event(event: &Json, view: TableContext<'_>) -> Vec<Json> {
 
 /// Returns the cells `Containers` and `Images` of what has a template.
 fn containers(object: &Json) -> [Json; 2] {
-    let list = object.at(&["spec", "template", "spec", "containers"]).items();
+    containers_of(object.at(&["spec", "template", "spec", "containers"]))
+}
+
+pub(super) fn containers_of(list: &Json) -> [Json; 2] {
     ["name", "image"].map(|field| {
-        let parts: Vec<&str> = list.iter().map(|container| container.get(field).as_str().unwrap_or("")).collect();
+        let parts: Vec<&str> =
+            list.items().iter().map(|container| container.get(field).as_str().unwrap_or("")).collect();
         Json::from(parts.join(","))
     })
 }
 
 /// Prints labels as `a=b,c=d`.
-fn labels(labels: &Json) -> String {
+pub(super) fn labels(labels: &Json) -> String {
     let parts: Vec<String> =
         labels.fields().map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or(""))).collect();
     if parts.is_empty() { String::from(NONE) } else { parts.join(",") }
 }
 
 /// Prints a label selector as kubectl takes it.
-fn selector(selector: &Json) -> Json {
+pub(super) fn selector(selector: &Json) -> Json {
     let printed = selector_text(selector);
     Json::from(if printed.is_empty() { String::from(NONE) } else { printed })
 }

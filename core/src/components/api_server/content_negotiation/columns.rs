@@ -6,22 +6,23 @@
 
 use alloc::vec::Vec;
 
+use super::{more_columns, storage_columns};
 use crate::profile::Profile;
 use crate::profile::releases::{Column, ColumnChange};
 
-const fn column(name: &'static str, about: &'static str) -> Column {
+pub(super) const fn column(name: &'static str, about: &'static str) -> Column {
     Column { name, kind: "string", format: "", priority: 0, about }
 }
 
-const fn wide(name: &'static str, about: &'static str) -> Column {
+pub(super) const fn wide(name: &'static str, about: &'static str) -> Column {
     Column { priority: 1, ..column(name, about) }
 }
 
-const fn integer(name: &'static str, about: &'static str) -> Column {
+pub(super) const fn integer(name: &'static str, about: &'static str) -> Column {
     Column { kind: "integer", ..column(name, about) }
 }
 
-const fn boolean(name: &'static str, about: &'static str) -> Column {
+pub(super) const fn boolean(name: &'static str, about: &'static str) -> Column {
     Column { kind: "boolean", ..column(name, about) }
 }
 
@@ -34,20 +35,21 @@ const NAME_ABOUT: &str = "Name must be unique within a namespace. Is required wh
                           automatically. Name is primarily intended for creation idempotence and configuration \
                           definition. Cannot be updated. More info: \
                           https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-const NAME: Column = named("Name", NAME_ABOUT);
+pub(super) const NAME: Column = named("Name", NAME_ABOUT);
 const AGE_ABOUT: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. \
                          It is not guaranteed to be set in happens-before order across separate operations. Clients \
                          may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by \
                          the system. Read-only. Null for lists. More info: \
                          https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 pub(super) const AGE: Column = column("Age", AGE_ABOUT);
-const CONTAINERS: Column = wide("Containers", "Names of each container in the template.");
-const IMAGES: Column = wide("Images", "Images referenced by each container in the template.");
+pub(super) const CONTAINERS: Column = wide("Containers", "Names of each container in the template.");
+pub(super) const IMAGES: Column = wide("Images", "Images referenced by each container in the template.");
 
 /// Returns the columns of a kind by its plural, each with the place of its cell: the place among all columns that the
 /// kind has had.
 pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
-    let table = TABLES.iter().find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns);
+    let mut tables = TABLES.iter().chain(more_columns::TABLES).chain(storage_columns::TABLES);
+    let table = tables.find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns);
     let mut columns: Vec<(usize, Column)> = table.iter().copied().enumerate().collect();
     let mut free = columns.len();
     for change in profile.column_changes() {
@@ -117,15 +119,7 @@ static TABLES: &[(&str, &[Column])] = &[
     ),
     (
         "csinodes",
-        &[
-            NAME,
-            integer(
-                "Drivers",
-                "drivers is a list of information of all CSI Drivers existing on a node. If all drivers in the list \
-                 are uninstalled, this can become empty.",
-            ),
-            AGE,
-        ],
+        &[NAME, integer("Drivers", "Drivers indicates the number of CSI drivers registered on the node"), AGE],
     ),
     (
         "daemonsets",

@@ -6,11 +6,15 @@
 //! A client that prefers YAML or protobuf gets it, failures included.
 //! Left out on purpose: watches in protobuf, and kinds that only custom resources have; both are JSON.
 
+mod accept;
 mod cells;
 mod columns;
 mod lines;
+mod more_cells;
+mod more_columns;
 mod pods;
 pub(super) mod printed;
+mod storage_columns;
 
 pub(crate) use lines::kubectl_lines;
 
@@ -23,14 +27,15 @@ use super::status;
 use super::workloads::TEMPLATE_GENERATION;
 use crate::json;
 use crate::network::kinds::Kind;
-use crate::network::{Answer, Call, Content, PROTOBUF, Verb, WatchType};
+use crate::network::{Answer, Call, Content, PROTOBUF, Target, Verb, WatchType};
 use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, Text, protobuf, yaml};
 use crate::profile::Profile;
+use accept::Clause;
 use printed::PrinterColumn;
 
 /// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
-pub(super) const BODY_TYPES: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
+const BODY_TYPES: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
 
 /// The form in which a client wants its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,33 +61,70 @@ pub(super) enum Include {
 const ACCEPTED: &str = "only the following media types are accepted: application/json, application/yaml, \
                         application/vnd.kubernetes.protobuf";
 
+const STREAMS: [&str; 2] = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+
+/// Checks that a client takes a form that a resource is answered in, as the web service compares them: whole media
+/// types, without parameters.
+///
+/// Source: github.com/emicklei/go-restful route.go (v3.12), `matchesAccept`; k8s.io/apiserver
+/// pkg/endpoints/installer.go (v1.34), what routes produce.
+///
+/// # Errors
+/// 406: it does not.
+pub(super) fn check_route(call: &Call) -> Result<(), Answer> {
+    let is_log = matches!(&call.target, Target::Resource { subresource, .. } if *subresource == *"log");
+    let mut types: Vec<&str> = if is_log { Vec::from(["text/plain"]) } else { Vec::new() };
+    types.extend(BODY_TYPES);
+    if matches!(call.verb, Verb::List | Verb::Watch) {
+        types.extend(STREAMS);
+    }
+    if takes(call, &types) { Ok(()) } else { Err(not_acceptable(&types)) }
+}
+
+fn takes(call: &Call, types: &[&str]) -> bool {
+    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return true };
+    accept.split(',').any(|clause| {
+        let media = clause.split(';').next().unwrap_or("").trim();
+        media == "*/*" || types.contains(&media)
+    })
+}
+
 /// Finds the first form that client and server have in common.
 ///
 /// # Errors
 /// 406: there is none.
 pub(super) fn negotiate(call: &Call) -> Result<Representation, Answer> {
-    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else {
-        return Ok(Representation::Plain);
-    };
-    let watches = call.verb == Verb::Watch;
-    let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
-    clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
-    let of_call = |representation: Representation| match representation {
-        Representation::Table(version, _) => included(call).map(|include| Representation::Table(version, include)),
-        other => Ok(other),
-    };
-    if let Some(representation) = clauses.iter().find_map(|clause| clause.representation(watches)) {
-        return of_call(representation);
+    let Some(clauses) = Clause::all(call) else { return Ok(Representation::Plain) };
+    let found = clauses.iter().find_map(Clause::form).map(|(_, representation)| representation);
+    found.ok_or_else(|| status::failure(406, "NotAcceptable", ACCEPTED, None))
+}
+
+/// Checks that the form that a client prefers can be a stream.
+///
+/// # Errors
+/// 406: it cannot.
+pub(super) fn check_stream(call: &Call) -> Result<(), Answer> {
+    let media = Clause::all(call).and_then(|clauses| clauses.iter().find_map(Clause::form)).map(|(media, _)| media);
+    if media != Some("application/yaml") {
+        return Ok(());
     }
-    if watches && clauses.iter().all(|clause| clause.parameter("as").is_none()) {
-        let message = "only the following media types are accepted: application/json;stream=watch, \
-                       application/vnd.kubernetes.protobuf;stream=watch";
-        return Err(status::failure(406, "NotAcceptable", message, None));
+    let message = format!("only the following media types are accepted: {}", STREAMS.join(", "));
+    Err(status::failure(406, "NotAcceptable", &message, None))
+}
+
+/// Refuses a body in a form that is not understood.
+///
+/// # Errors
+/// 415.
+pub(super) fn check_media_type(media_type: &str) -> Result<(), Answer> {
+    if media_type.is_empty() || BODY_TYPES.contains(&media_type) {
+        return Ok(());
     }
-    if clauses.iter().any(|clause| clause.parameter("as").is_some()) {
-        return Err(status::failure(406, "NotAcceptable", ACCEPTED, None));
-    }
-    Err(not_acceptable(&BODY_TYPES))
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {}",
+        BODY_TYPES.join(", ")
+    );
+    Err(status::failure(415, "UnsupportedMediaType", &message, None))
 }
 
 /// Which media types a path without resource serves, and which part of the server refuses the others.
@@ -99,10 +141,8 @@ pub(super) enum Served {
 /// Returns the version of aggregated discovery that a client prefers to all other forms of discovery; `None` if it
 /// prefers another.
 pub(super) fn discovery_version(call: &Call, has_beta: bool) -> Option<&'static str> {
-    let accept = call.header_value("accept")?;
-    let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
-    clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
-    for clause in clauses.iter().filter(|clause| BODY_TYPES.contains(&clause.media) || clause.media == "*/*") {
+    let clauses = Clause::all(call)?;
+    for clause in clauses.iter().filter(|clause| BODY_TYPES.iter().any(|media| clause.covers(media))) {
         let group = clause.parameter("g");
         match (clause.parameter("as"), clause.parameter("v")) {
             (None, _) => return None,
@@ -120,10 +160,8 @@ pub(super) fn discovery_version(call: &Call, has_beta: bool) -> Option<&'static 
 ///
 /// # Errors
 /// 406: it does not.
-pub(super) fn check_produced(call: &Call, media: &str) -> Result<(), Answer> {
-    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return Ok(()) };
-    let takes = accept.split(',').map(Clause::read).any(|clause| clause.media == media || clause.media == "*/*");
-    if takes { Ok(()) } else { Err(not_acceptable(&[media])) }
+pub(super) fn check_produced(call: &Call, media: &'static str) -> Result<(), Answer> {
+    if takes(call, &[media]) { Ok(()) } else { Err(not_acceptable(&[media])) }
 }
 
 /// Checks that a client takes what a path without resource is answered with.
@@ -131,19 +169,19 @@ pub(super) fn check_produced(call: &Call, media: &str) -> Result<(), Answer> {
 /// # Errors
 /// 406: it does not.
 pub(super) fn check_path(call: &Call, served: Served) -> Result<(), Answer> {
-    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return Ok(()) };
     let types = if served == Served::Json { &BODY_TYPES[..1] } else { &BODY_TYPES[..] };
-    let mut refused = served == Served::Negotiated;
-    for clause in accept.split(',').map(Clause::read) {
-        if (types.contains(&clause.media) || clause.media == "*/*") && clause.parameter("as").is_none() {
-            return Ok(());
-        }
-        refused |= clause.parameter("as").is_some();
+    if served != Served::Negotiated && !takes(call, types) {
+        return Err(not_acceptable(types));
     }
-    if refused {
-        return Err(status::failure(406, "NotAcceptable", ACCEPTED, None));
+    if served == Served::Json || has_plain_form(call) {
+        return Ok(());
     }
-    Err(not_acceptable(types))
+    Err(status::failure(406, "NotAcceptable", ACCEPTED, None))
+}
+
+/// Tells whether a client takes an answer that is not transformed.
+fn has_plain_form(call: &Call) -> bool {
+    Clause::all(call).is_none_or(|clauses| clauses.iter().any(|clause| clause.plain_form().is_some()))
 }
 
 fn not_acceptable(types: &[&str]) -> Answer {
@@ -159,18 +197,27 @@ pub(super) enum BodyForm {
     Protobuf,
 }
 
-/// Returns the form that a client prefers of those that the server has.
-pub(super) fn body_form(call: &Call) -> BodyForm {
+/// Returns the forms that a client prefers of those that the server has: of a success, and of a failure, which is never
+/// transformed.
+///
+/// Source: k8s.io/apiserver pkg/endpoints/handlers/responsewriters/writers.go (v1.34), `ErrorNegotiated`.
+pub(super) fn body_forms(call: &Call) -> (BodyForm, BodyForm) {
     let is_told = |accept: &&Text| accept.contains("yaml") || accept.contains("protobuf");
-    let Some(accept) = call.header_value("accept").filter(is_told) else { return BodyForm::Json };
-    let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
-    clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
-    // A watch that is refused is refused in this form, too; its events are lines of JSON for every client.
-    match clauses.iter().find(|clause| clause.representation(false).is_some()).map(|clause| clause.media) {
+    let told = call.header_value("accept").filter(is_told);
+    let Some(clauses) = told.and_then(|_| Clause::all(call)) else { return (BodyForm::Json, BodyForm::Json) };
+    let form = |media: Option<&str>| match media {
         Some("application/yaml") => BodyForm::Yaml,
         Some(PROTOBUF) => BodyForm::Protobuf,
         _ => BodyForm::Json,
-    }
+    };
+    let failure = clauses.iter().find_map(Clause::plain_form);
+    let success = match &call.target {
+        Target::Path(path) if path.starts_with("/api") => failure,
+        // What is beside discovery has one form.
+        Target::Path(_) => None,
+        Target::Resource { .. } => clauses.iter().find_map(Clause::form).map(|(media, _)| media),
+    };
+    (form(success), form(failure))
 }
 
 /// Puts an answer into protobuf; one with fields that protobuf does not have stays JSON, as its header says.
@@ -207,49 +254,6 @@ fn included(call: &Call) -> Result<Include, Answer> {
     }
 }
 
-/// A media type with its parameters.
-struct Clause<'a> {
-    media: &'a str,
-    parameters: Vec<(&'a str, &'a str)>,
-    /// Thousandths.
-    quality: u32,
-}
-
-impl<'a> Clause<'a> {
-    fn read(text: &'a str) -> Self {
-        let mut parts = text.split(';').map(str::trim);
-        let media = parts.next().unwrap_or("");
-        let parameters: Vec<(&str, &str)> = parts.filter_map(|part| part.split_once('=')).collect();
-        let quality = parameters.iter().find(|(name, _)| *name == "q").and_then(|(_, value)| value.parse::<f32>().ok());
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share from 0 to 1")]
-        let quality = (quality.unwrap_or(1.0).clamp(0.0, 1.0) * 1000.0) as u32;
-        Self { media, parameters, quality }
-    }
-
-    fn parameter(&self, name: &str) -> Option<&'a str> {
-        self.parameters.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
-    }
-
-    fn representation(&self, watches: bool) -> Option<Representation> {
-        let known = BODY_TYPES.contains(&self.media) && !(watches && self.media == "application/yaml");
-        let Some(kind) = self.parameter("as") else {
-            return (known || self.media == "*/*").then_some(Representation::Plain);
-        };
-        let version = match (self.parameter("g"), self.parameter("v")) {
-            (Some("meta.k8s.io"), Some("v1")) => "meta.k8s.io/v1",
-            (Some("meta.k8s.io"), Some("v1beta1")) => "meta.k8s.io/v1beta1",
-            _ => return None,
-        };
-        match kind {
-            // Cells have values of any type, for which protobuf has no form.
-            "Table" if known && self.media != PROTOBUF => Some(Representation::Table(version, Include::Metadata)),
-            "PartialObjectMetadata" if known => Some(Representation::Metadata(version)),
-            "PartialObjectMetadataList" if known => Some(Representation::MetadataList(version)),
-            _ => None,
-        }
-    }
-}
-
 /// What the cells of a table depend on beside the object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TableContext<'a> {
@@ -260,6 +264,17 @@ pub(super) struct TableContext<'a> {
 }
 
 impl Representation {
+    /// Reads what the rows of a table are to hold.
+    ///
+    /// # Errors
+    /// 400: it is none of the three.
+    pub(super) fn including(self, call: &Call) -> Result<Self, Answer> {
+        match self {
+            Self::Table(version, _) => Ok(Self::Table(version, included(call)?)),
+            other => Ok(other),
+        }
+    }
+
     /// Puts an answer into this form.
     ///
     /// # Errors
@@ -292,7 +307,9 @@ impl Representation {
             Self::MetadataList(version) => {
                 let mut list = json!({"kind": "PartialObjectMetadataList", "apiVersion": version});
                 list.set(&["metadata"], body.get("metadata").clone());
-                list.set(&["items"], items.iter().map(|item| metadata(item, version)).collect::<Json>());
+                // An empty list is none at all in Go.
+                let shown = items.iter().map(|item| metadata(item, version)).collect::<Json>();
+                list.set(&["items"], if items.is_empty() { Json::Null } else { shown });
                 list
             }
             Self::Table(version, include) => {

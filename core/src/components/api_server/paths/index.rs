@@ -54,6 +54,10 @@ pub(super) fn list(profile: &Profile, kinds: &Kinds) -> Answer {
     Answer::json(200, list)
 }
 
+pub(super) fn is_open_id(path: &str) -> bool {
+    matches!(path, "/.well-known/openid-configuration" | "/openid/v1/jwks")
+}
+
 /// Answers the paths of OpenID; `None` for any other path.
 pub(super) fn open_id(path: &str, call: &Call) -> Option<Result<Answer, Answer>> {
     let (media, body) = match path {

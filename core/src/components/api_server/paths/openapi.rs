@@ -1,17 +1,21 @@
-//! OpenAPI documents, as far as kubectl asks for them: whether a kind's fields are validated by the server.
+//! OpenAPI documents, as far as kubectl asks for them: whether a kind's fields are validated by the server, and which
+//! fields a kind has.
 //!
 //! Mirrors k8s.io/kube-openapi pkg/handler3 (v1.34): an index of documents, one for each group version. kubectl looks
 //! for a PATCH of the kind that has the parameter `fieldValidation` (k8s.io/cli-runtime
 //! pkg/resource/query_param_verifier_v3.go, v1.34), and of a kind that the server does not have for the document of
-//! version 2. Inputs: a path. Output: the document. Left out on purpose: schemas, all other operations, and the hash of
-//! a document, which caches of clients need.
+//! version 2. Inputs: a path. Output: the document. Left out on purpose: all other operations, and the hash of a
+//! document, which caches of clients need.
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
+use super::schemas::Schemas;
 use crate::json;
 use crate::network::kinds::{Kind, Kinds, Trait};
 use crate::network::{Answer, Call, Content};
+use crate::objects::schema::Schema;
 use crate::objects::{Json, Text};
 
 /// The form in which kubectl asks for version 2.
@@ -38,10 +42,10 @@ pub(super) fn version_2(call: &Call, version: &str) -> Answer {
 }
 
 /// Returns the document of a path below `/openapi/v3`; `None` if there is none.
-pub(super) fn document(path: &str, kinds: &Kinds) -> Option<Json> {
+pub(super) fn document(path: &str, kinds: &Kinds, schema: &Schema) -> Option<Json> {
     match path.strip_prefix("/openapi/v3")? {
         "" => Some(index(kinds)),
-        below => group_version(below.strip_prefix('/')?, kinds),
+        below => group_version(below.strip_prefix('/')?, kinds, schema),
     }
 }
 
@@ -54,11 +58,10 @@ fn index(kinds: &Kinds) -> Json {
     index
 }
 
-fn group_version(wanted: &str, kinds: &Kinds) -> Option<Json> {
+fn group_version(wanted: &str, kinds: &Kinds, schema: &Schema) -> Option<Json> {
     let mut document = json!({"openapi": "3.0.0", "info": {"title": "Kubernetes", "version": "unversioned"}});
-    let mut is_there = false;
-    for kind in kinds.iter().filter(|kind| prefix(kind) == wanted) {
-        is_there = true;
+    let own: Vec<&Kind> = kinds.iter().filter(|kind| prefix(kind) == wanted).collect();
+    for kind in &own {
         if kind.is(Trait::Review) {
             continue;
         }
@@ -72,7 +75,8 @@ fn group_version(wanted: &str, kinds: &Kinds) -> Option<Json> {
         });
         document.set(&["paths", &path, "patch"], operation);
     }
-    is_there.then_some(document)
+    document.set(&["components", "schemas"], Schemas::of(schema, &own));
+    (!own.is_empty()).then_some(document)
 }
 
 fn prefix(kind: &Kind) -> String {
@@ -88,7 +92,8 @@ mod tests {
     use super::Kinds;
 
     fn document(path: &str) -> Option<super::Json> {
-        super::document(path, &Kinds::default())
+        let schema = crate::profile::Settings::default().profile().schema();
+        super::document(path, &Kinds::default(), &schema)
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! trees in, errors out in upstream's order; nothing is changed.
 
 mod amount;
+mod conditions;
 mod container;
 mod cron;
 pub(super) mod endpoint_slice;
@@ -24,6 +25,7 @@ pub(super) mod pod_resources;
 pub(super) mod pod_status;
 pub(super) mod pod_update;
 pub(super) mod quota;
+pub(super) mod roles;
 mod selector;
 pub(super) mod service;
 pub(super) mod storage;

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, amount, driver_name, invalid, meta, selector};
+use super::{FieldError, Problem, amount, conditions, driver_name, invalid, meta, selector};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -52,7 +52,8 @@ pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<F
 }
 
 /// Checks the status of a PodDisruptionBudget.
-pub(in super::super) fn budget_status(tree: &Json, errors: &mut Vec<FieldError>) {
+pub(in super::super) fn budget_status(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    conditions::validate(tree.at(&["status", "conditions"]), "status.conditions", wording, errors);
     for field in ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] {
         amount::not_negative(tree.get("status"), "status", field, errors);
     }

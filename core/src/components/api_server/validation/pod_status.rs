@@ -26,8 +26,10 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, read
     if nominated != text(old.get("status"), "nominatedNodeName") && !nominated.is_empty() {
         invalid(names::subdomain(nominated, wording), "status.nominatedNodeName", nominated, &mut errors);
     }
+    generation(status, "status", &mut errors);
     for (at, condition) in status.get("conditions").items().iter().enumerate() {
         let name = text(condition, "type");
+        generation(condition, &format!("status.conditions[{at}]"), &mut errors);
         if ["PodScheduled", "Ready", "Initialized"].contains(&name) {
             continue;
         }
@@ -79,5 +81,13 @@ fn unterminated(tree: &Json, old: &Json, policy: &str, errors: &mut Vec<FieldErr
             let path = format!("status.containerStatuses[{at}].state");
             errors.push(FieldError::forbidden(path, "may not be transitioned to non-terminated state"));
         }
+    }
+}
+
+fn generation(of: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let seen = of.get("observedGeneration").as_i64().unwrap_or(0);
+    if seen < 0 {
+        let why = "must be a non-negative integer";
+        errors.push(FieldError::invalid(format!("{path}.observedGeneration"), &Json::Int(seen), why));
     }
 }

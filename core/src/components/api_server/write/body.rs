@@ -9,13 +9,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::content_negotiation::BODY_TYPES;
+use super::super::content_negotiation::check_media_type;
 use super::super::options::{FieldValidation, RequestOptions};
 use super::super::{ApiServer, status, strategy, syntax};
 use super::{Read, as_headers};
 use crate::network::http::quoted as summary;
 use crate::network::kinds::{Kind, Trait};
-use crate::network::{Answer, Body};
+use crate::network::{Answer, Body, PROTOBUF};
 use crate::objects::schema::{DecodeError, Decoded};
 use crate::objects::{Json, Text, WrittenJson, base64};
 
@@ -28,7 +28,7 @@ impl ApiServer {
         body: Body,
         known: &Json,
     ) -> Result<Read, Answer> {
-        check_media_type(options)?;
+        check_media_type(&options.content_type)?;
         let tree = tree_of(kind, options, body)?;
         self.check_type(kind, options, &tree)?;
         let handled = |why: &str| {
@@ -122,21 +122,6 @@ impl ApiServer {
     }
 }
 
-/// Refuses a body in a form that is not understood.
-///
-/// # Errors
-/// 415.
-pub(in super::super) fn check_media_type(options: &RequestOptions) -> Result<(), Answer> {
-    if options.content_type.is_empty() || BODY_TYPES.contains(&options.content_type.as_str()) {
-        return Ok(());
-    }
-    let message = format!(
-        "the body of the request was in an unknown format - accepted media types include: {}",
-        BODY_TYPES.join(", ")
-    );
-    Err(status::failure(415, "UnsupportedMediaType", &message, None))
-}
-
 /// Says that nothing can be told of what a body holds, and quotes its beginning.
 fn unrecognised(kind: &Kind, why: &str, quoted: &str) -> Answer {
     status::bad_request(&format!(
@@ -162,6 +147,12 @@ fn tree_of(kind: &Kind, options: &RequestOptions, body: Body) -> Result<Json, An
         Body::Json(tree) if tree.is_object() => Ok(tree),
         Body::Json(Json::Null) => Ok(Json::object()),
         Body::Json(other) => Err(unrecognised(kind, &syntax::no_object(&other), &options.quoted(&other))),
+        // Nothing in YAML is null.
+        Body::Empty if options.content_type == "application/yaml" => Ok(Json::object()),
+        Body::Empty if options.content_type == PROTOBUF => Err(status::bad_request(&format!(
+            "the object provided is unrecognized (must be of type {}): empty data (<empty>)",
+            kind.name
+        ))),
         Body::Empty | Body::TooLong => Err(unrecognised(kind, &syntax::problem(""), "")),
         Body::Raw(text) => Err(unrecognised(kind, &syntax::problem(&text), &text)),
         Body::Unread { why, quoted } => Err(status::bad_request(&format!(
@@ -196,8 +187,14 @@ fn type_of(kind: &Kind, options: &RequestOptions, tree: &Json) -> Result<(String
             return Err(unrecognised(kind, &why, &options.quoted(tree)));
         }
     }
-    let [kind, version] = found;
-    Ok((kind, version))
+    let [found_kind, version] = found;
+    if version.matches('/').count() > 1 {
+        let quoted = options.quoted(tree);
+        let what = format!("the object provided is unrecognized (must be of type {})", kind.name);
+        let why = format!("{what}: unexpected GroupVersion string: {version} ({})", summary(&quoted));
+        return Err(status::bad_request(&why));
+    }
+    Ok((found_kind, version))
 }
 
 /// Names the fields that no type of the release has.
