@@ -176,6 +176,9 @@ fn reset() -> Result<(), String> {
         let nodes: Api<Node> = Api::all(client);
         let events = nodes.watch(&WatchParams::default(), "0").await.map_err(|error| error.to_string())?;
         let mut events = Box::pin(events);
+        // It tells the end of what was there at first.
+        let first = events.try_next().await.map_err(|error| error.to_string())?;
+        require(matches!(first, Some(WatchEvent::Bookmark(_))), || format!("the watch begins with {first:?}"))?;
         server.ctl(&["call", "POST reset", r#"{"k8s": "1.31"}"#])?;
         server.ctl(&["call", "POST machines", r#"{"name": "other"}"#])?;
         let after = events.try_next().await.map_err(|error| error.to_string())?;

@@ -125,7 +125,8 @@ impl ApiServer {
         }
         if info.subresource == *"proxy" {
             check_proxied(table, &info.name)?;
-        } else {
+        } else if call.verb != Verb::Update {
+            // A body that names another object is refused before.
             check_name(&info.name)?;
         }
         if self.relay(&info, &origin, id, &call)? {

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
 use super::content_negotiation::{Representation, TableContext};
-use super::options::RequestOptions;
+use super::options::{RequestOptions, is_true};
 use super::paging::WatchList;
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
@@ -33,6 +33,10 @@ const WATCH_LEAST: SignedDuration = SignedDuration::from_secs(1800);
 impl ApiServer {
     pub(super) fn get(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
         let kind = info.of;
+        if options.parameter("export").is_some_and(|export| !export.is_empty() && is_true(export)) {
+            let why = "the export parameter, deprecated since v1.14, is no longer supported";
+            return Err(status::bad_request(why));
+        }
         if let Some(asked) =
             options.version().map_err(|why| status::untyped(&why))?.filter(|asked| *asked > self.revision)
         {
