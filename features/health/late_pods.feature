@@ -51,7 +51,8 @@ Feature: A Pod that comes to a node which is not ready is not ready either
         status: {conditions: [{type: Ready, status: "True"}]}
         """
       When node-lifecycle-controller starts
-      Then Pod "web" keeps condition Ready=True for 60s
+      Then Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 6s
+      And Pod "web" keeps condition Ready=True for 60s
       And Node "worker-1" keeps condition Ready=False for 60s
 
   Rule: A Pod whose node has gone is looked at again, after pauses that double from 5 ms on

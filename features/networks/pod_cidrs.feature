@@ -306,7 +306,8 @@ Feature: Networks for the pods of a Node
         {kind: Node, apiVersion: v1, metadata: {name: waiting}}
         """
       When the user deletes Node "leaving"
-      Then Node "leaving" keeps field spec.podCIDR at "10.244.0.0/24" for 5m
+      Then Node "leaving" is deleted at once
+      And Node "leaving" keeps field spec.podCIDR at "10.244.0.0/24" for 5m
       And Node "waiting" keeps field spec.podCIDR absent for 5m
 
   @req:NC-01

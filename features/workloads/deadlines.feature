@@ -41,7 +41,8 @@ Feature: A Pod runs no longer than its active deadline
         """
       And Pod "web" field status.phase is "Running"
       When the kubelet on "worker-1" restarts
-      Then Pod "web" field status.reason is "DeadlineExceeded" between 50s and 64s
+      Then Event Starting about Node "worker-1" within 5s
+      And Pod "web" field status.reason is "DeadlineExceeded" between 50s and 64s
 
     Scenario: A Pod that never started fails too
       Given a machine "worker-1" with:

@@ -200,7 +200,8 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
         """yaml
         metadata: {labels: {new: "yes"}}
         """
-      Then no Event FailedToUpdateEndpointSlices about Service "web" for 30s
+      Then Pod "alive" has label "new=yes" at once
+      And no Event FailedToUpdateEndpointSlices about Service "web" for 30s
       And the EndpointSlice of Service "web" keeps field endpoints[dead].conditions.ready at false for 30s
 
   Rule: With the heartbeats the traffic comes back, once the kubelet says that the pod is ready
