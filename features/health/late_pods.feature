@@ -72,7 +72,7 @@ Feature: A Pod that comes to a node which is not ready is not ready either
         """
         status: {conditions: [{type: Ready, status: "True"}]}
         """
-      And 6s pass
+      And 25s pass
       When the user sends POST /api/v1/nodes:
         """
         kind: Node
@@ -80,5 +80,5 @@ Feature: A Pod that comes to a node which is not ready is not ready either
         metadata: {name: worker-1}
         status: {conditions: [{type: Ready, status: "False"}]}
         """
-      Then Pod "web" has condition Ready=False between 1s and 6s
-      And Node "worker-1" keeps condition Ready=False for 10s
+      Then Pod "web" has condition Ready=False between 5s and 17s
+      And Node "worker-1" keeps condition Ready=False for 20s

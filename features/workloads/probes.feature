@@ -113,9 +113,9 @@ Feature: Probes say when a container is ready, and when it has to run anew
         """
       And Pod "web" has condition Ready=True
       When 1s passes
-      Then Event Unhealthy about Pod "web", message "Readiness probe failed: HTTP probe failed with statuscode: 500" between 27s and 35s
-      And Pod "web" has condition Ready=False, reason "ContainersNotReady", between 32s and 40s
-      And Pod "web" field status.containerStatuses[0].ready is false between 32s and 40s
+      Then Event Unhealthy about Pod "web", message "Readiness probe failed: HTTP probe failed with statuscode: 500" between 24s and 35s
+      And Pod "web" has condition Ready=False, reason "ContainersNotReady", between 29s and 40s
+      And Pod "web" field status.containerStatuses[0].ready is false between 29s and 40s
       But Pod "web" keeps field status.containerStatuses[0].started true for 2m
       And Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 2m
 
