@@ -203,8 +203,7 @@ fn describe_hardware(hardware: &Hardware, shown: &mut Json) {
         shown.set(&["capacity", "pods"], pods.to_string());
     }
     if let Some(addresses) = &hardware.addresses {
-        let address = |own: &NodeAddress| json!({"type": own.kind.as_str(), "address": own.address.as_str()});
-        shown.set(&["addresses"], addresses.iter().map(address).collect::<Json>());
+        shown.set(&["addresses"], addresses.iter().map(NodeAddress::json).collect::<Json>());
     }
     for (driver, most) in &hardware.attach_limits {
         shown.set(&["attachLimits", driver], *most);

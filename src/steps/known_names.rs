@@ -97,9 +97,6 @@ pub(super) const ANNOTATIONS: &[&str] = &[
     "volumes.kubernetes.io/controller-managed-attach-detach",
 ];
 
-/// Types of a Node's addresses. Source: k8s.io/api core/v1/types.go (v1.34), `NodeAddressType`.
-pub(super) const ADDRESSES: &[&str] = &["Hostname", "InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS"];
-
 /// Resources of Nodes and containers, huge pages and extended ones apart. Source: k8s.io/api core/v1/types.go (v1.34),
 /// `ResourceName`.
 pub(super) const RESOURCES: &[&str] = &["cpu", "memory", "storage", "ephemeral-storage", "pods"];

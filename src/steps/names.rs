@@ -11,14 +11,13 @@ use gherkin::StepType;
 use nodeproof_core::network::{find_kind, is_known, kind_names};
 use nodeproof_core::objects::kubelet_labels::{KUBELET_LABELS, is_reserved_label};
 use nodeproof_core::objects::schema::{FieldType, Schema, Struct};
-use nodeproof_core::objects::{Json, Path, Segment};
+use nodeproof_core::objects::{ADDRESS_TYPES, Json, Path, Segment};
 use nodeproof_core::profile::{Profile, RELEASES};
 use nodeproof_core::scenario::{Every, FieldTest, Predicate, Subject};
 
 use super::known_names::{
-    ADDRESSES, ADMISSION_REASONS, ANNOTATIONS, CONTAINER_FIELDS, CONTAINER_LIMITS, EVENT_REASONS, LABELS,
-    MACHINE_FIELDS, POD_REASONS, RESOURCES, TAINTS, TERMINATED_REASONS, WAITING_REASONS, conditions_of, phases_of,
-    reasons_of,
+    ADMISSION_REASONS, ANNOTATIONS, CONTAINER_FIELDS, CONTAINER_LIMITS, EVENT_REASONS, LABELS, MACHINE_FIELDS,
+    POD_REASONS, RESOURCES, TAINTS, TERMINATED_REASONS, WAITING_REASONS, conditions_of, phases_of, reasons_of,
 };
 use super::manifest::Manifest;
 use super::predicates::MAIN;
@@ -121,7 +120,7 @@ fn unknown_key(kind: &str, path: &Path, own: &str) -> Option<UnknownName> {
             }
             _ if !is_item || key.bytes().all(|byte| byte.is_ascii_digit()) => None,
             "conditions" => unknown_condition(kind, key, own),
-            "addresses" => unknown("type of addresses", key, ADDRESSES, own),
+            "addresses" => unknown("type of addresses", key, &ADDRESS_TYPES, own),
             "taints" => {
                 let key = key.split([':', '=']).next().unwrap_or(key);
                 unknown("taint of Kubernetes", key, TAINTS, own)
@@ -147,7 +146,7 @@ fn unknown_container(key: &str, own: &str) -> Option<UnknownName> {
 
 /// Finds a part of a path into what `GET machines/NAME` shows that no machine has.
 fn unknown_of_machine(path: &Path, own: &str) -> Option<UnknownName> {
-    let names: Vec<&str> = path.segments().iter().map(|segment| &**segment.name()).collect();
+    let names = names_in(path);
     let (what, name, known) = match names.as_slice() {
         ["containers", _, "limits", name, ..] => ("limit of a container", name, CONTAINER_LIMITS),
         ["containers", _, name, ..] => ("field of a container", name, CONTAINER_FIELDS),
@@ -158,9 +157,22 @@ fn unknown_of_machine(path: &Path, own: &str) -> Option<UnknownName> {
     unknown(what, name, known, "").or(container)
 }
 
+fn names_in(path: &Path) -> Vec<&str> {
+    path.segments().iter().map(|segment| &**segment.name()).collect()
+}
+
+/// Returns the values with which a test compares.
+fn tested(test: &FieldTest) -> &[Json] {
+    match test {
+        FieldTest::Is(value) | FieldTest::IsNot(value) => std::slice::from_ref(value),
+        FieldTest::OneOf(values) => values,
+        _ => &[],
+    }
+}
+
 /// Finds a value that a field with known values never has.
 fn unknown_value(kind: &str, path: &Path, test: &FieldTest, own: &str) -> Option<UnknownName> {
-    let names: Vec<&str> = path.segments().iter().map(|segment| &**segment.name()).collect();
+    let names = names_in(path);
     let (what, known) = match (kind, names.as_slice()) {
         (_, ["status", "conditions", _, "reason"]) => ("reason of a condition", reasons_of(kind).to_vec()),
         (_, ["status", "phase"]) => ("phase", phases_of(kind).to_vec()),
@@ -169,12 +181,8 @@ fn unknown_value(kind: &str, path: &Path, test: &FieldTest, own: &str) -> Option
         ("Pod", [.., "terminated", "reason"]) => ("reason of an ended container", TERMINATED_REASONS.to_vec()),
         _ => return None,
     };
-    let values = match test {
-        FieldTest::Is(value) | FieldTest::IsNot(value) => std::slice::from_ref(value),
-        FieldTest::OneOf(values) => values.as_slice(),
-        _ => return None,
-    };
-    let mut texts = values.iter().filter_map(Json::as_str).filter(|text| !text.is_empty() && !is_out_of_resource(text));
+    let mut texts =
+        tested(test).iter().filter_map(Json::as_str).filter(|text| !text.is_empty() && !is_out_of_resource(text));
     texts.find_map(|text| unknown(what, text, &known, own)).filter(|_| !known.is_empty())
 }
 
@@ -244,12 +252,7 @@ fn refused<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>)
 /// Finds a value that a field cannot have by its type: a text where a number or a truth value stands.
 fn wrong_type(schema: &Schema, root: &Struct, path: &Path, test: &FieldTest) -> Option<UnknownName> {
     let place = place_of(schema, root, path).ok()??;
-    let values = match test {
-        FieldTest::Is(value) | FieldTest::IsNot(value) => std::slice::from_ref(value),
-        FieldTest::OneOf(values) => values.as_slice(),
-        _ => return None,
-    };
-    let value = values.iter().find_map(|value| value.as_str())?;
+    let value = tested(test).iter().find_map(Json::as_str)?;
     let (what, help) = match place {
         FieldType::Bool => ("true or false", "write true or false, without quotes"),
         FieldType::Int | FieldType::Int32 | FieldType::Float => ("a number", "write a number, without quotes"),

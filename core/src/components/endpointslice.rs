@@ -24,6 +24,7 @@ use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Selections, labels, reference_to};
 use crate::json;
 use crate::network::{Call, ENDPOINT_SLICES as SLICES, NODES, PODS, SERVICE_NAME, SERVICES, Verb};
+use crate::objects::kubelet_labels::ZONE;
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -33,8 +34,6 @@ const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 /// Source: k8s.io/api core/v1/annotation_key_constants.go (v1.34), `EndpointsLastChangeTriggerTime`.
 const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
-/// Source: k8s.io/api core/v1/well_known_labels.go (v1.34), `LabelTopologyZone`.
-const ZONE: &str = "topology.kubernetes.io/zone";
 /// Source: k8s.io/api core/v1/well_known_labels.go (v1.34), `IsHeadlessService`.
 const HEADLESS: &str = "service.kubernetes.io/headless";
 /// Endpoints of one slice. Source: pkg/controller/endpointslice/config/v1alpha1/defaults.go (v1.34).

@@ -3,6 +3,10 @@
 //! Source: k8s.io/kubelet/pkg/apis/well_known_labels.go (v1.34). The kubelet checks its flags with it, the API server
 //! the requests of kubelets. Pure.
 
+/// The label with the name of a Node's host. Source: k8s.io/api core/v1/well_known_labels.go (v1.34), `LabelHostname`.
+pub const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The label of a Node's zone. Source: as [`HOSTNAME`], `LabelTopologyZone`.
+pub const ZONE: &str = "topology.kubernetes.io/zone";
 /// Keys of Kubernetes that kubelets may set, sorted. Source: `kubeletLabels`.
 pub const KUBELET_LABELS: [&str; 11] = [
     "beta.kubernetes.io/arch",
@@ -11,11 +15,11 @@ pub const KUBELET_LABELS: [&str; 11] = [
     "failure-domain.beta.kubernetes.io/region",
     "failure-domain.beta.kubernetes.io/zone",
     "kubernetes.io/arch",
-    "kubernetes.io/hostname",
+    HOSTNAME,
     "kubernetes.io/os",
     "node.kubernetes.io/instance-type",
     "topology.kubernetes.io/region",
-    "topology.kubernetes.io/zone",
+    ZONE,
 ];
 /// Prefixes of Kubernetes below which kubelets may set any key. Source: `kubeletLabelNamespaces`.
 pub const KUBELET_PREFIXES: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];

@@ -40,7 +40,7 @@ pub use json_macro::ToJson;
 #[doc(hidden)]
 pub use json_macro::{Literal, listed};
 pub use near::{distance, nearest};
-pub use node_address::NodeAddress;
+pub use node_address::{ADDRESS_TYPES, NodeAddress};
 pub use object::{HeartbeatStamp, KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};
 pub(crate) use reading::QUANTITY_NEEDED;

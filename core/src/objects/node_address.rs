@@ -6,10 +6,12 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
+use crate::json;
+
 use super::{FieldError, FieldReader, Json, Text};
 
 /// The types of addresses. Source: k8s.io/api core/v1/types.go (v1.34), `NodeAddressType`.
-const TYPES: [&str; 5] = ["Hostname", "InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS"];
+pub const ADDRESS_TYPES: [&str; 5] = ["Hostname", "InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS"];
 
 /// An address with its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +23,12 @@ pub struct NodeAddress {
 }
 
 impl NodeAddress {
+    /// Returns it as the API has it.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        json!({"type": self.kind.as_str(), "address": self.address.as_str()})
+    }
+
     /// Reads a list: `[{"type": "InternalIP", "address": "10.0.0.1"}]`.
     ///
     /// # Errors
@@ -29,7 +37,7 @@ impl NodeAddress {
         let read = |(at, item)| {
             let mut reader = FieldReader::new(item, format!("{path}[{at}]"))?;
             reader.needed_text("type")?;
-            let kind = reader.word("type", "type of address", &TYPES)?.unwrap_or_default();
+            let kind = reader.word("type", "type of address", &ADDRESS_TYPES)?.unwrap_or_default();
             let address = reader.needed_text("address")?;
             if kind.ends_with("IP") && address.parse::<IpAddr>().is_err() {
                 return Err(reader.error("address", format!("an IP address is needed, not {address:?}")));

@@ -69,7 +69,8 @@ impl Words {
         self.iter().next().is_none()
     }
 
-    fn has(&self, wanted: &str) -> bool {
+    /// Tells whether a word is among them, or `*`.
+    pub(super) fn has(&self, wanted: &str) -> bool {
         self.parts().any(|own| own == b"*" || own == wanted.as_bytes())
     }
 }

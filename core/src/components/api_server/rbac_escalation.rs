@@ -56,8 +56,7 @@ impl ApiServer {
         if self.authorise(&origin.identity, &asked).is_ok() || old.is_some_and(|old| changes_only_owners(tree, old)) {
             return Ok(());
         }
-        let rules: Vec<PolicyRule> = tree.get("rules").items().iter().map(PolicyRule::read).collect();
-        self.confirm(info, origin, tree, &rules)?;
+        self.confirm(info, origin, tree, &rules_of(tree))?;
         let gathers = |tree: &Json| !tree.at(&["aggregationRule", "clusterRoleSelectors"]).items().is_empty();
         if kind.name == "ClusterRole" && (gathers(tree) || old.is_some_and(gathers)) {
             let all = || Words::Fixed("*");
@@ -110,7 +109,7 @@ impl ApiServer {
         }
         // The registry names the resource of the request, which is the binding's.
         let found = self.object(resource, &key).ok_or_else(|| status::not_found(&info.of.resource, role("name")))?;
-        let rules: Vec<PolicyRule> = found.stable().get("rules").items().iter().map(PolicyRule::read).collect();
+        let rules = rules_of(found.stable());
         self.confirm(info, origin, tree, &rules)
     }
 
@@ -144,6 +143,10 @@ impl ApiServer {
         }
         Err(status::forbidden(&info.of.resource, name_of(tree), &why))
     }
+}
+
+fn rules_of(role: &Json) -> Vec<PolicyRule> {
+    role.get("rules").items().iter().map(PolicyRule::read).collect()
 }
 
 fn name_of(tree: &Json) -> &str {
@@ -183,19 +186,18 @@ fn rights(rule: &PolicyRule) -> Vec<Right<'_>> {
 }
 
 fn covers(rule: &PolicyRule, right: &Right<'_>) -> bool {
-    let has = |words: &Words, wanted: &str| words.iter().any(|own| own == "*" || own == wanted);
     match *right {
         Right::Resource { group, resource, name, verb } => {
             let part = resource.split_once('/').map(|(_, part)| format!("*/{part}"));
             let covers_resource =
-                has(&rule.resources, resource) || part.is_some_and(|part| rule.resources.iter().any(|own| own == part));
+                rule.resources.has(resource) || part.is_some_and(|part| rule.resources.iter().any(|own| own == part));
             let covers_name =
                 rule.names.is_empty() || name.is_some_and(|name| rule.names.iter().any(|own| own == name));
-            has(&rule.verbs, verb) && has(&rule.groups, group) && covers_resource && covers_name
+            rule.verbs.has(verb) && rule.groups.has(group) && covers_resource && covers_name
         }
         Right::Path { url, verb } => {
             let covers_url = |own: &str| own == url || own.ends_with('*') && url.starts_with(own.trim_end_matches('*'));
-            has(&rule.verbs, verb) && rule.names.is_empty() && rule.urls.iter().any(covers_url)
+            rule.verbs.has(verb) && rule.names.is_empty() && rule.urls.iter().any(covers_url)
         }
     }
 }

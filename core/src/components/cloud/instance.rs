@@ -159,8 +159,7 @@ impl Instance {
 fn addresses(reader: &mut FieldReader<'_>) -> Result<Vec<Json>, FieldError> {
     let path = reader.path("addresses");
     let read = NodeAddress::read_list(reader.list("addresses")?.unwrap_or_default(), &path)?;
-    let shown = |own: &NodeAddress| json!({"type": own.kind.as_str(), "address": own.address.as_str()});
-    Ok(read.iter().map(shown).collect())
+    Ok(read.iter().map(NodeAddress::json).collect())
 }
 
 fn labels(reader: &mut FieldReader<'_>) -> Result<Vec<(Text, Text)>, FieldError> {

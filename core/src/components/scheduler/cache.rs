@@ -13,14 +13,10 @@ use core::cell::OnceCell;
 
 use crate::components::client::node_name;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring};
+use crate::objects::kubelet_labels::{HOSTNAME, ZONE};
 use crate::objects::lifecycle::{is_ending, is_terminal};
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey, Text};
-
-/// The label of a node's own name.
-pub(super) const HOSTNAME: &str = "kubernetes.io/hostname";
-/// The label of a node's zone.
-pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// A Pod as the scheduler needs it.
 #[derive(Clone, Debug)]
@@ -356,7 +352,7 @@ fn zone_key(node: &Json) -> Text {
         let labels = node.at(&["metadata", "labels"]);
         names.into_iter().find_map(|name| labels.get(name).as_str()).unwrap_or("")
     };
-    let zone = label(["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"]);
+    let zone = label(["failure-domain.beta.kubernetes.io/zone", ZONE]);
     let region = label(["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"]);
     if zone.is_empty() && region.is_empty() {
         return Text::of("");

@@ -9,11 +9,12 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::cache::{HOSTNAME, NodeInfo, PodInfo, ZONE};
+use super::cache::{NodeInfo, PodInfo};
 use super::filters::untolerated;
 use super::plugins::{Plugin, Rejection, Remedy};
 use super::snapshot::ClusterSnapshot;
 use crate::components::node_affinity::{is_required, matches_required};
+use crate::objects::kubelet_labels::{HOSTNAME, ZONE};
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Text};
 

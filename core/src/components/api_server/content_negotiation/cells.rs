@@ -32,7 +32,7 @@ pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>) -> Vec<Jso
         "namespaces" => Vec::from([text(object, &["status", "phase"]), age]),
         "daemonsets" => daemon_set(object, age),
         "deployments" => deployment(object, age),
-        "replicasets" => replica_set(object, age),
+        "replicasets" => replicas(object, age, selector(object.at(&["spec", "selector"]))),
         "statefulsets" => stateful_set(object, age),
         "jobs" => job(object, age, view),
         "priorityclasses" => priority_class(object, age),
@@ -246,15 +246,16 @@ fn deployment(deployment: &Json, age: Json) -> Vec<Json> {
     cells
 }
 
-fn replica_set(set: &Json, age: Json) -> Vec<Json> {
+/// Returns the cells of what keeps a number of Pods.
+pub(super) fn replicas(object: &Json, age: Json, selector: Json) -> Vec<Json> {
     let mut cells = Vec::from([
-        count(set, &["spec", "replicas"]),
-        count(set, &["status", "replicas"]),
-        count(set, &["status", "readyReplicas"]),
+        count(object, &["spec", "replicas"]),
+        count(object, &["status", "replicas"]),
+        count(object, &["status", "readyReplicas"]),
         age,
     ]);
-    cells.extend(containers(set));
-    cells.push(selector(set.at(&["spec", "selector"])));
+    cells.extend(containers(object));
+    cells.push(selector);
     cells
 }
 

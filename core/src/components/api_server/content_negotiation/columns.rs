@@ -44,6 +44,12 @@ const AGE_ABOUT: &str = "CreationTimestamp is a timestamp representing the serve
 pub(super) const AGE: Column = column("Age", AGE_ABOUT);
 pub(super) const CONTAINERS: Column = wide("Containers", "Names of each container in the template.");
 pub(super) const IMAGES: Column = wide("Images", "Images referenced by each container in the template.");
+/// The Pods of a Job, or of those of a CronJob.
+pub(super) const JOB_SELECTOR: Column = wide(
+    "Selector",
+    "A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: \
+     https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
+);
 
 /// Returns the columns of a kind by its plural, each with the place of its cell: the place among all columns that the
 /// kind has had.
@@ -230,12 +236,7 @@ static TABLES: &[(&str, &[Column])] = &[
             AGE,
             CONTAINERS,
             IMAGES,
-            wide(
-                "Selector",
-                "A label query over pods that should match the pod count. Normally, the system sets this field for \
-                 you. More info: \
-                 https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-            ),
+            JOB_SELECTOR,
         ],
     ),
     (

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::TableContext;
-use super::cells::{NONE, age, containers_of, count, labels, selector, text, text_or};
+use super::cells::{NONE, age, containers_of, count, labels, replicas, selector, text, text_or};
 use crate::objects::Json;
 use crate::objects::quantity::Quantity;
 
@@ -24,7 +24,7 @@ pub(super) fn of(plural: &str, object: &Json, own_age: Json, view: TableContext<
         "scales" => Vec::from([count(object, &["spec", "replicas"]), count(object, &["status", "replicas"]), own_age]),
         "endpoints" => Vec::from([Json::from(endpoints(object)), own_age]),
         "endpointslices" => slice(object, own_age),
-        "replicationcontrollers" => replication_controller(object, own_age),
+        "replicationcontrollers" => replicas(object, own_age, Json::from(labels(object.at(&["spec", "selector"])))),
         "resourcequotas" => quota(object, own_age),
         "cronjobs" => cron_job(object, own_age, view),
         "controllerrevisions" => Vec::from([controller(object), object.get("revision").clone(), own_age]),
@@ -126,18 +126,6 @@ fn slice(slice: &Json, age: Json) -> Vec<Json> {
     let addresses: Vec<String> = addresses.filter_map(|address| address.as_str().map(String::from)).collect();
     let shown = |parts: &[String]| Json::from(with_more(parts));
     Vec::from([text(slice, &["addressType"]), shown(&ports), shown(&addresses), age])
-}
-
-fn replication_controller(object: &Json, age: Json) -> Vec<Json> {
-    let mut cells = Vec::from([
-        count(object, &["spec", "replicas"]),
-        count(object, &["status", "replicas"]),
-        count(object, &["status", "readyReplicas"]),
-        age,
-    ]);
-    cells.extend(containers_of(object.at(&["spec", "template", "spec", "containers"])));
-    cells.push(Json::from(labels(object.at(&["spec", "selector"]))));
-    cells
 }
 
 fn quota(quota: &Json, age: Json) -> Vec<Json> {

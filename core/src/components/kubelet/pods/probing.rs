@@ -148,18 +148,21 @@ fn health(pod: &Object, container: &str, started_at: Timestamp, host: &Host) -> 
 
 /// Makes the probes of a container whose process starts now.
 pub(super) fn new_probes(pod: &Object, container: &str, seen_at: Timestamp, (now, host): (Timestamp, &Host)) -> Probes {
-    let own = ContainerRole::find(pod, container);
-    // Init containers have no probes. Source: pkg/kubelet/prober/prober_manager.go (v1.34), `AddPod`.
-    let own = own.filter(|(role, _)| *role != ContainerRole::Init).map_or(&NULL, |(_, own)| own);
-    Probes::new(own, health(pod, container, now, host), (seen_at, now))
+    Probes::new(probed(pod, container), health(pod, container, now, host), (seen_at, now))
 }
 
 /// Makes the probes of a container whose process this kubelet finds running.
 pub(super) fn adopted_probes(pod: &Object, container: &Container, (now, host): (Timestamp, &Host)) -> Probes {
-    let own = ContainerRole::find(pod, &container.name);
-    let own = own.filter(|(role, _)| *role != ContainerRole::Init).map_or(&NULL, |(_, own)| own);
     let health = health(pod, &container.name, container.started_at, host);
-    Probes::new(own, health, (now, container.started_at)).adopted(now)
+    Probes::new(probed(pod, &container.name), health, (now, container.started_at)).adopted(now)
+}
+
+/// Returns the specification with a container's probes. Init containers have none.
+///
+/// Source: pkg/kubelet/prober/prober_manager.go (v1.34), `AddPod`.
+fn probed<'a>(pod: &'a Object, container: &str) -> &'a Json {
+    let own = ContainerRole::find(pod, container);
+    own.filter(|(role, _)| *role != ContainerRole::Init).map_or(&NULL, |(_, own)| own)
 }
 
 /// Returns the address at which a pod is probed.
