@@ -39,8 +39,9 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: <resource>, <numbers>" within 1s
       And Event OutOf<resource> about Pod "second", message "Node didn't have enough resource: <resource>, <numbers>" within 1s
       And Pod "second" stays for 1m
-      And Pod "second" keeps field spec.nodeName "worker-1" for 1m
-      But Pod "second" keeps field status.containerStatuses absent for 1m
+      And Pod "second" keeps these fields for 1m:
+        | spec.nodeName            | worker-1 |
+        | status.containerStatuses | absent   |
       And Pod "first" keeps field status.phase "Running" for 1m
       And Node "worker-1" keeps condition Ready=True for 1m
 

@@ -79,12 +79,13 @@ Feature: Pods connect to the API server with their service account
         metadata: {name: web}
         spec: {containers: [{name: c, image: i}]}
         """
-      Then Pod "web" field spec.serviceAccountName is "default" at once
-      And Pod "web" field spec.volumes[0].projected.sources[0].serviceAccountToken.expirationSeconds is 3607 at once
-      And Pod "web" field spec.volumes[0].projected.sources[1].configMap.name is "kube-root-ca.crt" at once
-      And Pod "web" field spec.volumes[0].projected.sources[2].downwardAPI.items[0].path is "namespace" at once
-      And Pod "web" field spec.containers[0].volumeMounts[0].mountPath is "/var/run/secrets/kubernetes.io/serviceaccount" at once
-      And Pod "web" field spec.containers[0].volumeMounts[0].readOnly is true at once
+      Then Pod "web" has these fields at once:
+        | spec.serviceAccountName                                                          | "default"          |
+        | spec.volumes[0].projected.sources[0].serviceAccountToken.expirationSeconds       | 3607               |
+        | spec.volumes[0].projected.sources[1].configMap.name                              | "kube-root-ca.crt" |
+        | spec.volumes[0].projected.sources[2].downwardAPI.items[0].path                   | "namespace"        |
+        | spec.containers[c].volumeMounts["/var/run/secrets/kubernetes.io/serviceaccount"] | set                |
+        | spec.containers[0].volumeMounts[0].readOnly                                      | true               |
 
     Scenario: Nothing is mounted where the Pod or its account says so
       Given the object:

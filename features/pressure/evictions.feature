@@ -39,10 +39,15 @@ Feature: A kubelet ends pods before its node runs out of something
       And Event Evicted about Pod "greedy", message "The node was low on resource: memory. Threshold quantity: 1Gi, available: 900Mi. Container main was using 300Mi, request is 200Mi, has larger consumption of memory. ", within 11s
       And Event Killing about Pod "greedy", message "Stopping container main", within 11s
       And container "main" of Pod "greedy" stops on machine "worker-1" within 13s
-      And Pod "greedy" field status.phase is "Failed" within 13s
-      And Pod "greedy" field status.reason is "Evicted" within 13s
-      And Pod "greedy" field status.message is "The node was low on resource: memory. Threshold quantity: 1Gi, available: 900Mi. Container main was using 300Mi, request is 200Mi, has larger consumption of memory. " within 13s
-      And Pod "greedy" field status.containerStatuses[main].state.terminated.exitCode is 137 within 13s
+      And Pod "greedy" has these fields within 13s:
+        """yaml
+        status:
+          phase: Failed
+          reason: Evicted
+          message: "The node was low on resource: memory. Threshold quantity: 1Gi, available: 900Mi. Container main was using 300Mi, request is 200Mi, has larger consumption of memory. "
+          containerStatuses:
+          - {name: main, state: {terminated: {exitCode: 137}}}
+        """
       And Pod "greedy" has condition DisruptionTarget=True, reason "TerminationByKubelet", message "The node was low on resource: memory. Threshold quantity: 1Gi, available: 900Mi. Container main was using 300Mi, request is 200Mi, has larger consumption of memory. ", within 13s
       And Node "worker-1" has condition MemoryPressure=True within 21s
       And Pod "greedy" stays for 5m

@@ -324,20 +324,23 @@ pub(crate) fn cell_place(row: &str, cell: Option<usize>) -> (usize, usize) {
     }
 }
 
-/// Returns a problem about words of a step, which may be in any line of a case.
+/// Returns a problem about words of a step, or of its table or doc string.
 pub(crate) fn step_problem(path: &str, step: &StepLine, row: Option<&Row>, words: &str, message: String) -> Problem {
-    let (column, width) = match step.excerpt.find(words) {
-        Some(at) if !words.is_empty() => (step.excerpt[..at].chars().count() + 1, words.chars().count()),
-        _ => (step.column, step.excerpt.trim().chars().count()),
+    let below = step.docstring_lines.iter().chain(&step.table_lines).map(|(line, text)| (*line, text));
+    let mut lines = std::iter::once((step.line, &step.excerpt)).chain(below);
+    let found = lines.find_map(|(line, text)| Some((line, text, text.find(words).filter(|_| !words.is_empty())?)));
+    let (line, excerpt, column, width) = match found {
+        Some((line, text, at)) => (line, text, text[..at].chars().count() + 1, words.chars().count()),
+        None => (step.line, &step.excerpt, step.column, step.excerpt.trim().chars().count()),
     };
     Problem {
         file: path.to_owned(),
-        line: step.line,
+        line,
         column,
         width,
         message,
         row: row.map(Row::describe),
         help: Vec::new(),
-        excerpt: step.excerpt.clone(),
+        excerpt: excerpt.clone(),
     }
 }

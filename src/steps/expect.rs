@@ -3,6 +3,7 @@
 //! `the EndpointSlice of Service "…"`; a `{bound}` is `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`,
 //! `between 10s and 11s after …`, `after …` or `at once`; `{for}` is `for 25s`.
 
+use cucumber::gherkin::Step;
 use cucumber::{given, then, when};
 use nodeproof_core::network::{NODES, PODS, kind_of};
 use nodeproof_core::objects::{ObjectKey, Text};
@@ -129,6 +130,28 @@ fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, b
     draft.object_lasts(&object, predicate, &bound);
 }
 
+/// Several fields have these values at one instant, or keep them all the time: a table of paths and values, each as in
+/// the sentence about one field, or a part of the object as YAML in a doc string. Of a list with keys, as conditions by
+/// `type`, the items that are named; any other list as a whole; `null` for absent. A failure names the first field that
+/// is different.
+#[given(
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") (?P<how>has|keeps) these fields(?P<bound>,? .*)?:$"#
+)]
+#[when(
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") (?P<how>has|keeps) these fields(?P<bound>,? .*)?:$"#
+)]
+#[then(
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") (?P<how>has|keeps) these fields(?P<bound>,? .*)?:$"#
+)]
+fn has_fields(draft: &mut Draft, object: String, how: String, bound: String, step: &Step) {
+    let predicate = draft.fields(step);
+    if how == "has" {
+        draft.object_becomes(&object, predicate, &bound);
+    } else if draft.is_then(&how) {
+        draft.object_lasts(&object, predicate, &bound);
+    }
+}
+
 /// A Node's Lease is renewed at this pace; a quarter of it is allowed for jitter, unless the longest pause is named:
 /// `is renewed every 10s to 10.5s`.
 #[then(
@@ -220,22 +243,17 @@ fn is_terminating(draft: &mut Draft, object: String, what: String, bound: String
     }
 }
 
-/// A container runs on its machine all the time, whatever the API says of its Pod.
+/// A container runs on its machine all the time, whatever the API says of its Pod; or it does not run any more.
 #[then(
-    regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" keeps running on machine "(?P<node>[^"]*)"(?P<for> for .*)?$"#
+    regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" (?P<what>keeps running|stops) on machine "(?P<node>[^"]*)"(?P<bound>,? .*)?$"#
 )]
-fn container_runs(draft: &mut Draft, container: String, pod: String, node: String, bound: String) {
-    let what = draft.container(&container, &pod, &node);
-    draft.expect_lasts(what, &bound);
-}
-
-/// A container does not run on its machine any more.
-#[then(
-    regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" stops on machine "(?P<node>[^"]*)"(?P<bound>,? .*)?$"#
-)]
-fn container_stops(draft: &mut Draft, container: String, pod: String, node: String, bound: String) {
-    let what = draft.container(&container, &pod, &node).map(|(subject, predicate)| (subject, predicate.negated()));
-    draft.expect_becomes(what, &bound);
+fn container_does(draft: &mut Draft, container: String, pod: String, what: String, node: String, bound: String) {
+    let runs = draft.container(&container, &pod, &node);
+    if what == "stops" {
+        draft.expect_becomes(runs.map(|(subject, predicate)| (subject, predicate.negated())), &bound);
+    } else {
+        draft.expect_lasts(runs, &bound);
+    }
 }
 
 /// An Event about an object is recorded; its message is compared whole where it is named, quotation marks in it written
@@ -426,28 +444,24 @@ fn each_of_zone(draft: &mut Draft, kind: String, zone: String, rest: String) {
     }
 }
 
-/// So many Nodes of a zone, or of all that the scenario names, have a taint: exactly so many, whichever.
+/// So many Nodes of a zone, or of all that the scenario names, have a taint: exactly so many, whichever; or they never
+/// have. Where they get it one by one, there are never more either.
 #[given(
-    regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<never>never )?(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<never>never )?(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<never>never )?(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
 )]
-fn nodes_have_taint(draft: &mut Draft, count: String, zone: String, taint: String, bound: String) {
+fn nodes_have_taint(draft: &mut Draft, never: String, count: String, zone: String, taint: String, bound: String) {
     let what = draft.tainted(&count, &zone, &taint);
-    draft.expect_becomes(what, &bound);
-}
-
-/// At no time have exactly so many Nodes the taint; where they get it one by one, there are never more either.
-#[then(
-    regex = r#"^never (?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#
-)]
-fn never_nodes_with_taint(draft: &mut Draft, count: String, zone: String, taint: String, bound: String) {
-    let what = draft.tainted(&count, &zone, &taint).map(|(subject, predicate)| (subject, predicate.negated()));
-    draft.expect_lasts(what, &bound);
+    if never.is_empty() {
+        draft.expect_becomes(what, &bound);
+    } else if draft.is_then(&never) {
+        draft.expect_lasts(what.map(|(subject, predicate)| (subject, predicate.negated())), &bound);
+    }
 }
 
 fn event_predicate(reason: &str, message: &str, times: Option<u32>) -> Predicate {

@@ -12,6 +12,7 @@ mod cluster;
 mod custom;
 mod draft;
 mod expect;
+mod fields;
 mod functions;
 mod known_names;
 mod machines;

@@ -11,6 +11,7 @@ use gherkin::StepType;
 use nodeproof_core::network::{find_kind, is_known, kind_names};
 use nodeproof_core::objects::kubelet_labels::{KUBELET_LABELS, is_reserved_label};
 use nodeproof_core::objects::schema::{FieldType, Schema, Struct};
+use nodeproof_core::objects::subset::leaves;
 use nodeproof_core::objects::{ADDRESS_TYPES, Json, Path, Segment};
 use nodeproof_core::profile::{Profile, RELEASES};
 use nodeproof_core::scenario::{Every, FieldTest, Predicate, Subject};
@@ -64,6 +65,10 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         Predicate::Event { reason, .. } => {
             unknown("reason of Events", reason, &[EVENT_REASONS, ADMISSION_REASONS].concat(), own)
         }
+        Predicate::Field { path, test: FieldTest::Has(part) } => leaves(part).into_iter().find_map(|(below, value)| {
+            let test = if value.is_null() { FieldTest::Absent } else { FieldTest::Is(value.clone()) };
+            unknown_name(subject, &Predicate::Field { path: path.followed_by(&below), test }, own)
+        }),
         Predicate::Field { path, .. } if matches!(subject, Subject::Machine(_)) => unknown_of_machine(path, own),
         Predicate::Field { path, test } => in_every_release(kind, |schema, root| unknown_part(schema, root, path))
             .filter(|unknown| !own.contains(&unknown.name))
@@ -249,9 +254,14 @@ fn refused<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>)
     UnknownName { name: name.to_owned(), message: format!("there is no {what} {name:?}"), help }
 }
 
-/// Finds a value that a field cannot have by its type: a text where a number or a truth value stands.
+/// Finds a value that a field cannot have by its type: a text where a number or a truth value stands, or the reverse.
 fn wrong_type(schema: &Schema, root: &Struct, path: &Path, test: &FieldTest) -> Option<UnknownName> {
     let place = place_of(schema, root, path).ok()??;
+    if let (FieldType::Str, Some(value @ Json::Bool(_))) = (place, tested(test).first()) {
+        let name = path.segments().last().map_or_else(String::new, |last| last.name().to_string());
+        let (message, help) = (format!("{path} is a text, and no truth value {value}"), "write it in quotes");
+        return Some(UnknownName { name, message, help: help.to_owned() });
+    }
     let value = tested(test).iter().find_map(Json::as_str)?;
     let (what, help) = match place {
         FieldType::Bool => ("true or false", "write true or false, without quotes"),

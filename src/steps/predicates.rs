@@ -131,6 +131,15 @@ impl Draft {
         self.expect_lasts(what, bound);
     }
 
+    /// Refuses words that say for how long, unless the step is a `Then`.
+    pub(super) fn is_then(&mut self, words: &str) -> bool {
+        let waits = self.is_given() || self.is_when();
+        if waits {
+            self.problem(words.trim(), format!("`{}` stands in a Then: nothing waits for it", words.trim()));
+        }
+        !waits
+    }
+
     pub(super) fn renewals(&mut self, object: &str, every: &str, longest: &str, bound: &str) {
         let Some(pace) = self.duration(every) else { return };
         let predicate = if longest.is_empty() {

@@ -65,6 +65,34 @@ fn lines() -> Result<(), String> {
             &[GIVEN, "When the user creates:", "  \"\"\"", "  kind: Pod", "  spec: [1", "  \"\"\"", then],
             "feature:7:7: this is no YAML: did not find expected ',' or ']', while parsing a flow sequence\n",
         ),
+        (&[GIVEN, WHEN, "Then Node \"w\" has these fields within 5s:"], "the fields are missing: a table, or YAML"),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" has these fields within 5s:", "  | spec.unschedulable | yes |"],
+            "feature:6:30: spec.unschedulable is true or false, and no text \"yes\"",
+        ),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" keeps these fields for 5s:", "\"\"\"", "- spec", "\"\"\""],
+            "feature:7:5: this is no part of an object",
+        ),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" keeps these fields for 5s:", "\"\"\"", "spec: {taints: []}", "\"\"\""],
+            "feature:7:12: spec.taints is an empty list, which the server leaves out",
+        ),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" keeps these fields for 5s:", "\"\"\"", "spec: {podCIDRz: [a]}", "\"\"\""],
+            "feature:7:12: there is no field of NodeSpec \"podCIDRz\"",
+        ),
+        (
+            &[
+                GIVEN,
+                WHEN,
+                "Then Node \"w\" has these fields at once:",
+                "\"\"\"",
+                "status: {conditions: [{type: Ready, status: False}]}",
+                "\"\"\"",
+            ],
+            "status.conditions[Ready].status is a text, and no truth value false",
+        ),
     ];
     for (steps, words) in cases {
         let world = World::new();

@@ -30,6 +30,7 @@ mod redact;
 pub mod schema;
 pub mod selector;
 mod share;
+pub mod subset;
 mod text;
 pub mod time;
 pub mod x509;

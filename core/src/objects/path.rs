@@ -60,6 +60,12 @@ impl Path {
         self.then(Segment::Item(name.into()))
     }
 
+    /// Returns this path with another behind it.
+    #[must_use]
+    pub fn followed_by(&self, other: &Self) -> Self {
+        Self(self.0.iter().chain(&other.0).cloned().collect())
+    }
+
     fn then(&self, segment: Segment) -> Self {
         let mut segments = self.0.clone();
         segments.push(segment);

@@ -394,6 +394,8 @@ pub enum FieldTest {
     Present,
     /// Not there.
     Absent,
+    /// There, with all that a part of it says: fields of a map, items of a list by their keys.
+    Has(Json),
     /// As it was at zero; a field that is absent then is refused, since that proves nothing.
     Unchanged,
 }

@@ -11,8 +11,9 @@ use super::{
     Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, Mismatch, Missed, PodsBy, Predicate, SnapshotKind,
     Subject, Taint,
 };
-use crate::objects::Text;
+use crate::objects::subset::leaves;
 use crate::objects::time::{parse_duration, seconds};
+use crate::objects::{Path, Text};
 
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -119,6 +120,27 @@ impl Predicate {
     }
 }
 
+fn of_field(f: &mut fmt::Formatter<'_>, path: &Path, test: &FieldTest) -> fmt::Result {
+    match test {
+        FieldTest::Is(value) => write!(f, "{path} {value}"),
+        FieldTest::OneOf(values) => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            write!(f, "{path} {}", values.join(" or "))
+        }
+        FieldTest::IsNot(value) => write!(f, "{path} not {value}"),
+        FieldTest::Present => write!(f, "{path} present"),
+        FieldTest::Absent => write!(f, "{path} absent"),
+        FieldTest::Unchanged => write!(f, "{path} unchanged"),
+        FieldTest::Has(part) => {
+            let said = leaves(part).into_iter().map(|(below, value)| {
+                let value = if value.is_null() { String::from("absent") } else { value.to_string() };
+                format!("{} {value}", path.followed_by(&below))
+            });
+            f.write_str(&said.collect::<Vec<String>>().join(" and "))
+        }
+    }
+}
+
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -128,20 +150,7 @@ impl fmt::Display for Predicate {
             Self::Taint(taint) => write!(f, "taint {taint}"),
             Self::Label { key, value: Some(value) } => write!(f, "label {key}={value}"),
             Self::Label { key, value: None } => write!(f, "label {key}"),
-            Self::Field { path, test } => {
-                write!(f, "{path} ")?;
-                match test {
-                    FieldTest::Is(value) => value.fmt(f),
-                    FieldTest::OneOf(values) => {
-                        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-                        f.write_str(&values.join(" or "))
-                    }
-                    FieldTest::IsNot(value) => write!(f, "not {value}"),
-                    FieldTest::Present => f.write_str("present"),
-                    FieldTest::Absent => f.write_str("absent"),
-                    FieldTest::Unchanged => f.write_str("unchanged"),
-                }
-            }
+            Self::Field { path, test } => of_field(f, path, test),
             Self::Phase(phase) => write!(f, "phase {phase}"),
             Self::RenewedEvery { every, tolerance } => {
                 write!(f, "renewed every {} (more or less {})", seconds(*every), seconds(*tolerance))

@@ -6,6 +6,8 @@
 use super::*;
 use crate::components::machine::MachineSpec;
 use crate::network::{is_known, is_namespaced};
+use crate::objects::subset::leaves;
+use crate::scenario::FieldTest;
 
 /// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
 const SETTLED: SignedDuration = SignedDuration::from_mins(5);
@@ -376,6 +378,9 @@ fn named_paths(predicate: &Predicate) -> Vec<Path> {
             Vec::from([Path::of(&["spec", "taints"]).item(name)])
         }
         Predicate::Label { key, .. } => Vec::from([Path::of(&["metadata", "labels"]).item(key)]),
+        Predicate::Field { path, test: FieldTest::Has(part) } => {
+            leaves(part).iter().map(|(below, _)| path.followed_by(below)).collect()
+        }
         Predicate::Field { path, .. } => Vec::from([path.clone()]),
         Predicate::Phase(_) => Vec::from([Path::of(&["status", "phase"])]),
         Predicate::Deleted | Predicate::Gone | Predicate::Terminating => Vec::from([

@@ -10,6 +10,7 @@ use super::node_invariants;
 use super::view::{ClusterView, EventSeen};
 use crate::network::{NODES, PODS};
 use crate::objects::canonical::PASSING;
+use crate::objects::subset::{first_difference, is_like};
 use crate::objects::{Json, Object, Path, Text};
 use crate::scenario::words::{plain, taint_text};
 use crate::scenario::{Every, Fact, FieldTest, ObjectRef, OwnLook, PodPlace, PodsBy, Predicate, Subject, Taint};
@@ -95,7 +96,7 @@ fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &ClusterView, baseli
     };
     match predicate {
         Predicate::Not(inner) => negated(object_truth(of, inner, now, baseline)),
-        Predicate::All(parts) => all(parts.iter().map(|part| object_truth(of, part, now, baseline))),
+        Predicate::All(parts) => whole(parts.iter().map(|part| object_truth(of, part, now, baseline))),
         Predicate::Exists => Truth::new(object.is_some(), state()),
         Predicate::Gone => Truth::new(now.is_gone(of), state()),
         Predicate::Deleted => Truth::new(now.is_gone(of) || terminating, state()),
@@ -213,6 +214,15 @@ fn all(parts: impl Iterator<Item = Truth>) -> Truth {
     Truth::new(holds, seen.join(", "))
 }
 
+/// Joins what is seen of one object; if it does not hold, the first part that does not is enough.
+fn whole(parts: impl Iterator<Item = Truth>) -> Truth {
+    let parts: Vec<Truth> = parts.collect();
+    let wrong = |holds| parts.iter().find(|part| part.holds == holds).cloned();
+    let first = wrong(Holds::Absent).or_else(|| wrong(Holds::No));
+    // The next observation may name another part, so the short form is the whole one.
+    first.map_or_else(|| all(parts.iter().cloned()), |part| Truth::new(part.holds, part.seen))
+}
+
 /// Judges what a predicate says about the fields of a tree.
 pub(super) fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Truth {
     match predicate {
@@ -229,7 +239,7 @@ pub(super) fn json_truth(predicate: &Predicate, object: &Json, before: Option<&J
         Predicate::Phase(phase) => phase_truth(object.at(&["status", "phase"]), phase),
         Predicate::ContainerRuns { namespace, pod, container } => container_truth(object, namespace, pod, container),
         Predicate::Not(inner) => negated(json_truth(inner, object, before)),
-        Predicate::All(parts) => all(parts.iter().map(|part| json_truth(part, object, before))),
+        Predicate::All(parts) => whole(parts.iter().map(|part| json_truth(part, object, before))),
         Predicate::Exists => Truth::new(true, "there"),
         Predicate::Deleted | Predicate::Terminating => {
             let terminating = !object.at(&["metadata", "deletionTimestamp"]).is_null();
@@ -305,12 +315,15 @@ fn taint_truth(object: &Json, taint: &Taint) -> Truth {
 
 pub(super) fn field_truth(object: &Json, before: Option<&Json>, path: &Path, test: &FieldTest) -> Truth {
     let found = path.look_up(object);
-    let is = |value: &Json| found == value || (!found.is_null() && plain(found) == plain(value));
+    let is = |value: &Json| is_like(found, value);
+    if let FieldTest::Has(part) = test {
+        return part_truth(found, path, part);
+    }
     let holds = match test {
         FieldTest::Is(value) => is(value),
         FieldTest::OneOf(values) => values.iter().any(is),
         FieldTest::IsNot(value) => !found.is_null() && !is(value),
-        FieldTest::Present => !found.is_null(),
+        FieldTest::Has(_) | FieldTest::Present => !found.is_null(),
         FieldTest::Absent => found.is_null(),
         FieldTest::Unchanged => {
             let old = before.map(|before| path.look_up(before)).cloned().unwrap_or_default();
@@ -322,6 +335,14 @@ pub(super) fn field_truth(object: &Json, before: Option<&Json>, path: &Path, tes
         return Truth::new(holds, format!("{path} {shown}"));
     }
     Truth { holds: holds.into(), seen: format!("{path} {}", plain(found)), brief: plain(found) }
+}
+
+/// Judges whether what is at a path has all that a part of it says; names the first difference.
+fn part_truth(found: &Json, path: &Path, part: &Json) -> Truth {
+    match first_difference(part, found) {
+        None => Truth::new(true, "all of it"),
+        Some((below, other)) => Truth::new(false, format!("{} {}", path.followed_by(&below), plain(other))),
+    }
 }
 
 /// Removes the fields that every heartbeat and every write changes, unless the path names one.
