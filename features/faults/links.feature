@@ -48,6 +48,27 @@ Feature: A link that loses, delays, or comes and goes
       And the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 29s
       And no Event NodeNotReady about Node "worker-1" for 5m
 
+    Scenario: It comes and goes each half minute
+      Given a ready Node "worker-1"
+      When machine "worker-1" loses its connection to the API server for 10m, on and off every 30s
+      Then the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 29s
+      And the Lease of Node "worker-1" is renewed between 30s and 51s
+      And Node "worker-1" keeps condition Ready=True for 15m
+      And no Event NodeNotReady about Node "worker-1" for 15m
+
+    Scenario: Each time is longer than the grace period
+      Each time the Node is given up and comes back; the taint that evicts comes and goes with it.
+
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      When machine "worker-1" loses its connection to the API server for 10m, on and off every 1m
+      Then Node "worker-1" has condition Ready=Unknown between the grace period less 11s and the grace period and 6s
+      And Pod "web" stays for 11m
+      And 5 Events NodeNotReady about Node "worker-1" within 11m
+      When nothing is done
+      Then Node "worker-1" keeps condition Ready=True for 5m
+      And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoExecute" for 5m
+
   Rule: A connection that is cut for a time is there again by itself
 
     Scenario: Two minutes

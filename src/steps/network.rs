@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use nodeproof_core::components::registry::{self, controllers_of};
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
+use nodeproof_core::objects::time::seconds;
 use nodeproof_core::scenario::{Action, ScenarioAction};
 
 use super::draft::{Draft, NodeEntry, NodeKind};
@@ -14,13 +15,14 @@ use crate::load::near::nearest;
 /// machine that is refused its connection finds nobody who listens: what is under way breaks off, and each new attempt
 /// fails at once. A connection from the API server is that to the kubelet's server, for logs and the like. Of a zone it
 /// is said of all its machines at once, of a controller or a program by its name without quotes. `for 30s` ends a fault
-/// by itself.
+/// by itself; with `for 10m, on and off every 30s` it lies for 30 s, does not for 30 s, and so on.
 #[given(
-    regex = r#"^(?:(?P<of>machine|zone) "(?P<name>[^"]*)"|(?P<component>[a-z][a-z-]*)) (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)(?: for (?P<duration>\S+))?$"#
+    regex = r#"^(?:(?P<of>machine|zone) "(?P<name>[^"]*)"|(?P<component>[a-z][a-z-]*)) (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)(?: for (?P<duration>[^ ,]+)(?:, on and off every (?P<every>\S+))?)?$"#
 )]
 #[when(
-    regex = r#"^(?:(?P<of>machine|zone) "(?P<name>[^"]*)"|(?P<component>[a-z][a-z-]*)) (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)(?: for (?P<duration>\S+))?$"#
+    regex = r#"^(?:(?P<of>machine|zone) "(?P<name>[^"]*)"|(?P<component>[a-z][a-z-]*)) (?P<what>loses|regains|is refused) its (?P<part>connection (?:to|from) the API server|network)(?: for (?P<duration>[^ ,]+)(?:, on and off every (?P<every>\S+))?)?$"#
 )]
+#[expect(clippy::too_many_arguments, reason = "a parameter for each part of the sentence")]
 fn connection(
     draft: &mut Draft,
     of: String,
@@ -29,6 +31,7 @@ fn connection(
     what: String,
     part: String,
     lasts: String,
+    every: String,
 ) {
     if part == "network" && what == "is refused" {
         return draft.problem(&part, "nobody refuses a machine its network: it loses it".to_owned());
@@ -36,7 +39,11 @@ fn connection(
     if what == "regains" && !lasts.is_empty() {
         return draft.problem(&lasts, "what is regained is not for a time".to_owned());
     }
-    let Some(lasts) = draft.lasting(&lasts) else { return };
+    let (Some(lasts), Some(on_and_off)) = (draft.lasting(&lasts), draft.lasting(&every)) else { return };
+    if let Some((whole, turn)) = lasts.zip(on_and_off).filter(|(whole, turn)| turn >= whole) {
+        let message = format!("it is to come and go within {}, and each turn takes {}", seconds(whole), seconds(turn));
+        return draft.problem(&every, message);
+    }
     let clients = match of.as_str() {
         "" if part != "connection to the API server" => {
             return draft.problem(&part, format!("{component} has its connection to the API server alone"));
@@ -49,7 +56,7 @@ fn connection(
     };
     let to = if part == "network" { Endpoint::Any } else { api() };
     let lay = |effect, client: &Text| {
-        let fault = Fault { to: to.clone(), effect, lasts, ..Fault::disconnect(client.clone()) };
+        let fault = Fault { to: to.clone(), effect, lasts, on_and_off, ..Fault::disconnect(client.clone()) };
         ScenarioAction::from(Action::AddRule(fault))
     };
     let action = |client: &Text| match what.as_str() {
@@ -123,6 +130,22 @@ fn requests(
         &client,
         &Fault { effect, times, lasts, probability: share, ..Fault::disconnect("") },
     );
+}
+
+/// Events of the watches of a machine, or of a controller or a program by its name without quotes, reach it when the
+/// time is over, and nothing tells it that it misses them: what it knows of these objects is stale.
+#[given(
+    regex = r#"^watch events of (?P<resource>\S+) to (?P<client>"[^"]*"|[a-z-]+) are held back for (?P<duration>\S+)$"#
+)]
+#[when(
+    regex = r#"^watch events of (?P<resource>\S+) to (?P<client>"[^"]*"|[a-z-]+) are held back for (?P<duration>\S+)$"#
+)]
+fn held_back(draft: &mut Draft, resource: String, client: String, lasts: String) {
+    let Some(lasts) = draft.lasting(&lasts) else { return };
+    if resource.contains('/') {
+        return draft.problem(&resource, "a watch is of whole objects".to_owned());
+    }
+    draft.fault("", &resource, &client, &Fault { effect: Effect::HoldEvents, lasts, ..Fault::disconnect("") });
 }
 
 /// Returns the API server, which is the other end of most connections.

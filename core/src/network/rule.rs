@@ -93,6 +93,9 @@ pub enum Effect {
     /// The matching requests get these answers in turn; after the last one the server answers again. A list of one
     /// repeats for ever.
     Answer(Vec<InjectedReply>),
+    /// Events of the client's watches wait until the rule ends, those of the resource that `match` names; answers and
+    /// pings pass, so that nobody notices: the client's view is stale.
+    HoldEvents,
 }
 
 /// A fault as it is requested.
@@ -110,6 +113,8 @@ pub struct Fault {
     pub probability: f64,
     /// How long the rule lasts; `None` until it is removed.
     pub lasts: Option<SignedDuration>,
+    /// The rule lies for this long, does not for as long, and so on; `None` for all the time.
+    pub on_and_off: Option<SignedDuration>,
     /// How many messages it applies to at most; `None` for no limit.
     pub times: Option<u32>,
 }
@@ -124,6 +129,7 @@ impl Fault {
             effect: Effect::Drop,
             probability: 1.0,
             lasts: None,
+            on_and_off: None,
             times: None,
         }
     }
@@ -145,6 +151,8 @@ pub struct Rule {
     pub id: RuleId,
     /// What it does.
     pub fault: Fault,
+    /// Whether it lies on connections; one that comes and goes does not in every second turn.
+    pub is_on: bool,
     /// When it ends by itself.
     pub until: Option<Timestamp>,
     /// The messages that it was applied to so far.
@@ -182,7 +190,7 @@ impl Rule {
     /// A connection that is stalled or refused is so in both directions.
     #[must_use]
     pub fn meets_requests(&self) -> bool {
-        self.stalls() || !self.comes_from_api()
+        self.stalls() || !(self.comes_from_api() || self.fault.effect == Effect::HoldEvents)
     }
 
     /// Tells whether the rule meets what the server sends: answers, and events of watches.
@@ -199,6 +207,13 @@ impl Rule {
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.fault.times.is_none_or(|times| self.hits.total < u64::from(times))
+    }
+
+    /// Tells whether the rule holds back the events of a resource.
+    #[must_use]
+    pub(super) fn holds_events_of(&self, resource: &str) -> bool {
+        let wanted = self.fault.matching.as_ref().and_then(|matching| matching.resource.as_ref());
+        self.fault.effect == Effect::HoldEvents && wanted.is_none_or(|wanted| wanted == resource)
     }
 
     /// Tells whether the rule refuses a whole connection.

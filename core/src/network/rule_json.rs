@@ -76,7 +76,7 @@ impl Fault {
         }
         let times = reader.integer("times", 1, i64::from(u32::MAX))?.map(|times| times.try_into().unwrap_or(u32::MAX));
         reader.finish()?;
-        Ok(Self { from, to, matching, effect, probability, lasts, times })
+        Ok(Self { from, to, matching, effect, probability, lasts, on_and_off: None, times })
     }
 }
 
@@ -252,6 +252,7 @@ fn effect_json(effect: &Effect) -> Json {
         Effect::Refuse => Json::from("refuse"),
         Effect::Delay { delay, jitter } if jitter.is_zero() => json!({"delay": exact_seconds(*delay)}),
         Effect::Delay { delay, jitter } => json!({"delay": exact_seconds(*delay), "jitter": exact_seconds(*jitter)}),
+        Effect::HoldEvents => json!("hold-events"),
         Effect::Answer(replies) => match replies.as_slice() {
             [only] => json!({"answer": reply_json(*only)}),
             several => json!({"answers": several.iter().map(|reply| reply_json(*reply)).collect::<Vec<_>>()}),

@@ -98,7 +98,8 @@ impl Network {
     pub fn connect(&mut self, name: impl Into<Text>) -> ClientId {
         let client = ClientId(u32::try_from(self.links.len()).expect("fewer than 2^32 clients"));
         let name = name.into();
-        let rules: Vec<RuleId> = self.rules.values().filter(|rule| rule.lies_on(&name)).map(|rule| rule.id).collect();
+        let rules: Vec<RuleId> =
+            self.rules.values().filter(|rule| rule.is_on && rule.lies_on(&name)).map(|rule| rule.id).collect();
         self.by_name.insert(name.clone(), client);
         let mut link = Link { name, ..Link::default() };
         link.faults().state = self.state_without_connection(&rules);
@@ -197,6 +198,9 @@ impl Network {
             self.deliveries.push_back(Delivery::ToClient { client, message });
             return;
         }
+        if self.hold_event(client, &message) {
+            return;
+        }
         let Some(delay) = self.apply_all(client, &message) else { return self.lose(client, &message, now) };
         let link = self.link_mut(client).faults();
         match link.state {
@@ -252,6 +256,7 @@ impl Network {
                 DueEvent::FromCloud(client, message) => {
                     self.deliveries.push_back(Delivery::ToClient { client, message });
                 }
+                DueEvent::RuleTurns(id) => self.turn_rule(id, now),
                 DueEvent::RuleEnds(id) => {
                     let ended = self.remove_rule(id, now);
                     self.ended.extend(ended);

@@ -188,6 +188,9 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<FaultPlan, St
     if fault.matching.is_some() {
         return Err("requests on the wire are encrypted: a fault meets whole connections".to_owned());
     }
+    if fault.on_and_off.is_some() {
+        return Err("what is laid on a container's packets lies until it is healed: it does not come and go".to_owned());
+    }
     if fault.times.is_some() {
         return Err("packets are not messages: they cannot be counted off".to_owned());
     }
@@ -209,6 +212,7 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<FaultPlan, St
         Effect::Drop => format!("-m statistic --mode random --probability {} -j DROP", fault.probability),
         Effect::Refuse => "-j REJECT --reject-with tcp-reset".to_owned(),
         Effect::Delay { .. } => return Err("a delay needs a queueing discipline that kind's hosts lack".to_owned()),
+        Effect::HoldEvents => return Err("requests on the wire are encrypted: no event can be held back".to_owned()),
         Effect::Answer(_) => return Err("requests on the wire are encrypted: none can be answered".to_owned()),
     };
     Ok(FaultPlan::make(NodeFault::Cut, vec![Op::exec(container, cut(direction, &what))]))

@@ -24,6 +24,8 @@ pub(super) enum DueEvent {
     Answer(ClientId, RequestId, Answer),
     Broken(ClientId),
     RuleEnds(RuleId),
+    /// A rule that comes and goes does the one or the other.
+    RuleTurns(RuleId),
     /// A call to the cloud that a rule delays.
     ToCloud(ClientId, Request),
     /// An answer of the cloud, or of a rule in its place.
@@ -63,6 +65,8 @@ pub(super) struct ConnectionFaults {
     pub(super) state: ConnectionState,
     pub(super) upward: VecDeque<Upward>,
     pub(super) downward: VecDeque<ToClient>,
+    /// Events of watches that a rule holds back, in their order.
+    pub(super) stale: Vec<(RuleId, ToClient)>,
     /// The keys in `due` that belong to this link, so that a stall need not search the entries of other links.
     pub(super) held: Vec<DueKey>,
     /// The rules on the link, in the order in which they are applied.
@@ -97,7 +101,11 @@ impl ConnectionFaults {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.is_clear() && self.upward.is_empty() && self.downward.is_empty() && self.held.is_empty()
+        self.is_clear()
+            && self.upward.is_empty()
+            && self.downward.is_empty()
+            && self.stale.is_empty()
+            && self.held.is_empty()
     }
 }
 
@@ -140,7 +148,7 @@ impl DueEvent {
             | Self::Answer(client, ..)
             | Self::Broken(client) => Some(*client),
             // Calls to the cloud are not on the link to the API server.
-            Self::RuleEnds(_) | Self::ToCloud(..) | Self::FromCloud(..) => None,
+            Self::RuleEnds(_) | Self::RuleTurns(_) | Self::ToCloud(..) | Self::FromCloud(..) => None,
         }
     }
 
@@ -160,6 +168,7 @@ impl DueEvent {
             Self::Upward(_, Upward::Cancel(_))
             | Self::Broken(_)
             | Self::RuleEnds(_)
+            | Self::RuleTurns(_)
             | Self::ToCloud(..)
             | Self::FromCloud(..) => None,
         }

@@ -12,8 +12,9 @@ use super::{DIAL_TIMEOUT, Network, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 use crate::json;
 use crate::network::{
     Answer, Ask, ClientId, Delivery, Effect, Endpoint, Fault, Hits, InjectedReply, Request, Rule, RuleId, ToClient,
-    TransportError, Verb,
+    TransportError, Verb, find_kind,
 };
+use crate::objects::{Object, Text};
 
 /// What a rule did to a request.
 pub(super) enum RuleOutcome {
@@ -32,14 +33,47 @@ impl Network {
         if let Some(until) = until {
             self.hold(until, DueEvent::RuleEnds(id));
         }
-        let rule = Rule { id, fault, until, hits: Hits::default(), answered: 0 };
+        if let Some(turn) = fault.on_and_off {
+            self.hold(now + turn, DueEvent::RuleTurns(id));
+        }
+        let rule = Rule { id, fault, is_on: true, until, hits: Hits::default(), answered: 0 };
         let clients = self.clients_of(&rule);
         self.rules.insert(id, rule);
+        self.lay_rule(id, clients, now);
+        id
+    }
+
+    fn lay_rule(&mut self, id: RuleId, clients: Vec<ClientId>, now: Timestamp) {
         for client in clients {
             self.link_mut(client).faults().rules.push(id);
             self.restall(client, now);
         }
-        id
+    }
+
+    fn lift_rule(&mut self, id: RuleId, clients: Vec<ClientId>, now: Timestamp) {
+        for client in clients {
+            self.link_mut(client).faults().rules.retain(|other| *other != id);
+            self.release_events(client, id, now);
+            self.restall(client, now);
+            self.link_mut(client).drop_idle_faults();
+        }
+    }
+
+    /// Lifts a rule that comes and goes, or lays it again, behind all others.
+    pub(super) fn turn_rule(&mut self, id: RuleId, now: Timestamp) {
+        let Some(rule) = self.rules.get_mut(&id) else { return };
+        rule.is_on = !rule.is_on;
+        let (is_on, turn, until) = (rule.is_on, rule.fault.on_and_off.unwrap_or_default(), rule.until);
+        let rule = rule.clone();
+        let clients = self.clients_of(&rule);
+        if is_on {
+            self.lay_rule(id, clients, now)
+        } else {
+            self.lift_rule(id, clients, now)
+        }
+        if until.is_none_or(|until| now + turn < until) {
+            self.hold(now + turn, DueEvent::RuleTurns(id));
+        }
     }
 
     /// Removes a rule; what it held back is delivered. Returns the rule, or `None` for an unknown number. Works for a
@@ -49,14 +83,13 @@ impl Network {
             return Some(self.ended.remove(at));
         }
         let rule = self.rules.remove(&id)?;
-        if rule.until.is_some() {
-            self.due.retain(|_, due| !matches!(due, DueEvent::RuleEnds(other) if *other == id));
+        if rule.until.is_some() || rule.fault.on_and_off.is_some() {
+            let is_of_it =
+                |due: &DueEvent| matches!(due, DueEvent::RuleEnds(of) | DueEvent::RuleTurns(of) if *of == id);
+            self.due.retain(|_, due| !is_of_it(due));
         }
-        for client in self.clients_of(&rule) {
-            self.link_mut(client).faults().rules.retain(|other| *other != id);
-            self.restall(client, now);
-            self.link_mut(client).drop_idle_faults();
-        }
+        let clients = self.clients_of(&rule);
+        self.lift_rule(id, clients, now);
         Some(rule)
     }
 
@@ -174,7 +207,7 @@ impl Network {
         rule.count(verb.name(), resource);
         match &rule.fault.effect {
             Effect::Drop if rule.stalls() => RuleOutcome::Nothing,
-            Effect::Refuse => RuleOutcome::Nothing,
+            Effect::Refuse | Effect::HoldEvents => RuleOutcome::Nothing,
             Effect::Drop => RuleOutcome::Swallowed,
             Effect::Delay { delay, jitter } => RuleOutcome::Delayed {
                 delay: *delay + self.chance.up_to(*jitter),
@@ -248,6 +281,30 @@ impl Network {
         }
     }
 
+    /// Holds an event of a watch back until the rule ends that keeps the client's view stale; whether there is one.
+    pub(super) fn hold_event(&mut self, client: ClientId, message: &ToClient) -> bool {
+        let ToClient::Watch { object, .. } = message else { return false };
+        let resource = resource_of(object);
+        let holds = |id: &RuleId| resource.as_ref().is_some_and(|resource| self.rules[id].holds_events_of(resource));
+        let Some(id) = self.link(client).rules().iter().copied().find(holds) else { return false };
+        let rule = self.rules.get_mut(&id).expect("a link names only rules in force");
+        rule.count("watch event", resource.as_deref().unwrap_or_default());
+        self.link_mut(client).faults().stale.push((id, message.clone()));
+        true
+    }
+
+    /// Delivers the events that a rule has held back.
+    fn release_events(&mut self, client: ClientId, id: RuleId, now: Timestamp) {
+        let held = core::mem::take(&mut self.link_mut(client).faults().stale);
+        for (rule, message) in held {
+            if rule == id {
+                self.arrive(client, message, now);
+            } else {
+                self.link_mut(client).faults().stale.push((rule, message));
+            }
+        }
+    }
+
     /// Counts a message of the server for the rules that meet it, and returns how much longer it takes; `None` if it is
     /// lost.
     pub(super) fn apply_all(&mut self, client: ClientId, message: &ToClient) -> Option<SignedDuration> {
@@ -288,6 +345,12 @@ impl Network {
         let wanted = fault.matching.as_ref().is_none_or(|wanted| ask.is_some_and(|ask| wanted.matches(ask)));
         room && wanted && (fault.probability >= 1.0 || self.chance.unit() < fault.probability)
     }
+}
+
+/// Returns the plural name of the resource of an object; `None` for a kind that is not known.
+fn resource_of(object: &Object) -> Option<Text> {
+    let kind = object.stable().get("kind").as_str()?;
+    find_kind(kind).map(|(resource, _)| resource.plural)
 }
 
 /// Makes the Status that a rule answers in place of the server.
