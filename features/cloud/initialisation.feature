@@ -19,10 +19,16 @@ Feature: A Node that registers in a cloud waits until the cloud has said who it 
   Rule: One write brings providerID and labels and takes the taint; addresses and the Event follow
 
     Scenario: An instance with everything
+      It registers right after a health pass: one in its first half second would find it not ready.
+
       Given a cloud with the instances:
         | name     | providerID        | type     | zone | region | addresses                                                                                      | labels                                      |
         | worker-1 | test:///eu-1a/i-1 | m5.large | eu-1a | eu-1  | [{"type":"InternalIP","address":"10.0.0.7"},{"type":"ExternalIP","address":"203.0.113.7"}] | {"rack":"7","topology.kubernetes.io/x":"y"} |
-      When a kubelet named "worker-1" registers with:
+        | silent   |                   |          |       |       |                                                                                            |                                             |
+      And a hand-fed Node "silent"
+      And Node "silent" falls silent
+      When Node "silent" has condition Ready=Unknown
+      And a kubelet named "worker-1" registers with:
         | flag           | value    |
         | cloud-provider | external |
       Then Node "worker-1" field spec.providerID is "test:///eu-1a/i-1" within 1s

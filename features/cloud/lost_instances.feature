@@ -56,9 +56,9 @@ Feature: The cloud is asked about a Node that is not ready
       Then Node "worker-1" has taint "node.cloudprovider.kubernetes.io/shutdown:NoSchedule" between 0s and 5s after Node "worker-1" has condition Ready=Unknown
       And Node "worker-1" stays for 2m
       And no Event DeletingNode about Node "worker-1" for 2m
+      And the history of Node "worker-1" matches its snapshot
       When machine "worker-1" gets power
       Then Node "worker-1" has no taint "node.cloudprovider.kubernetes.io/shutdown:NoSchedule" between 0s and 5s after Node "worker-1" has condition Ready=True
-      And the history of Node "worker-1" matches its snapshot
 
     Scenario: A running instance without heartbeats keeps its Node without the taint
       Given a cloud with the instances:

@@ -12,7 +12,9 @@ Feature: A Node whose Pods have no route says that its network is unavailable
       And cloud-controller-manager runs with:
         | flag         | value         |
         | cluster-cidr | 10.244.0.0/16 |
-      And a cloud
+      And a cloud with the instances:
+        | name     |
+        | worker-1 |
       When a kubelet named "worker-1" registers
       Then Node "worker-1" has condition NetworkUnavailable=False, reason "RouteCreated", message "RouteController created a route" within 11s
       And Node "worker-1" never has condition NetworkUnavailable=True for 2m
