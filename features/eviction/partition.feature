@@ -102,7 +102,7 @@ Feature: Pods of a node behind a partition end when the partition does
       When machine "worker-1" regains its connection to the API server
       Then container "main" of Pod "web" keeps running on machine "worker-1" for 19s
       And Pod "web" stays terminating for 19s
-      And Pod "web" is gone between 20s and 70s
+      And Pod "web" is gone between 20s and 2m
 
     @req:EV-05
     Scenario: The partition ends before the eviction: nothing is stopped
