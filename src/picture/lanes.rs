@@ -184,7 +184,7 @@ fn unseen_nodes(decisions: &[&RecordedDecision], seen: &[History], zero: Timesta
     }
     let lane = |(node, (rows, mut marks)): (&str, (Changes, Vec<Mark>))| {
         marks.truncate(MARKS_MAX);
-        let mut rows = rows_of("Node", rows, end);
+        let mut rows = rows_of("Node", rows, &[], end);
         rows.extend(queue_row(decisions, node, zero, end));
         Lane { name: format!("Node {node}"), rows, marks }
     };
@@ -225,23 +225,27 @@ fn zones(decisions: &[&RecordedDecision], zero: Timestamp, end: f64) -> Option<L
 fn lane(history: &History, zero: Timestamp, end: f64) -> Lane {
     let kind = &history.object.kind;
     let mut states: Changes = BTreeMap::new();
-    let mut marks = Vec::new();
+    let (mut marks, mut ends) = (Vec::new(), Vec::new());
     for entry in history.earlier.iter().chain(&history.entries) {
         let at = entry.at.duration_since(zero).as_secs_f64();
         for (path, change) in &entry.changed {
             for (row, old, new) in changes(path, change) {
                 states.entry(row).or_default().push((at, old, new));
             }
+            if path == "object" && change == "deleted" {
+                ends.push(at);
+            }
         }
         if at >= 0.0 {
             marks.push(Mark { at, text: written(entry), kind: MarkKind::Write });
         }
     }
-    Lane { name: format!("{kind} {}", history.object.key.name), rows: rows_of(kind, states, end), marks }
+    Lane { name: format!("{kind} {}", history.object.key.name), rows: rows_of(kind, states, &ends, end), marks }
 }
 
-/// Makes rows of changes: Ready first, the phase and deletion, taints, then what else changed in the acts.
-fn rows_of(kind: &str, states: Changes, end: f64) -> Vec<LaneRow> {
+/// Makes rows of changes, each up to the end of its object: Ready first, the phase and deletion, taints, then what else
+/// changed in the acts.
+fn rows_of(kind: &str, states: Changes, ends: &[f64], end: f64) -> Vec<LaneRow> {
     let rank = |name: &str| match name {
         "Ready" => 0,
         "phase" => 1,
@@ -252,7 +256,15 @@ fn rows_of(kind: &str, states: Changes, end: f64) -> Vec<LaneRow> {
     let row = |(name, changes): (String, Vec<(f64, String, String)>)| {
         let tone = |state: &str| tone(kind, &name, state);
         let is_told = rank(&name) < 2 || changes.iter().any(|(at, ..)| *at >= 0.0);
-        let changes = changes.iter().map(|(at, old, new)| (*at, old.as_str(), new.as_str())).collect();
+        let mut changes: Vec<_> = changes.iter().map(|(at, old, new)| (*at, old.as_str(), new.as_str())).collect();
+        // What is gone has no state any more.
+        for gone in ends {
+            let place = changes.partition_point(|(at, ..)| at <= gone);
+            let last = changes[..place].last().map_or("", |(_, _, state)| *state);
+            if !last.is_empty() {
+                changes.insert(place, (*gone, last, ""));
+            }
+        }
         let spans = spans(changes, end, tone);
         is_told.then_some(LaneRow { spans, name, renewals: None })
     };

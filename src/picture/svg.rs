@@ -12,6 +12,8 @@ const LEFT: f64 = 190.0;
 const RIGHT: f64 = 20.0;
 const ROW: f64 = 20.0;
 const AGE_ROW: f64 = 40.0;
+/// How wide a letter is at most.
+const LETTER: f64 = 8.0;
 /// How long a label may be, in characters.
 const LABEL: usize = 30;
 
@@ -209,13 +211,12 @@ impl Drawing {
         let mut at = 0.0;
         while at <= to {
             text += &self.upright("tick", at, height - 20.0);
-            let _ = write!(
-                text,
-                "<text class=\"dim\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                self.x(at),
-                height - 6.0,
-                shown(at)
-            );
+            let (x, y, words) = (self.x(at), height - 6.0, shown(at));
+            let half = LETTER / 2.0 * words.chars().count() as f64;
+            // The last label would be cut at the edge.
+            let (x, anchor) = if x + half > WIDTH { (WIDTH - 2.0, "end") } else { (x, "middle") };
+            let _ =
+                write!(text, "<text class=\"dim\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
             at += step;
         }
         text

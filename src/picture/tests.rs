@@ -1,8 +1,12 @@
 //! Pictures of runs: what they show, and that text from elsewhere stays text.
 
+use std::path::Path;
+
+use nodeproof_core::profile::DEFAULT_RELEASE;
 use nodeproof_core::scenario::Verdict;
 
-use super::{Bar, Lane, LaneRow, Page, Picture, Shown, Span, Tone, page, svg};
+use super::{Bar, Lane, LaneRow, Page, Picture, Shown, Span, Tone, page, picture_of, svg};
+use crate::harness::{EntryPoint, Suite, SuiteOptions, SuitePaths, run};
 
 fn picture(title: &str) -> Picture {
     let span = |from, to, text: &str, tone| Span { from, to, text: text.to_owned(), tone };
@@ -77,4 +81,22 @@ fn what_failed_comes_first_and_the_page_has_a_limit() {
     let (failed, passed) = (html.find("the one that failed").unwrap(), html.find("passed 0").unwrap());
     assert!(failed < passed && html.contains("stand here without their picture"));
     assert!(html.contains("passed 1999"));
+}
+
+#[test]
+fn what_is_gone_has_no_state() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let suite = Suite::load(&SuitePaths {
+        features: vec![root.join("features/eviction/partition.feature")],
+        ..SuitePaths::of_tree(root)
+    });
+    let planned = suite.planned.iter().find(|own| own.name.ends_with("has_the_grace_period_of_its_pod")).unwrap();
+    let judged = run(planned, &SuiteOptions::default(), &suite, EntryPoint::Command);
+    let picture = picture_of("p", planned, &judged.outcome.unwrap(), DEFAULT_RELEASE).unwrap();
+    let pod = picture.lanes.iter().find(|lane| lane.name == "Pod web").unwrap();
+    let gone = pod.rows.iter().find(|row| row.name == "object").unwrap().spans[0].to;
+    assert!(gone < picture.range.1);
+    for row in &pod.rows {
+        assert!(row.spans.iter().all(|span| span.to <= gone), "{}", row.name);
+    }
 }
