@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::syntax::{group, is_of_words};
+use super::syntax::{group, words};
 
 /// A parameter of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,40 +20,53 @@ pub struct Parameter {
     /// The words that it may be; empty if they are not a fixed list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
+    /// What it may be, where neither its words nor its name say it.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub takes: &'static str,
 }
 
-/// The type of a parameter's text, by its name.
-const KINDS: [(&str, &str); 30] = [
-    ("bound", "bound"),
-    ("client", "client"),
-    ("code", "HTTP code"),
-    ("component", "component"),
-    ("condition", "condition"),
-    ("container", "container name"),
-    ("count", "number"),
-    ("duration", "duration"),
-    ("every", "duration"),
-    ("first", "number"),
-    ("fixture", "file"),
-    ("for", "duration bound"),
-    ("label", "label"),
-    ("longest", "duration"),
-    ("message", "text"),
-    ("method", "HTTP method"),
-    ("node", "Node name"),
-    ("nodes", "Node names"),
-    ("object", "object"),
-    ("path", "path"),
-    ("pod", "Pod name"),
-    ("reason", "text"),
-    ("release", "release"),
-    ("resource", "resource"),
-    ("rest", "sentence"),
-    ("taint", "taint"),
-    ("times", "number"),
-    ("tolerations", "tolerations"),
-    ("value", "value"),
-    ("zone", "zone"),
+/// The type of a parameter's text, by its name, and what it may be; empty if the name says it.
+const KINDS: [(&str, &str, &str); 40] = [
+    ("bound", "bound", "within 60s · between 40s and 55s · at 60s after Node \"x\" has taint \"…\" · at once"),
+    ("client", "client", "\"worker-1\", or a controller or program without quotes: kube-scheduler"),
+    ("code", "HTTP code", "401, 403, 404, 409, 410, 429, 500, 503, 504"),
+    ("component", "component", "a controller or a program: taint-eviction-controller, kube-scheduler"),
+    ("condition", "condition", "Ready=Unknown"),
+    ("container", "container name", ""),
+    ("count", "number", ""),
+    ("delay", "duration", ""),
+    ("duration", "duration", "40s, 1m30s, 200ms"),
+    ("every", "duration", "10s"),
+    ("first", "number", ""),
+    ("fixture", "file", "a file below fixtures/"),
+    ("for", "duration bound", "for 25s"),
+    ("kind", "kind", "Node, Pod or any other kind"),
+    ("label", "label", "key=value, or key"),
+    ("least", "number", ""),
+    ("longest", "duration", ""),
+    ("message", "text", ""),
+    ("method", "HTTP method", "GET, POST, PUT, PATCH or DELETE"),
+    ("most", "number", ""),
+    ("names", "names", "\"a\", \"b\" and \"c\""),
+    ("node", "Node name", ""),
+    ("nodes", "Node names", "\"a\", \"b\" and \"c\""),
+    ("object", "object", "Node \"worker-1\", Pod \"ns/web\", the Lease of Node \"worker-1\", or any kind with a name"),
+    ("path", "path", "status.conditions[Ready].message; of a request /api/v1/nodes"),
+    ("pod", "Pod name", "web, or ns/web"),
+    ("probability", "share", "0.3"),
+    ("reason", "text", ""),
+    ("release", "release", "1.34"),
+    ("resource", "resource", "nodes, leases, nodes/status"),
+    ("rest", "sentence", "the rest of a sentence about one of them"),
+    ("selector", "selector", "app=web"),
+    ("taint", "taint", "key=value:NoExecute"),
+    ("times", "number", ""),
+    ("tolerations", "tolerations", "\"key:NoExecute\" for 60s, \"other\" and \"k=v\""),
+    ("value", "value", "JSON or in quotes, set, absent, changed, not 0"),
+    ("verb", "verb", "GET, PUT, watch"),
+    ("who", "identity", "the user, user \"jane\", service account \"ns/name\", the kubelet on \"worker-1\""),
+    ("with", "table", "a colon, and a table below: its rows are fields and values"),
+    ("zone", "zone", ""),
 ];
 
 /// Returns the parameters of a pattern in their order.
@@ -87,11 +100,11 @@ fn collect(pattern: &str, is_optional: bool, found: &mut Vec<Parameter>) {
 }
 
 fn parameter(name: &str, inner: &str, optional: bool) -> Parameter {
-    let values: Vec<String> =
-        if is_of_words(inner) { inner.split('|').map(|word| word.trim().to_owned()).collect() } else { Vec::new() };
-    let known = KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
-    let kind = if values.is_empty() { known.unwrap_or("text") } else { "word" };
-    Parameter { name: name.to_owned(), kind, optional, values }
+    let values = words(inner);
+    let known = KINDS.iter().find(|(known, ..)| *known == name && values.is_empty());
+    let (kind, takes) = known.map_or(("text", ""), |(_, kind, takes)| (kind, takes));
+    let kind = if values.is_empty() { kind } else { "word" };
+    Parameter { name: name.to_owned(), kind, optional, values, takes }
 }
 
 #[cfg(test)]

@@ -91,10 +91,13 @@ fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileCo
 /// Returns help for a step without a sentence: the most similar sentences, and how to define it.
 fn unknown(line: &StepLine) -> Vec<String> {
     const SHOWN: usize = 3;
-    let mut help: Vec<String> =
-        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, s)| s.pattern.clone()).collect();
-    if let Some(first) = help.first_mut() {
-        *first = format!("did you mean\n  {first}");
+    let near: Vec<&Sentence> =
+        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, sentence)| sentence).collect();
+    let mut help: Vec<String> = near.iter().map(|sentence| sentence.pattern.clone()).collect();
+    if let (Some(first), Some(sentence)) = (help.first_mut(), near.first()) {
+        let takes = sentence.parameters.iter().filter(|parameter| !parameter.takes.is_empty());
+        let takes: String = takes.map(|own| format!("\n    {{{}}}: {}", own.name, own.takes)).collect();
+        *first = format!("did you mean\n  {first}{takes}");
     }
     let mut help = vec![help.join("\n  ")];
     if line.step.value.contains(" # ") {

@@ -75,12 +75,25 @@ fn render_group(group: &str) -> String {
     let Some((name, inner)) = group.strip_prefix("?P<").and_then(|rest| rest.split_once('>')) else {
         return format!("{{{group}}}");
     };
-    if is_of_words(inner) { inner.to_owned() } else { format!("{{{name}}}") }
+    let words = words(inner);
+    if words.is_empty() { format!("{{{name}}}") } else { words.join("|") }
 }
 
-/// Tells whether a group is a choice of words: `stops|is killed`.
-pub(super) fn is_of_words(group: &str) -> bool {
-    group.chars().all(|c| c.is_alphanumeric() || " -|'".contains(c))
+/// Returns the words of a group that is a choice of words, `stops|is killed`, with those of the choices in it,
+/// `to (?:a|b)`; none for another group.
+pub(super) fn words(group: &str) -> Vec<String> {
+    let Some((before, choice)) = group.split_once("(?:") else {
+        let is_of_words = group.chars().all(|c| c.is_alphanumeric() || " -|'".contains(c));
+        return if is_of_words { group.split('|').map(str::to_owned).collect() } else { Vec::new() };
+    };
+    let Some((inner, after)) = choice.split_once(')').filter(|(_, after)| !after.starts_with(['?', '*', '+'])) else {
+        return Vec::new();
+    };
+    let (first, begin) = before.rsplit_once('|').map_or(("", before), |(first, begin)| (first, begin));
+    let (end, last) = after.split_once('|').map_or((after, ""), |(end, last)| (end, last));
+    let spelt = inner.split('|').map(|word| format!("{begin}{word}{end}"));
+    let parts = [first.to_owned()].into_iter().chain(spelt).chain([last.to_owned()]);
+    words(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("|"))
 }
 
 /// Tells whether a group is the bound, which only a `Given` may leave out.
@@ -100,6 +113,7 @@ mod tests {
             (r"^(?P<time>\S+) pass(?:es)?$", "{time} pass[es]"),
             (r"^(?P<list>(?:a|b) [^)]*) \(x\)$", "{list} (x)"),
             (r"^it is (?P<bound>within .*)$", "it is {bound}"),
+            (r"^its (?P<part>way (?:to|from) it|net)$", "its way to it|way from it|net"),
             (r#"^it has "?(?P<word>[^"]*)"?(?P<also> too)?(?P<bound>,? .*)?$"#, "it has {word}[ too] {bound}"),
         ] {
             assert_eq!(render(pattern), words);
