@@ -58,8 +58,8 @@ pub(super) struct LiveArgs {
     /// Let the kind cluster's own workers stand in for a scenario's machines where they can, one scenario at a time
     #[arg(long)]
     own_workers: bool,
-    /// Say what would be done to which node, and do nothing
-    #[arg(long)]
+    /// Say what would be done to which node of a cluster that is there, and do nothing
+    #[arg(long, conflicts_with = "create")]
     pub(super) dry_run: bool,
     /// Where is kept what failed, for --failed, and the journal of a run, for `nodeproof clean`; default:
     /// NODEPROOF_STATE_DIR, or else nodeproof/ in the user's state directory

@@ -247,7 +247,27 @@ fn given() -> Result<(), String> {
         .says(
             "b.feature:5: And Node \"w\" has condition Ready=False\n  expected  Node \"w\": Ready=False within 600s\n",
         )?
-        .says("  observed  Ready=True (KubeletReady)\n")?;
+        .says("  observed  Ready=True (KubeletReady)\n  why       d")?
+        .says("kubelet/w at +10.8s: Ready False -> True")?
+        .says("  last      +612.172s Lease w renewed")?;
+    world.write(
+        "features/a/b.feature",
+        "Feature: F\n  Scenario: S\n    Given no other Node\n    And a ready Node \"w\"\n    And the user cordons Node \
+            \"w\"\n    And a Deployment \"web\" of 2 Pods\n    When 1s passes\n    Then Node \"w\" exists at once\n",
+    );
+    world
+        .call(&["run"])
+        .ends(1)?
+        .says("  observed  0 Pods, and 2 other, as web-")?
+        .says(", Pending, without a Node\n  why       d")?
+        .says("no Node for it: 0/1 nodes are available: 1 node(s) were unschedulable.")?;
+    world.write(
+        "features/a/b.feature",
+        "Feature: F\n  Scenario: S\n    Given a machine \"w\" with:\n      | swap | 1Gi |\n    When 1s passes\n    \
+            Then Node \"w\" exists at once\n",
+    );
+    let refused = "is not supported, please disable swap or set --fail-swap-on flag to false\n  replay";
+    world.call(&["run"]).ends(1)?.says(refused)?;
     Ok(())
 }
 

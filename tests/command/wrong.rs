@@ -35,6 +35,7 @@ fn options() -> Result<(), String> {
         (&["compare", "--with", "sim", "features"], "--with hollow or --with kind"),
         (&["run", "--k8s", "1.34,1.34"], "1.34 is there twice"),
         (&["run", "--context", "kind-a"], "--context is for a live backend: say --backend hollow or --backend kind"),
+        (&["run", "--backend", "kind", "--create", "--dry-run"], "cannot be used with"),
         (&["run", "--create"], "--create is for a live backend"),
         (&["run", "--assets", "."], "--assets is for a live backend"),
         (&["run", "--snapshots", "nowhere"], "--snapshots names the directory of the stored snapshots"),

@@ -245,12 +245,17 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}:{}: {}", self.step.file, self.step.line, self.step.text)?;
         writeln!(f, "  expected  {}", self.expected)?;
-        writeln!(f, "  observed  {}", self.observed)?;
-        let no_decision = [String::from("no decision about it was made")];
-        for (at, why) in if self.why.is_empty() { &no_decision } else { self.why.as_slice() }.iter().enumerate() {
-            writeln!(f, "  {}{why}", if at == 0 { "why       " } else { "          " })?;
+        write!(f, "  observed  {}", self.observed)?;
+        // Of a step that was refused there is nothing to tell.
+        let is_told = !self.why.is_empty() || !self.last.is_empty();
+        let no_decision = is_told.then(|| String::from("no decision about it was made"));
+        let why = if self.why.is_empty() { no_decision.as_slice() } else { self.why.as_slice() };
+        for (at, why) in why.iter().enumerate() {
+            write!(f, "\n  {}{why}", if at == 0 { "why       " } else { "          " })?;
         }
-        write!(f, "  last      {}", self.last.join(" · "))?;
+        if !self.last.is_empty() {
+            write!(f, "\n  last      {}", self.last.join(" · "))?;
+        }
         for (at, other) in self.also.iter().enumerate() {
             let Missed { step, observed, .. } = other;
             let word = if at == 0 { "also      " } else { "          " };

@@ -23,7 +23,7 @@ impl Run {
             step: line.position.clone(),
             expected: line.to_string(),
             observed: self.with_offsets(&finding.observed),
-            why: self.decisions_behind(line, finding.because, finding.subject_at),
+            why: self.decisions_behind(&line.fact, finding.because, finding.subject_at),
             last: self.events_before(of.as_ref(), finding.subject_at),
             also: Vec::new(),
             replay: String::new(),
@@ -36,19 +36,21 @@ impl Run {
         Missed { step: line.position.clone(), expected, observed }
     }
 
-    /// Explains a failed step that is no `Then`: the last decisions, and the last actions.
-    pub(super) fn explain_step(&self, now: Timestamp) -> (Vec<String>, Vec<String>) {
-        (Vec::new(), self.events_before(None, now))
+    /// Explains a failed step that is no `Then`: the last decisions about what it waited for, and what was done last.
+    pub(super) fn explain_step(&self, awaited: Option<&Fact>, now: Timestamp) -> (Vec<String>, Vec<String>) {
+        let of = awaited.and_then(|fact| object_of(&fact.subject));
+        let why = awaited.map_or_else(Vec::new, |fact| self.decisions_behind(fact, None, now));
+        (why, self.events_before(of.as_ref(), now))
     }
 
     /// Returns the decision behind what was seen with those that caused it, or else the latest relevant ones.
-    fn decisions_behind(&self, line: &Expectation, because: Option<u32>, at: Timestamp) -> Vec<String> {
+    fn decisions_behind(&self, fact: &Fact, because: Option<u32>, at: Timestamp) -> Vec<String> {
         let mut chosen = match because.and_then(|number| self.decisions.get(&number)) {
             Some(decision) => self.chain(decision),
             None => Vec::new(),
         };
-        let of = object_of(&line.fact.subject);
-        let abouts = match (&of, &line.fact.subject) {
+        let of = object_of(&fact.subject);
+        let abouts = match (&of, &fact.subject) {
             (Some(of), _) => self.abouts(of),
             (None, Subject::PodsOf { namespace, by, place }) => {
                 let nodes = place.iter().flat_map(|place| &place.nodes).map(|node| format!("node/{node}"));
@@ -64,7 +66,7 @@ impl Run {
             _ => Vec::new(),
         };
         if chosen.is_empty() {
-            chosen = self.latest(&abouts, &words_of(&line.fact.predicate), at);
+            chosen = self.latest(&abouts, &words_of(&fact.predicate), at);
         }
         let mut seen = BTreeSet::new();
         chosen.retain(|decision| seen.insert(decision.number));

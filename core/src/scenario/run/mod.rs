@@ -93,7 +93,7 @@ enum Phase {
     Over,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Waiting {
     since: Timestamp,
     facts: Vec<Fact>,
@@ -449,18 +449,26 @@ impl Run {
 
     /// Ends the scenario with a step that could not be done.
     fn fail_step(&mut self, step: Position, expected: String, observed: String, now: Timestamp) {
-        self.end_at_step(Verdict::Failed, step, expected, observed, now);
+        self.end_at_step(Verdict::Failed, step, (expected, observed), None, now);
     }
 
     /// Ends the scenario with a step that needs what is not modelled.
     fn give_up(&mut self, step: Position, what: String, now: Timestamp) {
-        self.end_at_step(Verdict::Unsupported, step, String::from("what the model has"), what, now);
+        self.end_at_step(Verdict::Unsupported, step, (String::from("what the model has"), what), None, now);
     }
 
-    fn end_at_step(&mut self, verdict: Verdict, step: Position, expected: String, observed: String, now: Timestamp) {
+    /// Ends the scenario with a step, with what was expected and observed, and for what it waited.
+    fn end_at_step(
+        &mut self,
+        verdict: Verdict,
+        step: Position,
+        (expected, observed): (String, String),
+        awaited: Option<&Fact>,
+        now: Timestamp,
+    ) {
         let at = now.duration_since(self.zero);
         self.steps.push(StepVerdict { position: step.clone(), verdict, at, observed: observed.clone(), because: None });
-        let (why, last) = self.explain_step(now);
+        let (why, last) = self.explain_step(awaited, now);
         let (also, replay) = (Vec::new(), String::new());
         self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, also, replay });
         self.finish(now);

@@ -123,6 +123,13 @@ impl Run {
         (expected, format!("its status is written all the time, the last time at {written}"))
     }
 
+    /// Ends the scenario with a step that waited in vain.
+    fn fail_wait(&mut self, step: Position, awaited: &Waiting, now: Timestamp) {
+        let texts = self.awaited_in_vain(awaited, now);
+        let fact = self.first_untrue(awaited).map(|(fact, _)| fact);
+        self.end_at_step(Verdict::Failed, step, texts, fact, now);
+    }
+
     pub(super) fn check_waiting(&mut self, now: Timestamp) {
         let Phase::Waiting(given, waiting) = &self.phase else { return };
         let given = *given;
@@ -135,8 +142,8 @@ impl Run {
             self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed, because: None });
             self.enter_setup(given + 1, now);
         } else if now >= waiting.since + self.options.patience {
-            let (expected, observed) = self.awaited_in_vain(waiting, now);
-            self.fail_step(position, expected, observed, now);
+            let waiting = waiting.clone();
+            self.fail_wait(position, &waiting, now);
         }
     }
 
@@ -175,8 +182,8 @@ impl Run {
             Some(Pause::Until(step, awaited)) => {
                 if self.first_untrue(awaited).is_some() {
                     if now >= awaited.since + self.options.patience {
-                        let (expected, observed) = self.awaited_in_vain(awaited, now);
-                        self.fail_step(step.clone(), expected, observed, now);
+                        let (step, awaited) = (step.clone(), awaited.clone());
+                        self.fail_wait(step, &awaited, now);
                     }
                     return;
                 }
@@ -305,7 +312,7 @@ impl Run {
             mismatch.also.push(Missed { step, expected, observed });
             return;
         }
-        let (why, last) = self.explain_step(now);
+        let (why, last) = self.explain_step(None, now);
         let (also, replay) = (Vec::new(), String::new());
         self.mismatch = Some(Mismatch { step, expected, observed, why, last, also, replay });
     }

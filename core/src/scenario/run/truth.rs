@@ -439,8 +439,14 @@ impl ChosenPods<'_> {
                     let of_pod = ObjectRef::pod(pod.key().namespace, pod.key().name);
                     object_truth(&of_pod, of, now, baseline).holds == Holds::Yes
                 };
-                let found: Vec<&Object> = pods.iter().filter(fulfils).collect();
-                Truth { holds: (found.len() == *count).into(), ..counted(&found) }
+                let (found, others): (Vec<&Object>, Vec<&Object>) = pods.iter().partition(fulfils);
+                let truth = counted(&found);
+                // What is waited for says more than that there is none of it.
+                let seen = match (found.as_slice(), others.first()) {
+                    ([], Some(other)) => format!("{}, and {} other, as {}", truth.seen, others.len(), state_of(other)),
+                    _ => truth.seen.clone(),
+                };
+                Truth { holds: (found.len() == *count).into(), seen, ..truth }
             }
             Predicate::Exists => {
                 let found: Vec<&Object> = pods.iter().collect();
@@ -473,6 +479,14 @@ pub(super) fn is_owned_by(pod: &Object, owner: &str) -> bool {
             && name.rsplit_once('-').is_some_and(|(deployment, _)| deployment == owner);
         name == owner || of_deployment
     })
+}
+
+/// Says how a Pod is and where: `web-x, Pending, without a Node`.
+fn state_of(pod: &Object) -> String {
+    let tree = pod.stable();
+    let node = tree.at(&["spec", "nodeName"]).as_str().map_or_else(|| "without a Node".into(), |it| format!("on {it}"));
+    let phase = if is_terminating(pod) { "Terminating" } else { tree.at(&["status", "phase"]).as_str().unwrap_or("") };
+    format!("{}, {phase}, {node}", pod.key().name)
 }
 
 /// Says how many Pods there are and where: `2 Pods (web-x on a, web-y without a Node)`.
