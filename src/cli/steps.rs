@@ -63,6 +63,8 @@ means nothing. Zero is when the last of its When lines has taken effect: with `A
 minutes before zero. What is timed from a line wants that line to be the last of its act: When, Then, When, Then.
 Give a `has … within` a `keeps … for` beside it, or it proves nothing about when. Say what must not change as well.
   {bound}     within 60s · between 40s and 55s · at 60s · at 60s after Node \"x\" has taint \"…\" · after … · at once
+              none in a Given or When: it waits until it is so
+              what is true already does not become so: what comes back is told in an act of its own
   {for}       for 25s
               a limit may be told by --node-monitor-grace-period, so that it fits each release and each flag:
               between the grace period less 11s and the grace period and 6s

@@ -170,6 +170,7 @@ impl Draft {
         if proves_nothing && self.problems.is_empty() && self.doubtful.is_empty() {
             self.problem("", "the scenario ends without a Then, so it proves nothing".to_owned());
         }
+        self.refuse_unmoved();
         if self.read_only && self.scenario.cluster.bystanders != Bystanders::AsItIs && self.problems.is_empty() {
             let help = vec!["Given the cluster as it is".to_owned()];
             self.problem_with("", "a @read-only scenario takes the cluster as it is".to_owned(), help);

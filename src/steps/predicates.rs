@@ -4,10 +4,11 @@
 
 use nodeproof_core::network::{ENDPOINT_SLICES, kind_names};
 use nodeproof_core::objects::{Json, ObjectKey, Path, Text};
-use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
+use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Position, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
 use super::words;
+use crate::load::Problem;
 use crate::load::near::nearest;
 
 /// The names of objects that every cluster has, or every namespace.
@@ -138,6 +139,30 @@ impl Draft {
             self.problem(words.trim(), format!("`{}` stands in a Then: nothing waits for it", words.trim()));
         }
         !waits
+    }
+
+    /// Refuses a line that nothing else changes in an act without a bound: it would end as it begins.
+    pub(super) fn refuse_unmoved(&mut self) {
+        let mut wrong = Vec::new();
+        for act in &self.scenario.acts {
+            // What a request does is done at zero.
+            let lasts = act.expectations.iter().any(|line| {
+                line.bound.end().is_positive() || line.bound.anchor().is_some() || line.fact.subject == Subject::Answer
+            });
+            let unmoved = act.expectations.iter().find(|line| line.fact.predicate == Predicate::NothingElseChanges);
+            wrong.extend(unmoved.filter(|_| !lasts).map(|line| line.position.clone()));
+        }
+        let problem = |position: Position| Problem {
+            file: position.file.to_string(),
+            line: position.line as usize,
+            column: position.column as usize,
+            width: position.text.chars().count(),
+            message: "the act has no bound, so it ends as it begins, and nothing can change".to_owned(),
+            help: vec!["say beside it what stays, and for how long: `keeps … for 60s`".to_owned()],
+            excerpt: format!("{}{}", " ".repeat((position.column as usize).saturating_sub(1)), position.text),
+            ..Problem::default()
+        };
+        self.problems.extend(wrong.into_iter().map(problem));
     }
 
     pub(super) fn renewals(&mut self, object: &str, every: &str, longest: &str, bound: &str) {

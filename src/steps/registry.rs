@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use gherkin::StepType;
+use gherkin::{Step, StepType};
 use nodeproof_core::scenario::Scenario;
 
 use super::catalogue::{self, Sentence, catalogue};
@@ -15,6 +15,7 @@ use super::objects::other_object;
 use super::own::CompileContext;
 use super::patterns;
 use super::sentence::apply;
+use super::sources::is_of_vocabulary;
 use crate::load::near::{Word, likeness, likeness_at_most, likeness_by_length};
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
 
@@ -73,6 +74,7 @@ fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileCo
     file.prose.iter().filter(|prose| is_lost(prose.line)).for_each(|prose| draft.doubt(&prose.text));
     for line in &case.steps {
         draft.begin(line);
+        refuse_unread(&mut draft, line);
         if !apply(&mut draft, &line.step) {
             let mut problem = step_problem(&file.path, line, case.row.as_ref(), &line.step.value, String::new());
             problem.message = format!("there is no sentence \"{}\"", line.sentence());
@@ -86,6 +88,25 @@ fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileCo
         }
     }
     draft.finish()
+}
+
+/// Refuses a table or doc string below a sentence of this crate that reads none: each that reads one ends with a colon.
+fn refuse_unread(draft: &mut Draft, line: &StepLine) {
+    let what = match (&line.step.table, &line.step.docstring) {
+        (Some(_), _) => "table",
+        (_, Some(_)) => "doc string",
+        _ => return,
+    };
+    if !line.step.value.ends_with(':') && patterns::place_of(&line.step).is_some_and(|(path, _)| is_of_vocabulary(path))
+    {
+        let with = Step { value: format!("{} with:", line.step.value), ..line.step.clone() };
+        let help = if matches!(patterns::find(&with), Ok(Some(_))) {
+            format!("`{}` reads one", with.value)
+        } else {
+            "leave it out: nothing of it would be read".to_owned()
+        };
+        draft.problem_with("", format!("this sentence takes no {what}"), vec![help]);
+    }
 }
 
 /// Returns help for a step without a sentence: the most similar sentences, and how to define it.

@@ -26,6 +26,12 @@ pub(super) fn file_of(place: Location) -> Option<(usize, &'static str)> {
     number_of(place).map(|number| (number, FILES[number].1))
 }
 
+/// Tells whether an attribute stands in a file of the vocabulary.
+pub(super) fn is_of_vocabulary(path: &str) -> bool {
+    let ours = file!().trim_end_matches("sources.rs");
+    FILES.iter().any(|(name, ..)| path.strip_prefix(ours) == Some(name))
+}
+
 fn number_of(place: Location) -> Option<usize> {
     let ours = file!().trim_end_matches("sources.rs");
     FILES.iter().position(|(name, ..)| place.path.strip_prefix(ours) == Some(name))

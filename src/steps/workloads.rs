@@ -15,13 +15,17 @@ use super::words;
 /// A placeholder: a sentence about one Pod is compiled with this name, then applied to the Pods of an owner.
 const STAND_IN: &str = "stand-in-for-the-pods-of-an-owner";
 
+/// Most Pods of a workload in a sentence: what a cluster of the largest size that Kubernetes supports can hold.
+/// Source: kubernetes.io/docs/setup/best-practices/cluster-large (v1.34).
+const PODS_MOST: usize = 150_000;
+
 /// A workload whose Pods carry the label `app` with its name; the scenario waits until so many of them run. The Pods of
 /// a StatefulSet are called `name-0` and so on; a DaemonSet has one on each Node, the bystander included.
 #[given(regex = r#"^a (?P<kind>Deployment|StatefulSet|DaemonSet) "(?P<name>[^"]*)" of (?P<count>\d+) Pods?$"#)]
 fn workload(draft: &mut Draft, kind: String, name: String, count: String) {
     let Some(name) = draft.take(&name, words::object_name(&name)) else { return };
-    let Ok(count) = count.parse::<usize>() else {
-        draft.problem(&count, format!("{count} is too much"));
+    let Some(count) = count.parse::<usize>().ok().filter(|count| *count <= PODS_MOST) else {
+        draft.problem(&count, format!("{count} Pods are too many: at most {PODS_MOST}"));
         return;
     };
     if draft.owners.contains(&name) {

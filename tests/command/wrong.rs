@@ -66,6 +66,11 @@ fn lines() -> Result<(), String> {
             &[GIVEN, "When the user creates:", "  \"\"\"", "  kind: Pod", "  spec: [1", "  \"\"\"", then],
             "feature:7:7: this is no YAML: did not find expected ',' or ']', while parsing a flow sequence\n",
         ),
+        (&["Given a ready Node \"w\"", "  | cpu | 7 |", WHEN, then], "feature:3:5: this sentence takes no table"),
+        (&["Given a machine \"w\"", "  | cpu | 7 |", WHEN, then], "`a machine \"w\" with:` reads one"),
+        (&[GIVEN, WHEN, "  \"\"\"", "  hello", "  \"\"\"", then], "feature:4:5: this sentence takes no doc string"),
+        (&[GIVEN, WHEN, "Then nothing else about Node \"w\" changes"], "feature:5:5: the act has no bound"),
+        (&["Given a Deployment \"w\" of 500000 Pods", WHEN, then], "500000 Pods are too many: at most 150000"),
         (&[GIVEN, WHEN, "Then Node \"w\" has these fields within 5s:"], "the fields are missing: a table, or YAML"),
         (
             &[GIVEN, WHEN, "Then Node \"w\" has these fields within 5s:", "  | spec.unschedulable | yes |"],

@@ -182,7 +182,7 @@ impl fmt::Display for Predicate {
             Self::MatchesSnapshot(_) => f.write_str("it matches its snapshot"),
             Self::Not(inner) => match &**inner {
                 Self::Field { path, test: FieldTest::Unchanged } => write!(f, "{path} changed"),
-                Self::Deleted | Self::Gone | Self::Terminating => write!(f, "not {inner}"),
+                Self::Deleted | Self::Gone | Self::Terminating | Self::Exists => write!(f, "not {inner}"),
                 inner => write!(f, "no {inner}"),
             },
             Self::All(parts) => {

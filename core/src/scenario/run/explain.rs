@@ -4,8 +4,8 @@
 
 use alloc::string::ToString;
 
+use super::chosen_pods::{ChosenPods, is_owned_by};
 use super::judge::Finding;
-use super::truth::ChosenPods;
 use super::*;
 use crate::components::api_server::content_negotiation::kubectl_lines;
 use crate::objects::canonical::{canonical, names_by_uid};
@@ -148,7 +148,7 @@ impl Run {
     fn pods_of_others(&self, namespace: &str, owner: &str) -> BTreeSet<String> {
         let resource = PODS;
         let pods = self.view.objects_of(&resource).filter(|pod| pod.key().namespace.as_str() == namespace);
-        let of_others = pods.filter(|pod| !truth::is_owned_by(pod, owner));
+        let of_others = pods.filter(|pod| !is_owned_by(pod, owner));
         of_others.map(|pod| format!("pod/{}", pod.key())).collect()
     }
 

@@ -348,7 +348,7 @@ impl Judge {
     fn apply_interval(&mut self, zero: Timestamp, begins: Timestamp, now: Timestamp) {
         if self.held_before {
             let seen = self.sightings[0].truth.seen.clone();
-            self.fail(now, format!("{seen} before the When already"), now);
+            self.fail(now, format!("{seen} before the When already; what comes back wants an act of its own"), now);
         } else if now < begins {
             let early = seconds(begins.duration_since(now));
             self.fail(now, format!("{}: {early} too early", self.since(zero)), now);

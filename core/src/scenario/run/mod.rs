@@ -5,6 +5,7 @@
 //! an instant before it calls `handle_timeout` for that instant; an action is reported back exactly once.
 
 mod answers;
+mod chosen_pods;
 mod cost;
 mod explain;
 mod facts;

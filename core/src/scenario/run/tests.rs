@@ -309,7 +309,8 @@ fn between_fails_if_it_was_true_for_a_moment_before() {
 
 #[test]
 fn between_fails_if_it_was_true_all_along() {
-    ready_node(ready("True"), Bound::Between(sec(0), sec(55))).fails("Ready=True (R) before the When already");
+    ready_node(ready("True"), Bound::Between(sec(0), sec(55)))
+        .fails("Ready=True (R) before the When already; what comes back wants an act of its own");
 }
 
 #[test]
