@@ -209,7 +209,9 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<FaultPlan, St
         Effect::Drop => format!("-m statistic --mode random --probability {} -j DROP", fault.probability),
         Effect::Refuse => "-j REJECT --reject-with tcp-reset".to_owned(),
         Effect::Delay { .. } => return Err("a delay needs a queueing discipline that kind's hosts lack".to_owned()),
-        Effect::Answer(_) => return Err("requests on the wire are encrypted: none can be answered".to_owned()),
+        Effect::Answer(_) | Effect::Answers(_) => {
+            return Err("requests on the wire are encrypted: none can be answered".to_owned());
+        }
     };
     Ok(FaultPlan::make(NodeFault::Cut, vec![Op::exec(container, cut(direction, &what))]))
 }
@@ -379,7 +381,7 @@ mod tests {
             ),
             (Fault { times: Some(3), ..fault.clone() }, "packets are not messages: they cannot be counted off"),
             (
-                Fault { effect: Effect::Answer(Vec::new()), ..fault.clone() },
+                Fault { effect: Effect::Answers(Vec::new()), ..fault.clone() },
                 "requests on the wire are encrypted: none can be answered",
             ),
             (
