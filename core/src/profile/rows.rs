@@ -219,6 +219,7 @@ pub static ROWS: &[Row] = &[
     off("reviews-have-selectors", "the field selector of a review of access is checked"),
     off("endpoints-are-deprecated", "each answer about Endpoints carries a warning"),
     off("volume-attributes-classes-are-kept", "volumeAttributesClassName of volumes and claims is kept"),
+    off("claim-resize-errors-name-their-field", "errors about resizes of a claim say `allocatedResourceStatuses`"),
     off("endpoint-hints-name-nodes", "hints of an endpoint that name nodes are kept"),
     off("csi-drivers-time-recounts", "nodeAllocatableUpdatePeriodSeconds of a CSIDriver is kept"),
     off("jobs-name-their-manager", "managedBy of a Job is kept"),

@@ -15,7 +15,7 @@ use super::content_negotiation::{Representation, TableContext};
 use super::options::{RequestOptions, is_true};
 use super::paging::WatchList;
 use super::validation::meta;
-use super::watch::{Selection, Watcher};
+use super::watch::{INITIAL_EVENTS_END, Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Content, List, RequestId, ToClient, WatchType};
@@ -124,7 +124,7 @@ impl ApiServer {
                 }
                 if streams && options.bookmarks {
                     let mut tree = self.bookmark(info.kind).json();
-                    tree.set(&["metadata", "annotations", "k8s.io/initial-events-end"], "true");
+                    tree.set(&["metadata", "annotations", INITIAL_EVENTS_END], "true");
                     let object = Object::as_received(tree);
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Bookmark, object }));
                 }

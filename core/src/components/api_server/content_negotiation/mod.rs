@@ -24,6 +24,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::status;
+use super::watch::INITIAL_EVENTS_END;
 use super::workloads::TEMPLATE_GENERATION;
 use crate::json;
 use crate::network::kinds::Kind;
@@ -347,7 +348,7 @@ impl Representation {
             Self::Table(version, include) => {
                 let mut table = table(core::slice::from_ref(&tree), kind, (version, include), view);
                 table.set(&["metadata", "resourceVersion"], tree.at(&["metadata", "resourceVersion"]).clone());
-                if !is_first || event == WatchType::Bookmark {
+                if !is_first {
                     table.set(&["columnDefinitions"], Json::Null);
                 }
                 table
@@ -394,6 +395,9 @@ fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include
             let object = match include {
                 Include::Metadata => metadata(item, version),
                 Include::Object => item.clone(),
+                Include::Nothing if !item.at(&["metadata", "annotations", INITIAL_EVENTS_END]).is_null() => {
+                    metadata(item, version)
+                }
                 Include::Nothing => Json::Null,
             };
             row.set(&["object"], object);
