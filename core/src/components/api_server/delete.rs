@@ -102,7 +102,12 @@ impl ApiServer {
         let delete = self.delete_options(options, body)?;
         let mut answer =
             self.delete_with(info, origin, &delete).map_err(|refusal| warned(refusal, info.of, &delete))?;
-        let remains = self.tables[info.kind].store.get(&info.namespace, &info.name).is_some() && !delete.dry_run;
+        let remains = if delete.dry_run {
+            let marked = answer.as_object().map(Object::stable);
+            marked.is_some_and(|marked| !marked.at(&["metadata", "finalizers"]).is_empty())
+        } else {
+            self.tables[info.kind].store.get(&info.namespace, &info.name).is_some()
+        };
         if remains && delete.orphan_dependents == Some(false) {
             answer.code = 202;
         }

@@ -180,6 +180,10 @@ impl ApiServer {
                 self.events.push_back(send(ToClient::Watch { id, event: seen, object }));
             }
         }
+        if representation.is_of_lists() && self.events.len() > begun {
+            self.events.truncate(begun);
+            return Ok(self.end_at_once(origin, id, None));
+        }
         if representation != Representation::Plain {
             self.shape_first(&mut watcher, begun, origin.now);
         }

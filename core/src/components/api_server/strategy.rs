@@ -89,11 +89,14 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
     }
 }
 
-/// Sets the defaults that follow from what the server has set itself.
-pub(super) fn default_stored(kind: &Kind, tree: &mut Json) {
+/// Sets the defaults that follow from what the server has set itself, and tells whether the object is stored without
+/// some of its defaults: a claim without its phase, and a Job without the labels of its template.
+pub(super) fn default_stored(kind: &Kind, tree: &mut Json) -> bool {
+    let had_labels = !tree.at(&["metadata", "labels"]).is_empty();
     if kind.name == "Job" {
         jobs::default_labels(tree);
     }
+    kind.name == "PersistentVolumeClaim" || kind.name == "Job" && !had_labels
 }
 
 fn default_namespace(tree: &mut Json) {

@@ -329,6 +329,11 @@ impl Representation {
         Ok(Answer { content: Content::Json(shaped), ..answer })
     }
 
+    /// Tells whether only lists have this form: a watch in it ends with its first event, which cannot be shown.
+    pub(super) const fn is_of_lists(self) -> bool {
+        matches!(self, Self::MetadataList(_))
+    }
+
     /// Puts an event of a watch into this form; a table names its columns in the first event only.
     pub(super) fn event(
         self,
