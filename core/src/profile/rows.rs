@@ -241,10 +241,7 @@ pub static ROWS: &[Row] = &[
     on("flow-control-v1beta3-is-served", "the API server has flowcontrol.apiserver.k8s.io/v1beta3"),
     off("version-tells-emulation", "/version tells the emulated and the least compatible version"),
     off("health-has-service-cidrs", "/healthz?verbose shows the controller of ServiceCIDRs"),
-    off(
-        "health-has-storage-readiness",
-        "/healthz?verbose shows storage, peers and the certificate of the loopback client",
-    ),
+    off("health-has-storage-readiness", "/healthz?verbose shows storage, peers and the loopback client's certificate"),
     off("pods-have-resize", "pods have the subresource resize"),
     off("volume-attachments-are-checked-once", "an attacher that is missing is told once, not twice"),
     off(

@@ -103,8 +103,11 @@ impl ApiServer {
         let mut answer =
             self.delete_with(info, origin, &delete).map_err(|refusal| warned(refusal, info.of, &delete))?;
         let remains = if delete.dry_run {
-            let marked = answer.as_object().map(Object::stable);
-            marked.is_some_and(|marked| !marked.at(&["metadata", "finalizers"]).is_empty())
+            // Those of the garbage collector go with the option.
+            let stays = |name: &Json| !["orphan", "foregroundDeletion"].contains(&name.as_str().unwrap_or(""));
+            let finalizers =
+                |marked: &Object| marked.stable().at(&["metadata", "finalizers"]).items().iter().any(stays);
+            info.of.name == "Namespace" || answer.as_object().is_some_and(finalizers)
         } else {
             self.tables[info.kind].store.get(&info.namespace, &info.name).is_some()
         };
