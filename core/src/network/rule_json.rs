@@ -51,10 +51,9 @@ impl Fault {
         if ![api, cloud].contains(&to) {
             check_way(&reader, (&from, &to), (is_answer, matching.is_some()), &effect)?;
         }
-        if effect == Effect::Refuse {
-            if let Some(part) = ["match", "probability", "times"].into_iter().find(|part| !body.get(part).is_null()) {
-                return Err(reader.error(part, "a connection is refused as a whole, until the rule ends"));
-            }
+        let partial = ["match", "probability", "times"].into_iter().find(|part| !body.get(part).is_null());
+        if let Some(part) = partial.filter(|_| effect == Effect::Refuse) {
+            return Err(reader.error(part, "a connection is refused as a whole, until the rule ends"));
         }
         let probability = reader.number("probability")?.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&probability) {

@@ -11,11 +11,11 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
-use super::content_negotiation::{Representation, TableContext};
+use super::content_negotiation::{INITIAL_EVENTS_END, Representation, TableContext};
 use super::options::{RequestOptions, is_true};
 use super::paging::WatchList;
 use super::validation::meta;
-use super::watch::{INITIAL_EVENTS_END, Selection, Watcher};
+use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Content, List, RequestId, ToClient, WatchType};

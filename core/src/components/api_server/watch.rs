@@ -17,9 +17,6 @@ use crate::network::{ClientId, RequestId, WatchType};
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Object, Text};
 
-/// The annotation of the bookmark behind what was there when a watch began.
-/// Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go (v1.34), `InitialEventsAnnotationKey`.
-pub(super) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 /// Source: k8s.io/apiserver pkg/storage/cacher/cacher.go (v1.34), `defaultBookmarkFrequency`.
 pub(super) const BOOKMARK_EVERY: SignedDuration = SignedDuration::from_secs(60);
 /// How long before its end a watch gets a bookmark. Source: cache_watcher.go (v1.34), `nextBookmarkTime`.

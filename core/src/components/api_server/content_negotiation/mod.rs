@@ -24,7 +24,6 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::status;
-use super::watch::INITIAL_EVENTS_END;
 use super::workloads::TEMPLATE_GENERATION;
 use crate::json;
 use crate::network::kinds::Kind;
@@ -35,6 +34,9 @@ use crate::profile::Profile;
 use accept::Clause;
 use printed::PrinterColumn;
 
+/// The annotation of the bookmark behind what was there when a watch began.
+/// Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go (v1.34), `InitialEventsAnnotationKey`.
+pub(super) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 /// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
 const BODY_TYPES: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
 
