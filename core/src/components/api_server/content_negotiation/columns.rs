@@ -1,8 +1,7 @@
 //! The columns of tables, as data: their names, types and descriptions by kind.
 //!
-//! Source: pkg/printers/internalversion/printers.go (v1.31), `AddHandlers`; most descriptions are those of the fields
-//! in the types' own documentation (k8s.io/api, `SwaggerDoc`), which clients show as they are. The tables are those of
-//! the oldest release that is offered; what has changed since stands in the files of the releases (`profile/releases`).
+//! Source: pkg/printers/internalversion/printers.go (v1.31), `AddHandlers`; most descriptions are those of fields in
+//! k8s.io/api, `SwaggerDoc`. The tables are those of the oldest release; what has changed stands in `profile/releases`.
 
 use alloc::vec::Vec;
 
@@ -55,8 +54,8 @@ pub(super) const JOB_SELECTOR: Column = wide(
 /// kind has had.
 pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
     let mut tables = TABLES.iter().chain(more_columns::TABLES).chain(storage_columns::TABLES);
-    let table = tables.find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns);
-    let mut columns: Vec<(usize, Column)> = table.iter().copied().enumerate().collect();
+    let own = tables.find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns).iter().copied();
+    let mut columns: Vec<(usize, Column)> = own.enumerate().collect();
     let mut free = columns.len();
     for change in profile.column_changes() {
         match *change {
