@@ -181,6 +181,7 @@ fn api(data: &'static ReleaseData) -> Vec<(String, String)> {
         ColumnChange::Added(table, column) => format!("table of {table}: + {}", column.name),
         ColumnChange::Described(table, column, _) => format!("table of {table}: {column} has another description"),
         ColumnChange::Gone(table, column) => format!("table of {table}: - {column}"),
+        ColumnChange::Last(table, column) => format!("table of {table}: {column} is the last"),
     }));
     changes.into_iter().map(|change| (release.clone(), change)).collect()
 }

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use nodeproof_core::json;
-use nodeproof_core::network::{Answer, Call as ApiCall, ClientId, Content as AnswerContent, Identity, RequestId, Verb};
+use nodeproof_core::network::{
+    Answer, Call as ApiCall, ClientId, Content as AnswerContent, Identity, RequestId, UserDetails, Verb,
+};
 use nodeproof_core::objects::{FieldError, FieldReader, Json, Text};
 
 use super::calls::missing;
@@ -148,6 +150,7 @@ pub(super) fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Resu
         let group = group.as_text().filter(|group| !group.is_empty());
         groups.push(group.cloned().ok_or_else(|| reader.error(&format!("groups[{at}]"), "a string is needed"))?);
     }
+    let details = details(&mut reader)?;
     reader.finish()?;
     let mut add = |group: &str| {
         if !groups.iter().any(|own| own.as_str() == group) {
@@ -159,7 +162,19 @@ pub(super) fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Resu
         add(&format!("system:serviceaccounts:{namespace}"));
     }
     add(if *user == *Identity::ANONYMOUS { Identity::UNAUTHENTICATED } else { "system:authenticated" });
-    Ok(Arc::new(Identity { user, groups, agent }))
+    Ok(Arc::new(Identity { user, groups, agent, details }))
+}
+
+/// Reads what else is known of a user.
+fn details(reader: &mut FieldReader<'_>) -> Result<Option<Arc<UserDetails>>, FieldError> {
+    let mut details = UserDetails { uid: reader.text("uid")?.cloned().unwrap_or_default(), ..UserDetails::default() };
+    for (key, values) in reader.any("extra").unwrap_or(&Json::Null).fields() {
+        let texts: Option<Vec<Text>> = values.items().iter().map(|value| value.as_text().cloned()).collect();
+        let texts = texts.filter(|_| values.is_array());
+        let needed = || reader.error(&format!("extra.{key}"), "a list of strings is needed");
+        details.extra.insert(key.clone(), texts.ok_or_else(needed)?);
+    }
+    Ok(Some(Arc::new(details)).filter(|details| **details != UserDetails::default()))
 }
 
 fn reply(answer: &Answer) -> Reply {

@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::controller::{Controller, ControllerAction};
-use nodeproof_core::components::registry::{CLOUD_CONTROLLER_MANAGER, canonical, cloud, controllers_of, processes};
+use nodeproof_core::components::registry::{
+    CLOUD_CONTROLLER_MANAGER, canonical, cloud, controllers_of, is_not_modelled, known_names, processes,
+};
 use nodeproof_core::json;
 use nodeproof_core::network::{CLOUD_RESOURCES, Endpoint, Fault, Match, NOT_OF_THE_CLOUD, RuleId, known_resource};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
@@ -12,57 +14,6 @@ use nodeproof_core::sim::SimError;
 
 use super::route::Call;
 use super::{Content, Control, Refusal, Reply};
-
-/// All controllers of kube-controller-manager: a name that is not among them is a typing error.
-///
-/// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), and the processes beside it.
-const KNOWN_CONTROLLERS: &[&str] = &[
-    "kube-controller-manager",
-    "kube-scheduler",
-    "cloud-controller-manager",
-    "serviceaccount-token-controller",
-    "endpoints-controller",
-    "endpointslice-controller",
-    "endpointslice-mirroring-controller",
-    "replicationcontroller-controller",
-    "pod-garbage-collector-controller",
-    "resourcequota-controller",
-    "namespace-controller",
-    "serviceaccount-controller",
-    "garbage-collector-controller",
-    "daemonset-controller",
-    "job-controller",
-    "deployment-controller",
-    "replicaset-controller",
-    "horizontal-pod-autoscaler-controller",
-    "disruption-controller",
-    "statefulset-controller",
-    "cronjob-controller",
-    "certificatesigningrequest-signing-controller",
-    "certificatesigningrequest-approving-controller",
-    "certificatesigningrequest-cleaner-controller",
-    "ttl-controller",
-    "bootstrap-signer-controller",
-    "token-cleaner-controller",
-    "node-ipam-controller",
-    "node-lifecycle-controller",
-    "service-lb-controller",
-    "node-route-controller",
-    "cloud-node-lifecycle-controller",
-    "cloud-node-controller",
-    "persistentvolume-binder-controller",
-    "persistentvolume-attach-detach-controller",
-    "persistentvolume-expander-controller",
-    "clusterrole-aggregation-controller",
-    "persistentvolumeclaim-protection-controller",
-    "persistentvolume-protection-controller",
-    "ttl-after-finished-controller",
-    "root-ca-certificate-publisher-controller",
-    "taint-eviction-controller",
-    "ephemeral-volume-controller",
-    "resourceclaim-controller",
-    "device-taint-eviction-controller",
-];
 
 impl Control {
     pub(super) fn reset(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
@@ -87,13 +38,16 @@ impl Control {
         let mut fault = Fault::from_json(call.body)?;
         for (field, end) in [("from", &mut fault.from), ("to", &mut fault.to)] {
             let Some(name) = end.name().strip_prefix("controller/") else { continue };
+            let name = canonical(name);
             let own = controllers_of(name);
-            if own.is_empty() {
+            let client = |name: &str| Text::from(format!("controller/{name}"));
+            if own.is_empty() && !is_not_modelled(name) {
                 known_controller(field, name)?;
-            } else {
-                let clients = own.iter().map(|name| Text::from(format!("controller/{name}"))).collect();
-                *end = Endpoint::Program { name: Text::from(end.name()), clients };
             }
+            *end = match own.as_slice() {
+                [] => Endpoint::Name(client(name)),
+                own => Endpoint::Program { name: client(name), clients: own.iter().map(|name| client(name)).collect() },
+            };
         }
         check_cloud(&fault)?;
         if let Some(matching) = &fault.matching {
@@ -270,11 +224,11 @@ fn known_controller(field: &str, name: &str) -> Result<(), Refusal> {
     if processes().any(|own| own == name) {
         return Ok(());
     }
-    if KNOWN_CONTROLLERS.contains(&name) {
+    if is_not_modelled(name) {
         return Err(Refusal::not_there(name));
     }
     let mut error = FieldError::unknown(field, "controller", name, processes());
-    error.did_you_mean = nearest(name, KNOWN_CONTROLLERS.iter().copied()).map(String::from);
+    error.did_you_mean = nearest(name, known_names()).map(String::from);
     Err(error.into())
 }
 

@@ -84,7 +84,9 @@ impl Control {
         let upgrades = reader.boolean("upgrade")?.unwrap_or(false);
         let token = reader.text("token")?.cloned();
         let sender = reader.any("as").map(|sender| identity(Some(sender), &[])).transpose()?;
+        let from = reader.text("from")?.cloned();
         reader.finish()?;
+        let from = from.map(|from| self.caller(&from)).transpose()?;
         let credentials = match (token, sender) {
             (Some(_), Some(_)) => {
                 let message = "a client certificate is meant, or a token, not both".to_owned();
@@ -96,7 +98,11 @@ impl Control {
         };
         let host = self.sim.machine(name).map(|machine| machine.host().default_ip(false)).unwrap_or_default();
         let call = HttpCall::new((scheme, host, Some(port)), method, path);
-        let outcome = self.sim.call_http(HttpCall { upgrades, credentials, ..call });
+        let call = HttpCall { upgrades, credentials, ..call };
+        let outcome = match from {
+            Some(from) => self.sim.call_http_from(&from, call),
+            None => self.sim.call_http(call),
+        };
         Ok(Reply::ok(match outcome {
             Ok(answer) => {
                 let mut shown = json!({"code": i64::from(answer.code), "contentType": answer.media_type.as_str()});
@@ -105,6 +111,20 @@ impl Control {
             }
             Err(why) => json!({"error": why.as_str()}),
         }))
+    }
+
+    /// Finds the machine that a request is sent from.
+    fn caller(&self, from: &str) -> Result<String, Refusal> {
+        let names: Vec<String> = self.sim.machines().map(|machine| format!("machine/{}", machine.name())).collect();
+        let name = from.strip_prefix("machine/").unwrap_or_default();
+        let Some(machine) = self.sim.machine(name) else {
+            return Err(FieldError::unknown("from", "machine", from, names.iter().map(String::as_str)).into());
+        };
+        if machine.is_dead() {
+            let message = format!("nothing is sent from {name}: it is off, stands still or has no network");
+            return Err(Refusal { code: 409, error: FieldError::new("from", message) });
+        }
+        Ok(String::from(from))
     }
 
     /// Sets what a provider would answer to the topology manager about a container.
@@ -150,16 +170,40 @@ impl Control {
         Ok(self.described(machine))
     }
 
+    /// Returns the ends to which a machine has a connection, with the rules on each: the API server, and the machines
+    /// that a rule keeps from it.
+    fn linked(&self, name: &str) -> Vec<(&str, Vec<&Rule>)> {
+        let mut links = vec![("api", self.sim.rules().filter(|rule| rule.lies_on(name)).collect::<Vec<_>>())];
+        for rule in self.sim.rules() {
+            let ends = [rule.fault.from.name(), rule.fault.to.name()];
+            let [Some(_), Some(_)] = ends.map(|end| end.strip_prefix("machine/")) else { continue };
+            let Some(other) = ends.into_iter().find(|end| *end != name).filter(|_| ends.contains(&name)) else {
+                continue;
+            };
+            match links.iter_mut().find(|(to, _)| *to == other) {
+                Some((_, rules)) => rules.push(rule),
+                None => links.push((other, vec![rule])),
+            }
+        }
+        links
+    }
+
     /// Returns a machine as JSON, with its links: what the network rules do to them.
     fn described(&self, machine: &Machine) -> Json {
         let name = format!("machine/{}", machine.name());
-        let lies = |rule: &&Rule| rule.lies_on(&name);
-        let state = if self.sim.rules().filter(lies).any(Rule::stalls) { "stalled" } else { "up" };
-        let rules: Json = self.sim.rules().filter(lies).map(|rule| Json::from(rule.id.name())).collect();
-        let mut link = json!({"to": "api", "state": state});
-        link.set(&["rules"], rules);
+        let links = self.linked(&name).into_iter().map(|(to, rules)| {
+            let state = match rules.as_slice() {
+                rules if rules.iter().any(|rule| rule.stalls()) => "stalled",
+                rules if rules.iter().any(|rule| rule.refuses()) => "refused",
+                _ => "up",
+            };
+            let rules: Json = rules.iter().map(|rule| Json::from(rule.id.name())).collect();
+            let mut link = json!({"to": to, "state": state});
+            link.set(&["rules"], rules);
+            link
+        });
         let mut shown = machine.describe(self.sim.now());
-        shown.set(&["links"], json!([link]));
+        shown.set(&["links"], links.collect::<Json>());
         if let Some(kubelet) = machine.kubelet() {
             let (pods, containers) = running(&shown);
             let mut metric = |path: &[&str], value: usize| {

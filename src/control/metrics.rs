@@ -32,8 +32,10 @@ impl Control {
         Ok(Reply { body: Content::Raw(text), ..Reply::ok(Json::Null) })
     }
 
-    fn of_kubelet(&self, name: &str) -> Result<String, Refusal> {
+    /// Returns what a scrape of a kubelet gets.
+    fn of_kubelet(&mut self, name: &str) -> Result<String, Refusal> {
         let now = self.sim.now();
+        self.sim.reach_kubelet(name).map_err(|why| Refusal::new(503, why))?;
         let Some(machine) = self.sim.machine(name) else { return Err(missing("machine", name, &[])) };
         let shown = machine.describe(now);
         let (running_pods, running_containers) = running(&shown);

@@ -55,7 +55,7 @@ const ROWS: &[CallRow] = &[
         example: r#"{"call": "POST machines/w1/do", "body": {"action": "kubelet-kill"}}"#, code: 200 },
     CallRow { call: "POST machines/NAME/request", says: "sends a request to the server of its kubelet",
         takes: "`path`; `method` (GET), `port` (10250), `scheme` (https), `upgrade` (false); `as` (user and groups) \
-            for a client certificate, or `token`",
+            for a client certificate, or `token`; `from` (outside the cluster), as `machine/w2`",
         example: r#"{"call": "POST machines/w1/request", "body": {"path": "/healthz"}}"#, code: 200 },
     CallRow { call: "PUT machines/NAME/hints", says: "what a provider answers to the topology manager",
         takes: "`namespace`, `pod`, `container`, `resource`, `hints`",
@@ -64,7 +64,8 @@ const ROWS: &[CallRow] = &[
         code: 200 },
     CallRow { call: "POST network/rules", says: "adds a rule that stalls, delays, swallows or answers messages; one to \
             `api` meets requests, one from `api` answers and events of watches; `drop` without more stalls the \
-            connection",
+            connection; between machines, as from `machine/w1` to `machine/w2`, it meets calls, and drops or refuses \
+            them",
         takes: "`from`, `to`, `effect`; `match` (verb, resource, subresource, name), `for`, `times`, `probability`",
         example: r#"{"call": "POST network/rules", "body": {"from": "machine/w2", "to": "api", "effect": "drop"}}"#,
         code: 201 },
@@ -110,7 +111,8 @@ const ROWS: &[CallRow] = &[
     CallRow { call: "GET trace", says: "each message and timer: text with one JSON object a line, and beside it on \
             standard output the same as a list", takes: "in the query `since`",
         example: r#"{"call": "GET trace?since=2026-01-01T01:00:00Z"}"#, code: 200 },
-    CallRow { call: "GET metrics/COMPONENT", says: "the metrics of a component as text", takes: "",
+    CallRow { call: "GET metrics/COMPONENT", says: "the metrics of a component as text; 503 with the reason if nobody \
+            answers", takes: "",
         example: r#"{"call": "GET metrics/node-lifecycle-controller"}"#, code: 200 },
     CallRow { call: "GET watches/ID", says: "what a watch has seen since the last look; a watch is a request of the \
             Kubernetes API with `?watch=true`", takes: "",

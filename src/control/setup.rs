@@ -9,7 +9,7 @@ use nodeproof_core::components::host::{FLAGS, check_field_names, read_flag};
 use nodeproof_core::components::kubelet::config::KubeletConfig;
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::components::node_ipam;
-use nodeproof_core::components::registry::{SCHEDULER, enabled, processes_without_cloud};
+use nodeproof_core::components::registry::{CONTROLLERS, enabled, processes_without_cloud};
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, Text, nearest};
 use nodeproof_core::profile::{ROWS, Release, Row, Settings, SettingsError, Value, gates};
@@ -73,7 +73,7 @@ impl Setup {
             let field = || format!("settings.{flag}");
             if matches!(flag.as_str(), "controllers" | "kube-controller-manager.controllers") {
                 controllers = enabled(value).map_err(|error| FieldError::new(field(), error))?;
-                controllers.push(SCHEDULER);
+                controllers.extend(processes_without_cloud().filter(|name| !CONTROLLERS.contains(name)));
             } else if let Some(flag) = kubelet_flag(flag) {
                 if flag.contains(char::is_uppercase) {
                     let mut config = Json::object();

@@ -162,7 +162,7 @@ fn what_is_not_there_is_named() {
         ("GET decisions?since=yesterday", Json::Null, 400, ""),
         ("GET decisions?about=%zz", Json::Null, 400, ""),
         ("GET clock", json!({"by": "1s"}), 400, ""),
-        ("POST network/rules", json!({"from": "controller/ttl", "to": "api", "effect": "drop"}), 400, ""),
+        ("POST network/rules", json!({"from": "controller/tll", "to": "api", "effect": "drop"}), 400, ""),
     ] {
         let (got, _, did_you_mean) = refusal(&mut session, name, body);
         assert_eq!((got, did_you_mean.as_str()), (code, near), "{name}");

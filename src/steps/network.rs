@@ -100,7 +100,7 @@ fn requests(
                 let help = vec![format!("the codes are {}", CODES.map(|code| code.to_string()).join(", "))];
                 return draft.problem_with(code, format!("no request is answered with {code}"), help);
             };
-            Effect::Answer(vec![InjectedReply::Code(known)])
+            Effect::Answer(InjectedReply::Code(known))
         }
         _ => {
             let Some(delay) = draft.duration(&duration) else { return };

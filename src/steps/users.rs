@@ -300,7 +300,9 @@ impl Draft {
                 self.kubelet_identity(&machine)
             }
             "user" if name == Identity::ANONYMOUS => Some(Identity::anonymous(agent)),
-            "user" => Some(Arc::new(Identity { user: Text::from(name), groups: vec![authenticated], agent })),
+            "user" => {
+                Some(Arc::new(Identity { user: Text::from(name), groups: vec![authenticated], agent, details: None }))
+            }
             "service account" => {
                 let Some((namespace, account)) = name.split_once('/') else {
                     self.problem(name, "a namespace and a name are needed, as \"default/robot\"".to_owned());
@@ -309,7 +311,7 @@ impl Draft {
                 let user = Text::from(format!("system:serviceaccount:{namespace}:{account}"));
                 let all = Text::of("system:serviceaccounts");
                 let own = Text::from(format!("system:serviceaccounts:{namespace}"));
-                Some(Arc::new(Identity { user, groups: vec![all, own, authenticated], agent }))
+                Some(Arc::new(Identity { user, groups: vec![all, own, authenticated], agent, details: None }))
             }
             _ => Some(Identity::admin()),
         }

@@ -155,6 +155,52 @@ pub const CONTROLLERS: &[&str] = &{
     names
 };
 
+/// The controllers of kube-controller-manager, and of a cloud, that do not run here, with the short names of
+/// `--controllers`.
+///
+/// Sources: cmd/kube-controller-manager/names/controller_names.go (v1.31 to v1.36) and app (v1.34), `aliases`.
+const NOT_MODELLED: &[(&str, &str)] = &[
+    ("serviceaccount-token-controller", "serviceaccount-token"),
+    ("endpoints-controller", "endpoint"),
+    ("endpointslice-mirroring-controller", "endpointslicemirroring"),
+    ("resourcequota-controller", "resourcequota"),
+    ("job-controller", "job"),
+    ("horizontal-pod-autoscaler-controller", "horizontalpodautoscaling"),
+    ("cronjob-controller", "cronjob"),
+    ("podcertificaterequest-cleaner-controller", ""),
+    ("bootstrap-signer-controller", "bootstrapsigner"),
+    ("token-cleaner-controller", "tokencleaner"),
+    ("device-taint-eviction-controller", ""),
+    ("persistentvolume-expander-controller", "persistentvolume-expander"),
+    ("clusterrole-aggregation-controller", "clusterrole-aggregation"),
+    ("ttl-after-finished-controller", "ttl-after-finished"),
+    ("kube-apiserver-serving-clustertrustbundle-publisher-controller", ""),
+    ("ephemeral-volume-controller", "ephemeral-volume"),
+    ("storageversion-garbage-collector-controller", "storage-version-gc"),
+    ("resourceclaim-controller", "resource-claim-controller"),
+    ("legacy-serviceaccount-token-cleaner-controller", "legacy-service-account-token-cleaner"),
+    ("validatingadmissionpolicy-status-controller", ""),
+    ("volumeattributesclass-protection-controller", ""),
+    ("service-cidr-controller", ""),
+    ("storage-version-migrator-controller", "svm"),
+    ("selinux-warning-controller", ""),
+    ("podgroup-protection-controller", ""),
+    ("resourcepoolstatusrequest-controller", ""),
+    ("service-lb-controller", "service"),
+];
+
+/// Tells whether it is the name of a controller that Kubernetes has and this cluster does not run.
+#[must_use]
+pub fn is_not_modelled(name: &str) -> bool {
+    NOT_MODELLED.iter().any(|(own, _)| *own == name)
+}
+
+/// Returns all names that a controller, or a program with controllers, can have.
+pub fn known_names() -> impl Iterator<Item = &'static str> + Clone {
+    let programs = ["kube-controller-manager", CLOUD_CONTROLLER_MANAGER];
+    processes().chain(NOT_MODELLED.iter().map(|(name, _)| *name)).chain(programs)
+}
+
 /// The name of the program with the controllers of a cloud.
 pub const CLOUD_CONTROLLER_MANAGER: &str = "cloud-controller-manager";
 
@@ -186,7 +232,8 @@ pub fn cloud() -> impl Iterator<Item = &'static str> + Clone {
 /// Returns the full name for a short name; any other name unchanged.
 #[must_use]
 pub fn canonical(name: &str) -> &str {
-    ROWS.iter().find(|row| !name.is_empty() && row.alias == name).map_or(name, |row| row.name)
+    let own = ROWS.iter().map(|row| (row.name, row.alias)).chain(NOT_MODELLED.iter().copied());
+    own.into_iter().find(|(_, alias)| !name.is_empty() && *alias == name).map_or(name, |(own, _)| own)
 }
 
 /// Reads `--controllers`: `*` for all, `NAME` for one, `-NAME` for none of that name, separated by commas.
@@ -205,6 +252,8 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
         let name = canonical(name);
         match CONTROLLERS.iter().find(|own| **own == name) {
             Some(own) => named.push((*own, on)),
+            // What does not run anyhow is neither started nor stopped.
+            None if is_not_modelled(name) || cloud().any(|own| own == name) => {}
             None => return Err(format!("{name:?} is not in the list of known controllers")),
         }
     }

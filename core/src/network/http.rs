@@ -36,6 +36,9 @@ impl Call {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Result<Self, Box<Answer>> {
+        if headers.iter().any(|(name, _)| !is_header_name(name)) {
+            return Err(bad_path());
+        }
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
         let query: Vec<(Text, Text)> = parse_query(query);
         let is_too_long = body.len() > MAX_BODY;
@@ -163,6 +166,13 @@ fn no_kind_in(path: &str) -> Box<Answer> {
     in_text(500, format!("Internal Server Error: {path:?}: {why}\n"), true)
 }
 
+/// Tells whether a header can have this name. Source: Go's net/textproto reader.go (1.24), `validHeaderFieldByte`.
+fn is_header_name(name: &str) -> bool {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    // What HTTP/2 has in place of the request line begins with a colon.
+    !name.is_empty() && name.strip_prefix(':').unwrap_or(name).bytes().all(is_good)
+}
+
 /// Reads a query. A pair with a semicolon or a wrong escape is left out: Go's net/url (1.24), `parseQuery`.
 fn parse_query(query: &str) -> Vec<(Text, Text)> {
     query
@@ -176,7 +186,8 @@ fn parse_query(query: &str) -> Vec<(Text, Text)> {
 }
 
 /// Decodes `%2F` and, in a query, `+`; nothing if an escape is wrong.
-fn decode(text: &str, in_query: bool) -> Option<String> {
+#[must_use]
+pub fn decode(text: &str, in_query: bool) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -1,10 +1,11 @@
 //! The sender of a request: user and groups, as authentication knows them, and the program. Pure data.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::objects::Text;
+use crate::objects::{Json, Text};
 
 /// The sender of a request, as authentication sees it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -15,6 +16,29 @@ pub struct Identity {
     pub groups: Vec<Text>,
     /// The program, which names the field manager (the part of `User-Agent` before the first `/`).
     pub agent: Text,
+    /// What else is known of the user; `None` for nothing, as of nearly all.
+    pub details: Option<Arc<UserDetails>>,
+}
+
+/// What is known of a user beside its name and groups.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct UserDetails {
+    /// The unique id; empty for none.
+    pub uid: Text,
+    /// Anything else, by key.
+    pub extra: BTreeMap<Text, Vec<Text>>,
+}
+
+impl UserDetails {
+    /// Adds the fields `uid` and `extra` to an object that shows a user.
+    pub fn add_to(&self, shown: &mut Json) {
+        if !self.uid.is_empty() {
+            shown.set(&["uid"], &self.uid);
+        }
+        for (key, values) in &self.extra {
+            shown.set(&["extra", key], values.iter().map(Json::from).collect::<Json>());
+        }
+    }
 }
 
 impl Identity {
@@ -31,20 +55,21 @@ impl Identity {
             user: Text::of("kubernetes-admin"),
             groups: Vec::from([Text::of("system:masters"), Text::of("system:authenticated")]),
             agent: Text::of("kubectl"),
+            details: None,
         })
     }
 
     /// A client whose credentials the API server does not know.
     #[must_use]
     pub fn unknown(agent: &'static str) -> Arc<Self> {
-        Arc::new(Self { user: Text::of(""), groups: Vec::new(), agent: Text::of(agent) })
+        Arc::new(Self { user: Text::of(""), groups: Vec::new(), agent: Text::of(agent), details: None })
     }
 
     /// Who comes without credentials.
     #[must_use]
     pub fn anonymous(agent: impl Into<Text>) -> Arc<Self> {
         let groups = Vec::from([Text::of(Self::UNAUTHENTICATED)]);
-        Arc::new(Self { user: Text::of(Self::ANONYMOUS), groups, agent: agent.into() })
+        Arc::new(Self { user: Text::of(Self::ANONYMOUS), groups, agent: agent.into(), details: None })
     }
 
     /// Tells whether the credentials are known.
@@ -66,6 +91,7 @@ impl Identity {
             user: Text::from(format!("system:node:{node}")),
             groups: Vec::from([Text::of("system:nodes"), Text::of("system:authenticated")]),
             agent: Text::of("kubelet"),
+            details: None,
         })
     }
 
@@ -79,7 +105,12 @@ impl Identity {
             return self.clone();
         }
         let user = Text::of("system:kube-controller-manager");
-        Arc::new(Self { user, groups: Vec::from([Text::of("system:authenticated")]), agent: self.agent.clone() })
+        Arc::new(Self {
+            user,
+            groups: Vec::from([Text::of("system:authenticated")]),
+            agent: self.agent.clone(),
+            details: None,
+        })
     }
 
     /// The driver of some storage, with the rights that its installation gives it: here all.
@@ -89,6 +120,7 @@ impl Identity {
             user: Text::of(name),
             groups: Vec::from([Text::of("system:masters"), Text::of("system:authenticated")]),
             agent: Text::of(name),
+            details: None,
         })
     }
 
@@ -105,6 +137,7 @@ impl Identity {
             user: Text::of("system:kube-scheduler"),
             groups: Vec::from([Text::of("system:authenticated")]),
             agent: Text::of("kube-scheduler"),
+            details: None,
         })
     }
 
@@ -119,6 +152,7 @@ impl Identity {
                 Text::of("system:authenticated"),
             ]),
             agent: Text::of("kube-controller-manager"),
+            details: None,
         })
     }
 }

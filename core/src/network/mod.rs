@@ -23,7 +23,7 @@ mod transport;
 pub use answer::{Answer, Content, List};
 pub use cloud_call::{CLOUD_RESOURCES, CloudCall, CloudNode};
 pub use http_call::{DialError, HttpAnswer, HttpCall, HttpCredentials, HttpId, HttpOutcome};
-pub use identity::Identity;
+pub use identity::{Identity, UserDetails};
 pub use kinds::{
     UnknownResource, collections, defined_kind, find_kind, is_known, is_namespaced, kind_names, kind_of, known_resource,
 };

@@ -90,9 +90,10 @@ pub enum Effect {
     },
     /// Nothing listens at the server's address: the connection breaks, and each new attempt fails at once.
     Refuse,
-    /// The matching requests get these answers in turn; after the last one the server answers again. A list of one
-    /// repeats for ever.
-    Answer(Vec<InjectedReply>),
+    /// The matching requests all get this answer.
+    Answer(InjectedReply),
+    /// The matching requests get these answers in turn; after the last one the rule is used up.
+    Answers(Vec<InjectedReply>),
     /// Events of the client's watches wait until the rule ends, those of the resource that `match` names; answers and
     /// pings pass, so that nobody notices: the client's view is stale.
     HoldEvents,
@@ -157,17 +158,18 @@ pub struct Rule {
     pub until: Option<Timestamp>,
     /// The messages that it was applied to so far.
     pub hits: Hits,
-    /// The number of answers given, for `Effect::Answer`.
+    /// The number of answers given, for `Effect::Answers`.
     pub(super) answered: usize,
 }
 
 impl Rule {
-    /// Tells whether the rule lies on the connection between a client and the API server.
+    /// Tells whether the rule lies on the connection between a client and the API server. One by which nobody listens
+    /// for the API server does not: the client is who dials.
     #[must_use]
     pub fn lies_on(&self, client: &str) -> bool {
         let api = |end: &Endpoint| end.matches("api");
         (self.fault.from.matches(client) && api(&self.fault.to))
-            || (api(&self.fault.from) && self.fault.to.matches(client))
+            || (!self.refuses() && api(&self.fault.from) && self.fault.to.matches(client))
     }
 
     /// Tells whether the rule meets the calls of a client to the cloud. One with any other end does not: it speaks of
@@ -200,13 +202,14 @@ impl Rule {
     }
 
     fn comes_from_api(&self) -> bool {
-        self.fault.from == Endpoint::Name(Text::of("api"))
+        self.fault.from == Endpoint::Name(Text::of("api")) || !self.fault.to.matches("api")
     }
 
     /// Tells whether the rule may meet a further message.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.fault.times.is_none_or(|times| self.hits.total < u64::from(times))
+        let is_answered = matches!(&self.fault.effect, Effect::Answers(replies) if self.answered >= replies.len());
+        !is_answered && self.fault.times.is_none_or(|times| self.hits.total < u64::from(times))
     }
 
     /// Tells whether the rule holds back the events of a resource.
@@ -230,10 +233,10 @@ impl Rule {
 
     /// Returns the answer that is due, and moves on to the next.
     pub(super) fn next_reply(&mut self) -> InjectedReply {
-        let Effect::Answer(replies) = &self.fault.effect else { return InjectedReply::Ok };
-        let reply = match replies.as_slice() {
-            [only] => *only,
-            several => several.get(self.answered).copied().unwrap_or(InjectedReply::Ok),
+        let reply = match &self.fault.effect {
+            Effect::Answer(reply) => *reply,
+            Effect::Answers(replies) => replies.get(self.answered).copied().unwrap_or(InjectedReply::Ok),
+            _ => InjectedReply::Ok,
         };
         self.answered += 1;
         reply

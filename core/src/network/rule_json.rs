@@ -43,28 +43,17 @@ impl Fault {
         if to == cloud && !calls_clouds(&from) {
             return Err(reader.error("from", NOT_OF_THE_CLOUD));
         }
-        if from != api && to != api && to != cloud {
-            return Err(reader.error("to", "a connection that does not lead to \"api\" is not modelled yet"));
-        }
-        if to != cloud && (from == api) == (to == api) {
-            return Err(reader.error("to", "one end, and one only, has to be \"api\": every connection leads there"));
-        }
+        check_ends(&reader, &from, &to)?;
         let matching = reader.object("match")?.map(matching).transpose()?;
         let effect = effect(&reader, body.get("effect"))?;
         reader.any("effect");
-        if matching.is_some() && from == api {
-            return Err(reader.error("match", "requests go to \"api\": a rule from \"api\" meets answers, all of them"));
+        let is_answer = matches!(effect, Effect::Answer(_) | Effect::Answers(_));
+        if ![api, cloud].contains(&to) {
+            check_way(&reader, (&from, &to), (is_answer, matching.is_some()), &effect)?;
         }
-        if matches!(effect, Effect::Answer(_)) && from == api {
-            return Err(reader.error("effect", "requests are answered on their way to \"api\""));
-        }
-        if effect == Effect::Refuse {
-            if from == api {
-                return Err(reader.error("effect", "connections are refused on their way to \"api\""));
-            }
-            if let Some(part) = ["match", "probability", "times"].into_iter().find(|part| !body.get(part).is_null()) {
-                return Err(reader.error(part, "a connection is refused as a whole, until the rule ends"));
-            }
+        let partial = ["match", "probability", "times"].into_iter().find(|part| !body.get(part).is_null());
+        if let Some(part) = partial.filter(|_| effect == Effect::Refuse) {
+            return Err(reader.error(part, "a connection is refused as a whole, until the rule ends"));
         }
         let probability = reader.number("probability")?.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&probability) {
@@ -163,6 +152,46 @@ fn endpoint(reader: &FieldReader<'_>, field: &'static str, value: &Json) -> Resu
     }
 }
 
+/// Refuses ends between which nothing passes.
+fn check_ends(reader: &FieldReader<'_>, from: &Endpoint, to: &Endpoint) -> Result<(), FieldError> {
+    let (of, towards) = (from.name(), to.name());
+    let is_machine = |name: &str| name.starts_with("machine/");
+    match (of, towards) {
+        (_, "cloud") => Ok(()),
+        ("api", "api") => Err(reader.error("to", "\"api\" is one end only")),
+        ("*", "*") => Err(reader.error("to", "one end has to be named, as \"api\"")),
+        (_, "api") | ("api", _) => Ok(()),
+        (of, towards) if of == towards => Err(reader.error("to", "a machine reaches itself without the network")),
+        (of, towards) if (is_machine(of) || of == "*") && (is_machine(towards) || towards == "*") => Ok(()),
+        (of, _) if is_machine(of) || of == "*" => Err(reader.error("to", format!("nobody calls {towards:?}"))),
+        (of, _) => Err(reader.error("to", format!("{of:?} calls \"api\" alone"))),
+    }
+}
+
+/// Refuses what no rule can do on the way to anything but the API server and the cloud.
+fn check_way(
+    reader: &FieldReader<'_>,
+    (from, to): (&Endpoint, &Endpoint),
+    (is_answer, has_match): (bool, bool),
+    effect: &Effect,
+) -> Result<(), FieldError> {
+    let is_api = from.name() == "api";
+    if has_match {
+        let why = if is_api { "a rule from \"api\" meets answers, all of them" } else { "it is about those alone" };
+        return Err(reader.error("match", format!("requests go to \"api\": {why}")));
+    }
+    if is_answer {
+        return Err(reader.error("effect", "requests are answered on their way to \"api\""));
+    }
+    if *effect == Effect::Refuse && !to.name().starts_with("machine/") {
+        return Err(reader.error("effect", "a connection is refused on its way to \"api\" or to a machine"));
+    }
+    if matches!(effect, Effect::Delay { .. }) && !is_api {
+        return Err(reader.error("effect", "a delay between machines is not modelled yet"));
+    }
+    Ok(())
+}
+
 /// Tells whether the clients at an end may call the cloud.
 fn calls_clouds(from: &Endpoint) -> bool {
     from.name() == "*" || from.name().starts_with("controller/")
@@ -208,19 +237,11 @@ fn effect(outer: &FieldReader<'_>, value: &Json) -> Result<Effect, FieldError> {
             outer.path("effect.answer"),
             "a rule whose only answer is the server's own does nothing",
         )),
-        (None, Some(only), None) => Ok(Effect::Answer(Vec::from([only]))),
+        (None, Some(only), None) => Ok(Effect::Answer(only)),
         (None, None, Some([])) => Err(FieldError::new(path, "at least one answer is needed")),
         (None, None, Some(answers)) => {
-            let mut replies = answers
-                .iter()
-                .enumerate()
-                .map(|(at, value)| reply(format!("{path}[{at}]"), value))
-                .collect::<Result<Vec<_>, _>>()?;
-            if replies.len() == 1 {
-                // In [`Effect::Answer`] a list of one repeats for ever; here it is used once.
-                replies.push(InjectedReply::Ok);
-            }
-            Ok(Effect::Answer(replies))
+            let replies = answers.iter().enumerate().map(|(at, value)| reply(format!("{path}[{at}]"), value));
+            Ok(Effect::Answers(replies.collect::<Result<_, _>>()?))
         }
         _ => Err(outer.error("effect", format!("exactly one effect is needed: {forms}"))),
     }
@@ -253,10 +274,10 @@ fn effect_json(effect: &Effect) -> Json {
         Effect::Delay { delay, jitter } if jitter.is_zero() => json!({"delay": exact_seconds(*delay)}),
         Effect::Delay { delay, jitter } => json!({"delay": exact_seconds(*delay), "jitter": exact_seconds(*jitter)}),
         Effect::HoldEvents => json!("hold-events"),
-        Effect::Answer(replies) => match replies.as_slice() {
-            [only] => json!({"answer": reply_json(*only)}),
-            several => json!({"answers": several.iter().map(|reply| reply_json(*reply)).collect::<Vec<_>>()}),
-        },
+        Effect::Answer(reply) => json!({"answer": reply_json(*reply)}),
+        Effect::Answers(replies) => {
+            json!({"answers": replies.iter().map(|reply| reply_json(*reply)).collect::<Vec<_>>()})
+        }
     }
 }
 
@@ -290,9 +311,9 @@ mod tests {
         for (effect, read) in [
             (json!("drop"), Effect::Drop),
             (json!("refuse"), Effect::Refuse),
-            (json!({"answer": "timeout"}), Effect::Answer([InjectedReply::Timeout].into())),
-            (json!({"answers": [500, "ok"]}), Effect::Answer([InjectedReply::Code(500), InjectedReply::Ok].into())),
-            (json!({"answers": [500]}), Effect::Answer([InjectedReply::Code(500), InjectedReply::Ok].into())),
+            (json!({"answer": "timeout"}), Effect::Answer(InjectedReply::Timeout)),
+            (json!({"answers": [500, "ok"]}), Effect::Answers([InjectedReply::Code(500), InjectedReply::Ok].into())),
+            (json!({"answers": [500]}), Effect::Answers([InjectedReply::Code(500)].into())),
         ] {
             assert_eq!(Fault::from_json(&rule(effect.clone())).unwrap().effect, read, "{effect}");
         }
@@ -305,7 +326,8 @@ mod tests {
             ("from", json!("machin/w1")),
             ("from", json!(3)),
             ("from", json!(null)),
-            ("to", json!("machine/w2")),
+            ("to", json!("machine/w1")),
+            ("to", json!("controller/ttl-controller")),
             ("from", json!("cloud")),
             ("effect", json!("dorp")),
             ("effect", json!({})),
@@ -333,19 +355,10 @@ mod tests {
             let error = Fault::from_json(&body).unwrap_err();
             assert_eq!(error.field, field, "{value}: {error}");
         }
-        for (field, value) in [
-            ("match", json!({"verb": "get"})),
-            ("probability", json!(0.5)),
-            ("times", json!(2)),
-            ("from", json!("api")),
-        ] {
+        for (field, value) in [("match", json!({"verb": "get"})), ("probability", json!(0.5)), ("times", json!(2))] {
             let mut body = rule(json!("refuse"));
             body.set(&[field], value);
-            if field == "from" {
-                body.set(&["to"], "machine/w1");
-            }
-            let error = Fault::from_json(&body).unwrap_err();
-            assert_eq!(error.field, if field == "from" { "effect" } else { field }, "{error}");
+            assert_eq!(Fault::from_json(&body).unwrap_err().field, field);
         }
         let mut body = rule(json!("drop"));
         body.set(&["to"], "cloud");
@@ -355,6 +368,38 @@ mod tests {
         assert_eq!(Fault::from_json(&rule(json!("dorp"))).unwrap_err().did_you_mean.as_deref(), Some("drop"));
         body.set(&["from"], "machin/w1");
         assert_eq!(Fault::from_json(&body).unwrap_err().did_you_mean.as_deref(), Some("machine/w1"));
+    }
+
+    #[test]
+    fn a_rule_between_machines_cuts_or_loses_and_does_no_more() {
+        let read = |from: &str, to: &str, effect: Json, more: Json| {
+            let mut body = more;
+            body.set(&["from"], from);
+            body.set(&["to"], to);
+            body.set(&["effect"], effect);
+            Fault::from_json(&body).map_err(|error| error.field)
+        };
+        let none = Json::object;
+        for (from, to) in [("machine/a", "machine/b"), ("*", "machine/b"), ("machine/a", "*"), ("api", "machine/b")] {
+            assert!(read(from, to, json!("drop"), none()).is_ok(), "{from} {to}");
+        }
+        assert!(read("machine/a", "machine/b", json!("drop"), json!({"times": 2, "probability": 0.5})).is_ok());
+        assert!(read("machine/a", "machine/b", json!("refuse"), json!({"for": "3s"})).is_ok());
+        assert!(read("api", "machine/b", json!("refuse"), none()).is_ok());
+        for (from, to, effect, more, field) in [
+            ("machine/a", "machine/b", json!("drop"), json!({"match": {"verb": "get"}}), "match"),
+            ("machine/a", "machine/b", json!({"answer": 500}), none(), "effect"),
+            ("machine/a", "machine/b", json!({"delay": "1s"}), none(), "effect"),
+            ("machine/a", "*", json!("refuse"), none(), "effect"),
+            ("api", "*", json!("refuse"), none(), "effect"),
+            ("api", "api", json!("drop"), none(), "to"),
+            ("*", "*", json!("drop"), none(), "to"),
+            ("user/alice", "machine/b", json!("drop"), none(), "to"),
+            ("controller/ttl-controller", "*", json!("drop"), none(), "to"),
+            ("machine/a", "user/alice", json!("drop"), none(), "to"),
+        ] {
+            assert_eq!(read(from, to, effect, more), Err(field.into()), "{from} {to}");
+        }
     }
 
     #[test]

@@ -231,12 +231,15 @@ pub fn label_value(value: &str, wording: Wording) -> Vec<String> {
     problems
 }
 
-/// Tells whether a resource is an extended one, by its name.
+/// Tells whether a resource is an extended one, by its name, and its quota has a name too.
 ///
 /// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsExtendedResourceName`.
 #[must_use]
 pub fn is_extended_resource(name: &str) -> bool {
-    name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests.")
+    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
+    !is_native
+        && !name.starts_with("requests.")
+        && qualified(&format!("requests.{name}"), Wording::Characters).is_empty()
 }
 
 #[cfg(test)]

@@ -219,6 +219,7 @@ pub static ROWS: &[Row] = &[
     off("reviews-have-selectors", "the field selector of a review of access is checked"),
     off("endpoints-are-deprecated", "each answer about Endpoints carries a warning"),
     off("volume-attributes-classes-are-kept", "volumeAttributesClassName of volumes and claims is kept"),
+    off("claim-resize-errors-name-their-field", "errors about resizes of a claim say `allocatedResourceStatuses`"),
     off("endpoint-hints-name-nodes", "hints of an endpoint that name nodes are kept"),
     off("csi-drivers-time-recounts", "nodeAllocatableUpdatePeriodSeconds of a CSIDriver is kept"),
     off("jobs-name-their-manager", "managedBy of a Job is kept"),
@@ -240,10 +241,7 @@ pub static ROWS: &[Row] = &[
     on("flow-control-v1beta3-is-served", "the API server has flowcontrol.apiserver.k8s.io/v1beta3"),
     off("version-tells-emulation", "/version tells the emulated and the least compatible version"),
     off("health-has-service-cidrs", "/healthz?verbose shows the controller of ServiceCIDRs"),
-    off(
-        "health-has-storage-readiness",
-        "/healthz?verbose shows storage, peers and the certificate of the loopback client",
-    ),
+    off("health-has-storage-readiness", "/healthz?verbose shows storage, peers and the loopback client's certificate"),
     off("pods-have-resize", "pods have the subresource resize"),
     off("volume-attachments-are-checked-once", "an attacher that is missing is told once, not twice"),
     off(

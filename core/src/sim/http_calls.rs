@@ -15,8 +15,8 @@ use super::actor::Actor;
 use crate::components::api_server::{ADDRESS as API_ADDRESS, Egress, PORT as API_PORT};
 use crate::components::machine::{Machine, refused, unreachable};
 use crate::network::{
-    Answer, Call, ClientId, Content, HttpAnswer, HttpCall, HttpCredentials, HttpId, HttpOutcome, Identity, PODS, Rule,
-    RuleId,
+    Answer, Call, ClientId, Content, DialError, Effect, HttpAnswer, HttpCall, HttpCredentials, HttpId, HttpOutcome,
+    Identity, PODS, Rule, RuleId,
 };
 use crate::objects::{Json, Object, Text};
 use crate::scenario::AnswerSeen;
@@ -29,6 +29,12 @@ const NO_AGENT: &str = "No agent available";
 
 /// The name of the API server for calls from outside.
 const API_NAME: &str = "kube-apiserver";
+
+/// The end of calls from outside the cluster.
+const OUTSIDE: &str = "outside";
+/// The port of a kubelet whose configuration names none.
+/// Source: cmd/kubelet/app/options/options.go and pkg/cluster/ports/ports.go (v1.34), `KubeletPort`.
+const KUBELET_PORT: i64 = 10250;
 
 /// Who made a call.
 #[derive(Clone, Debug)]
@@ -52,12 +58,20 @@ impl Simulation {
     /// # Errors
     /// There is no answer, with Go's words about it.
     pub fn call_http(&mut self, call: HttpCall) -> HttpOutcome {
+        self.call_http_from(OUTSIDE, call)
+    }
+
+    /// Calls as [`Self::call_http`] does, from one end of the network, as `machine/w2`.
+    ///
+    /// # Errors
+    /// As for [`Self::call_http`].
+    pub fn call_http_from(&mut self, from: &str, call: HttpCall) -> HttpOutcome {
         if [API_NAME, API_ADDRESS].contains(&call.host.as_str()) {
             return self.call_api(call);
         }
         self.settle();
         let id = self.open_call(CallOrigin::Outside);
-        self.dial("outside", HttpCall { id, ..call });
+        self.dial(from, HttpCall { id, ..call });
         self.finish_instant();
         self.calls.open.remove(&id);
         let waiting = || Err(String::from("net/http: timeout awaiting response headers"));
@@ -147,10 +161,9 @@ impl Simulation {
         if pod.is_none() {
             ends.push(format!("kubelet/{name}"));
         }
-        let cut = self.cut(from, &ends).filter(|_| from != own);
-        if let Some(rule) = cut.or_else(|| self.refusal(from, &ends).filter(|_| from != own)) {
-            self.count_rule(rule, &call.method);
-            let why = if cut.is_some() { unreachable(&call) } else { refused(&call) };
+        if from != own
+            && let Some(why) = self.meet_rules(from, &ends, &call)
+        {
             return self.end_call(id, Err(why));
         }
         let Some(client) = self.event_loop.find(&own) else { return };
@@ -168,6 +181,35 @@ impl Simulation {
             Ok(Some(answer)) => self.end_call(id, Ok(answer)),
             Err(why) => self.end_call(id, Err(why)),
         }
+    }
+
+    /// Applies the rules between a caller and what it calls, and returns why the call does not arrive.
+    fn meet_rules(&mut self, from: &str, ends: &[String], call: &HttpCall) -> Option<DialError> {
+        let cut = self.cut(from, ends);
+        if let Some(rule) = cut.or_else(|| self.refusal(from, ends)) {
+            self.count_rule(rule, &call.method);
+            return Some(if cut.is_some() { unreachable(call) } else { refused(call) });
+        }
+        let loses = |rule: &&Rule| rule.fault.effect == Effect::Drop && rule.fault.matching.is_none();
+        let directed = |rule: &&Rule| is_directed(rule, from, ends);
+        let losing: Vec<RuleId> = self.rules().filter(loses).filter(directed).map(|rule| rule.id).collect();
+        let network = &mut self.event_loop.network;
+        losing.into_iter().any(|rule| network.meets_call(rule, &call.method)).then(|| unreachable(call))
+    }
+
+    /// Tells whether the server of a machine's kubelet is reached from outside the cluster, as by a scrape.
+    ///
+    /// # Errors
+    /// It is not, with Go's words about it.
+    pub fn reach_kubelet(&mut self, name: &str) -> Result<(), DialError> {
+        let Some(machine) = self.machine(name) else { return Ok(()) };
+        let port = machine.kubelet().map_or(KUBELET_PORT, |kubelet| kubelet.config().port);
+        let to = ("https", machine.host().default_ip(false), u16::try_from(port).ok());
+        let call = HttpCall::new(to, "GET", "/metrics");
+        let found = machine.check_call(&call);
+        let ends = [format!("machine/{name}"), format!("kubelet/{name}")];
+        let lost = self.meet_rules(OUTSIDE, &ends, &call);
+        lost.map_or(found, Err).map_err(|why| format!("Get \"{}\": {why}", call.url()))
     }
 
     /// Finds the machine of an address or a name: the pod, if it is a pod's, and the address, if it is a name.
@@ -203,8 +245,7 @@ impl Simulation {
 
     /// Returns the rule by which nobody listens at one end for the other, if there is one.
     fn refusal(&self, from: &str, to: &[String]) -> Option<RuleId> {
-        let directed = |rule: &&Rule| rule.fault.from.matches(from) && to.iter().any(|end| rule.fault.to.matches(end));
-        self.rules().filter(directed).find(|rule| rule.refuses()).map(|rule| rule.id)
+        self.rules().find(|rule| rule.refuses() && is_directed(rule, from, to)).map(|rule| rule.id)
     }
 
     /// Hands over what kubelets have answered; false if there was nothing.
@@ -234,6 +275,10 @@ fn written(answer: &Answer) -> HttpAnswer {
         Content::Text(text) => HttpAnswer::text(answer.code, text.clone()),
         _ => HttpAnswer { code: answer.code, ..HttpAnswer::json(format!("{}", answer.body())) },
     }
+}
+
+fn is_directed(rule: &Rule, from: &str, to: &[String]) -> bool {
+    rule.fault.from.matches(from) && to.iter().any(|end| rule.fault.to.matches(end))
 }
 
 fn lies_between(rule: &Rule, one: &str, others: &[String]) -> bool {

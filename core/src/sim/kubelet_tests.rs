@@ -150,7 +150,7 @@ fn registration_is_tried_again_after_a_pause_that_doubles_up_to_seven_seconds() 
     let mut sim = cluster();
     let fault = Fault {
         matching: Some(Match { resource: Some("nodes".into()), ..Match::default() }),
-        effect: Effect::Answer(Vec::from([InjectedReply::Code(500)])),
+        effect: Effect::Answer(InjectedReply::Code(500)),
         ..Fault::disconnect("machine/w1")
     };
     sim.add_rule(fault);
@@ -269,7 +269,7 @@ fn an_informer_that_is_refused_goes_on_with_its_watch_and_after_other_errors_wit
         sim.remove_rule(refused).unwrap();
         sim.add_rule(Fault {
             matching: Some(Match { resource: Some("pods".into()), ..Match::default() }),
-            effect: Effect::Answer(Vec::from([InjectedReply::Code(code)])),
+            effect: Effect::Answer(InjectedReply::Code(code)),
             times: Some(1),
             ..Fault::disconnect("machine/w1")
         });

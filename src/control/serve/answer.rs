@@ -112,7 +112,7 @@ impl Caller {
                 if !groups.iter().any(|group| **group == *AUTHENTICATED) {
                     groups.push(Text::of(AUTHENTICATED));
                 }
-                Arc::new(Identity { user: user.clone(), groups, agent })
+                Arc::new(Identity { user: user.clone(), groups, agent, details: None })
             }
             None => Identity::anonymous(agent),
         }

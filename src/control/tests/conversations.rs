@@ -78,6 +78,7 @@ conversations!(
     lines,
     machines,
     pressure,
+    rule_ends,
     rule_targets,
     rules,
     sandbox_failures,

@@ -213,7 +213,9 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<FaultPlan, St
         Effect::Refuse => "-j REJECT --reject-with tcp-reset".to_owned(),
         Effect::Delay { .. } => return Err("a delay needs a queueing discipline that kind's hosts lack".to_owned()),
         Effect::HoldEvents => return Err("requests on the wire are encrypted: no event can be held back".to_owned()),
-        Effect::Answer(_) => return Err("requests on the wire are encrypted: none can be answered".to_owned()),
+        Effect::Answer(_) | Effect::Answers(_) => {
+            return Err("requests on the wire are encrypted: none can be answered".to_owned());
+        }
     };
     Ok(FaultPlan::make(NodeFault::Cut, vec![Op::exec(container, cut(direction, &what))]))
 }
@@ -383,7 +385,7 @@ mod tests {
             ),
             (Fault { times: Some(3), ..fault.clone() }, "packets are not messages: they cannot be counted off"),
             (
-                Fault { effect: Effect::Answer(Vec::new()), ..fault.clone() },
+                Fault { effect: Effect::Answers(Vec::new()), ..fault.clone() },
                 "requests on the wire are encrypted: none can be answered",
             ),
             (

@@ -171,7 +171,12 @@ fn identity(user: &str, agent: &str) -> Arc<Identity> {
         user if user.starts_with("system:node:") => (user, &["system:nodes", "system:authenticated"]),
         user => (user, &["system:authenticated"]),
     };
-    Arc::new(Identity { user: Text::from(user), groups: groups.iter().map(|group| Text::of(group)).collect(), agent })
+    Arc::new(Identity {
+        user: Text::from(user),
+        groups: groups.iter().map(|group| Text::of(group)).collect(),
+        agent,
+        details: None,
+    })
 }
 
 fn header<'a>(request: &'a Json, name: &str) -> &'a str {

@@ -137,7 +137,7 @@ impl Cluster {
             _ => {
                 let groups = Vec::from([Text::of("kubeadm:cluster-admins")]);
                 let user = Text::of("kube-apiserver-kubelet-client");
-                HttpCredentials::Certificate(Arc::new(Identity { user, groups, agent: Text::of("") }))
+                HttpCredentials::Certificate(Arc::new(Identity { user, groups, agent: Text::of(""), details: None }))
             }
         };
         let place = ("https", self.node.as_str(), Some(10250));

@@ -6,6 +6,7 @@
 //! Inputs: identity and headers. Outputs: the identity that the request is judged by, or the refusal. Left out on
 //! purpose: client certificates, OpenID Connect and webhooks, which end in an identity too.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -16,11 +17,14 @@ use jiff::Timestamp;
 use super::attributes::{Attributes, refusal};
 use super::tokens::Credential;
 use super::{ApiServer, status};
-use crate::network::{Answer, Call, Content, Identity};
+use crate::network::{Answer, Call, Content, Identity, UserDetails, http};
 use crate::objects::Text;
+use crate::objects::names::{self, Wording};
 use crate::profile::Value;
 
 const AUTHENTICATED: &str = "system:authenticated";
+/// The group of the resources about users.
+const AUTHENTICATION: &str = "authentication.k8s.io";
 const ACCOUNTS: &str = "system:serviceaccounts";
 const ACCOUNT_PREFIX: &str = "system:serviceaccount:";
 
@@ -63,15 +67,16 @@ impl ApiServer {
     /// The sender may not impersonate it.
     pub(super) fn impersonate(&mut self, identity: Arc<Identity>, call: &Call) -> Result<Arc<Identity>, Answer> {
         let all = |name: &'static str| {
-            let found = call.headers.iter().filter(move |(own, _)| *own == *name).map(|(_, value)| value.clone());
-            found.filter(|value| !value.is_empty()).collect::<Vec<Text>>()
+            call.headers.iter().filter(move |(own, _)| *own == *name).map(|(_, value)| value.clone())
         };
-        let user = all("impersonate-user").into_iter().next();
-        let mut groups = all("impersonate-group");
-        let Some(user) = user else {
-            return if groups.is_empty() { Ok(identity) } else { Err(self.without_user(&groups, call)) };
+        let first = |name| all(name).next().filter(|value| !value.is_empty());
+        let mut groups: Vec<Text> = all("impersonate-group").collect();
+        let details = UserDetails { uid: first("impersonate-uid").unwrap_or_default(), extra: extras(call) };
+        let Some(user) = first("impersonate-user") else {
+            let is_plain = groups.is_empty() && details == UserDetails::default();
+            return if is_plain { Ok(identity) } else { Err(self.without_user(&groups, &details, call)) };
         };
-        let account = user.strip_prefix(ACCOUNT_PREFIX).and_then(|rest| rest.split_once(':'));
+        let account = account_of(&user);
         let who = match account {
             Some((namespace, name)) => Attributes { resource: "serviceaccounts", namespace, name, ..impersonation() },
             None => Attributes { resource: "users", name: &user, ..impersonation() },
@@ -80,17 +85,30 @@ impl ApiServer {
         for group in &groups {
             self.may_impersonate(&identity, &Attributes { resource: "groups", name: group, ..impersonation() }, call)?;
         }
+        let of_user = Attributes { group: AUTHENTICATION, ..impersonation() };
+        for (key, values) in &details.extra {
+            for value in values {
+                let asked = Attributes { resource: "userextras", subresource: key, name: value, ..of_user };
+                self.may_impersonate(&identity, &asked, call)?;
+            }
+        }
+        if !details.uid.is_empty() {
+            self.may_impersonate(&identity, &Attributes { resource: "uids", name: &details.uid, ..of_user }, call)?;
+        }
         if let Some((namespace, _)) = account
             && groups.is_empty()
         {
             groups.extend([Text::of(ACCOUNTS), Text::from(format!("{ACCOUNTS}:{namespace}"))]);
         }
-        let more = if *user == *Identity::ANONYMOUS { Identity::UNAUTHENTICATED } else { AUTHENTICATED };
-        // One of the two that is named stays alone.
-        if !groups.iter().any(|group| [AUTHENTICATED, Identity::UNAUTHENTICATED].contains(&group.as_str())) {
+        let is_anonymous = *user == *Identity::ANONYMOUS;
+        let more = if is_anonymous { Identity::UNAUTHENTICATED } else { AUTHENTICATED };
+        // One of the two that is named stays alone; of who is nobody the other may stand beside it.
+        let has = |name: &str| groups.iter().any(|group| *group == *name);
+        if !has(more) && (is_anonymous || !has(Identity::UNAUTHENTICATED)) {
             groups.push(Text::of(more));
         }
-        Ok(Arc::new(Identity { user, groups, agent: identity.agent.clone() }))
+        let details = Some(Arc::new(details)).filter(|details| **details != UserDetails::default());
+        Ok(Arc::new(Identity { user, groups, agent: identity.agent.clone(), details }))
     }
 
     fn may_impersonate(&mut self, identity: &Arc<Identity>, asked: &Attributes<'_>, call: &Call) -> Result<(), Answer> {
@@ -109,16 +127,26 @@ impl ApiServer {
         Err(refusal(identity, &Attributes { verb: &verb, ..info.get() }, ""))
     }
 
-    fn without_user(&self, groups: &[Text], call: &Call) -> Answer {
+    fn without_user(&self, groups: &[Text], details: &UserDetails, call: &Call) -> Answer {
         if self.settings.profile().is("impersonation-is-constrained") {
-            let list: Vec<String> = groups.iter().map(|group| format!("{:?}", group.as_str())).collect();
+            let extra = details.extra.iter().map(|(key, values)| format!("{:?}:{}", key.as_str(), go_list(values)));
+            let extra = match extra.collect::<Vec<_>>().join(", ") {
+                none if none.is_empty() => String::from("(nil)"),
+                some => format!("{{{some}}}"),
+            };
             return status::bad_request(&format!(
-                "requested &user.DefaultInfo{{Name:\"\", UID:\"\", Groups:[]string{{{}}}, \
-                 Extra:map[string][]string(nil)}} without impersonating a user name",
-                list.join(", ")
+                "requested &user.DefaultInfo{{Name:\"\", UID:{:?}, Groups:{}, Extra:map[string][]string{extra}}} \
+                 without impersonating a user name",
+                details.uid.as_str(),
+                go_list(groups)
             ));
         }
-        let list: Vec<String> = groups.iter().map(|group| format!("{{Group  {group}    }}")).collect();
+        let mut list: Vec<String> = groups.iter().map(|group| format!("{{Group  {group}    }}")).collect();
+        let extra = details.extra.iter().flat_map(|(key, values)| values.iter().map(move |value| (key, value)));
+        list.extend(extra.map(|(key, value)| format!("{{UserExtra  {value}  {AUTHENTICATION}/v1  {key}}}")));
+        if !details.uid.is_empty() {
+            list.push(format!("{{UID  {}  {AUTHENTICATION}/v1  }}", details.uid));
+        }
         let message = format!(
             "Internal Server Error: {:?}: requested [{}] without impersonating a user\n",
             call.path_and_query(),
@@ -132,6 +160,32 @@ impl ApiServer {
 /// Refuses invalid credentials.
 pub(super) fn check_known(identity: &Identity) -> Result<(), Answer> {
     if identity.is_known() { Ok(()) } else { Err(unauthorized()) }
+}
+
+/// Returns what the headers `Impersonate-Extra-KEY` say; a key is decoded if it can be.
+fn extras(call: &Call) -> BTreeMap<Text, Vec<Text>> {
+    let mut extras: BTreeMap<Text, Vec<Text>> = BTreeMap::new();
+    for (name, value) in &call.headers {
+        let Some(key) = name.strip_prefix("impersonate-extra-") else { continue };
+        let key = http::decode(key, false).unwrap_or_else(|| String::from(key));
+        extras.entry(Text::from(key)).or_default().push(value.clone());
+    }
+    extras
+}
+
+/// Returns namespace and name of a service account, by the name of its user.
+/// Source: k8s.io/apiserver pkg/authentication/serviceaccount/util.go (v1.34), `SplitUsername`.
+fn account_of(user: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = user.strip_prefix(ACCOUNT_PREFIX)?.split_once(':')?;
+    let is_good = names::label(namespace, Wording::Characters).is_empty()
+        && names::subdomain(name, Wording::Characters).is_empty();
+    is_good.then_some((namespace, name))
+}
+
+/// Prints a list of texts as Go does with `%#v`.
+fn go_list(texts: &[Text]) -> String {
+    let list: Vec<String> = texts.iter().map(|text| format!("{:?}", text.as_str())).collect();
+    if list.is_empty() { String::from("[]string(nil)") } else { format!("[]string{{{}}}", list.join(", ")) }
 }
 
 fn impersonation() -> Attributes<'static> {

@@ -30,6 +30,7 @@ pub(super) fn note_requester(tree: &mut Json, identity: &Identity) {
     for field in ["uid", "extra"] {
         tree.remove(&["spec", field]);
     }
+    identity.details.iter().for_each(|details| details.add_to(tree.entry(&["spec"])));
 }
 
 /// Resets what a change may not touch, and gives new conditions their times.

@@ -49,6 +49,9 @@ pub(super) fn prepare_update(
                 nodes::drop_disabled(tree, Some(old), settings);
             }
         }
+        "PersistentVolumeClaim" if subresource == "status" => {
+            storage_kinds::drop_disabled_status(tree.entry(&["status"]), old, settings);
+        }
         "Lease" => drop_election(tree),
         "ServiceAccount" => secrets_by_name(tree),
         "DaemonSet" => workloads::count_templates(tree, Some(old)),

@@ -102,7 +102,15 @@ impl ApiServer {
         let delete = self.delete_options(options, body)?;
         let mut answer =
             self.delete_with(info, origin, &delete).map_err(|refusal| warned(refusal, info.of, &delete))?;
-        let remains = self.tables[info.kind].store.get(&info.namespace, &info.name).is_some() && !delete.dry_run;
+        let remains = if delete.dry_run {
+            // Those of the garbage collector go with the option.
+            let stays = |name: &Json| !["orphan", "foregroundDeletion"].contains(&name.as_str().unwrap_or(""));
+            let finalizers =
+                |marked: &Object| marked.stable().at(&["metadata", "finalizers"]).items().iter().any(stays);
+            info.of.name == "Namespace" || answer.as_object().is_some_and(finalizers)
+        } else {
+            self.tables[info.kind].store.get(&info.namespace, &info.name).is_some()
+        };
         if remains && delete.orphan_dependents == Some(false) {
             answer.code = 202;
         }

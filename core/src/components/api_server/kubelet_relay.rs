@@ -66,6 +66,7 @@ pub(super) fn own_identity() -> Arc<Identity> {
         user: Text::of("kube-apiserver-kubelet-client"),
         groups: Vec::from(groups),
         agent: Text::of("kube-apiserver"),
+        details: None,
     })
 }
 

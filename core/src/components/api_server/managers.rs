@@ -316,6 +316,10 @@ impl ApiServer {
     /// Returns the managers of an object that none has applied yet and that has none: one for all that it has.
     pub(super) fn before_first_apply(&self, info: &RequestInfo, live: &Json, now: Timestamp) -> Managers {
         let kind = info.of;
+        // What is made by an apply was nobody's before.
+        if live.at(&["metadata", "uid"]).is_null() {
+            return Managers::default();
+        }
         let manager = Manager::new(kind, "Update", &Text::of(BEFORE_FIRST_APPLY), &info.subresource);
         self.updated(kind, Managers::default(), manager, (&self.empty(kind), live), now)
     }

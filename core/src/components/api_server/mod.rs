@@ -200,6 +200,9 @@ pub struct ApiServer {
     last_call: u64,
     /// Whether the Events' API version in `events.k8s.io/v1` has a store of its own.
     keeps_new_events: bool,
+    /// The uids of objects that are stored without the defaults with which they are read: their next write changes
+    /// them, also one that says nothing new.
+    undefaulted: BTreeSet<Text>,
     /// Whether new objects name the managers of their fields.
     tracks_managers: bool,
     /// The other parts of the control plane that run.
@@ -242,6 +245,7 @@ impl ApiServer {
             relays: BTreeMap::new(),
             last_call: 0,
             keeps_new_events: false,
+            undefaulted: BTreeSet::new(),
             tracks_managers: false,
             parts: BTreeSet::new(),
         };
@@ -320,7 +324,8 @@ impl ApiServer {
             self.timers.pop();
             let Some(watcher) = self.watchers[id as usize].as_mut() else { continue };
             let (client, request) = (watcher.client, watcher.id);
-            if watcher.ends <= now {
+            // What only lists can be shown as is no bookmark.
+            if watcher.ends <= now || watcher.bookmarks && watcher.representation.is_of_lists() {
                 let message = ToClient::WatchEnded { id: request, lost: false };
                 self.outputs.push_back(ServerOutput::ToClient { client, message });
                 self.close_watch(id);
@@ -403,6 +408,7 @@ impl ApiServer {
     /// Removes an object; returns its last state under the revision of its end.
     fn commit_removal(&mut self, kind: usize, origin: &Origin, key: &ObjectKey) -> Option<Object> {
         let before = self.tables[kind].store.remove(&key.namespace, &key.name)?;
+        self.undefaulted.remove(before.uid());
         self.revision += 1;
         let object = before.at_revision(self.revision);
         let change = WriteEffect { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
@@ -418,11 +424,18 @@ impl ApiServer {
         self.rbac.forget_if_policy(kind);
         let table = &mut self.tables[kind];
         let mut candidates = core::mem::take(&mut self.candidates);
+        let mut unshown = Vec::new();
         table.watches.candidates(&object, before.as_ref(), &mut candidates);
         for id in candidates.drain(..) {
             let watcher = self.watchers[id as usize].as_mut().expect("an indexed watch is open");
             let plural = &self.kinds.at(kind).resource.plural;
             let Some(seen) = watcher.sees(plural, namespace, event, &object, before.as_ref()) else { continue };
+            if watcher.representation.is_of_lists() {
+                let message = ToClient::WatchEnded { id: watcher.id, lost: false };
+                self.events.push_back(ServerOutput::ToClient { client: watcher.client, message });
+                unshown.push(id);
+                continue;
+            }
             let shown = match (seen, &before) {
                 (WatchType::Deleted, Some(before)) if event != WatchType::Deleted => {
                     Object::new(before.json(), object.resource_version())
@@ -456,6 +469,7 @@ impl ApiServer {
             })));
         }
         table.history.push(Event { at: origin.now, event, object, before });
+        unshown.into_iter().for_each(|id| self.close_watch(id));
     }
 
     fn close_watch(&mut self, id: WatcherId) {

@@ -123,11 +123,11 @@ pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), 
     let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
     let is_other = !namespace.is_empty() && namespace != info.namespace.as_str() && info.of.is_namespaced();
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
-    if name.is_empty() {
-        return Err(no_name(info));
-    }
     if is_other {
         return Err(other_namespace());
+    }
+    if name.is_empty() {
+        return Err(no_name(info));
     }
     if name != info.name.as_str() {
         return Err(other_name(name, info));

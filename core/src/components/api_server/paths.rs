@@ -58,7 +58,7 @@ impl ApiServer {
             return document.ok_or(empty);
         }
         let answer = self.discovered(trimmed)?;
-        if (call.verb != Verb::Get || is_head) && trimmed != "/apis" {
+        if (call.verb != Verb::Get || is_head) && !takes_any_method(trimmed) {
             return Err(status::method_not_allowed());
         }
         match trimmed {
@@ -205,6 +205,13 @@ fn group_path(path: &str, profile: &Profile, kinds: &Kinds) -> Result<Answer, An
         }
         Some(_) => Err(status::no_such_resource()),
     }
+}
+
+/// Tells whether a path of discovery is answered by the aggregator, which looks at no method: the list of groups, and
+/// all groups but its own. Source: k8s.io/kube-aggregator pkg/apiserver/{apiserver,handler_apis}.go (v1.34).
+fn takes_any_method(path: &str) -> bool {
+    let group = path.strip_prefix("/apis/").filter(|rest| !rest.contains('/'));
+    path == "/apis" || group.is_some_and(|group| group != "apiregistration.k8s.io")
 }
 
 fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kinds) -> Json {

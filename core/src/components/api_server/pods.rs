@@ -201,7 +201,7 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
 }
 
 /// A write of the status changes neither the specification nor who owns the Pod.
-pub(super) fn prepare_status_update(tree: &mut Json, old: &Json, _settings: &Settings) {
+pub(super) fn prepare_status_update(tree: &mut Json, old: &Json, settings: &Settings) {
     put(tree, &["spec"], old.get("spec"));
     for field in ["deletionTimestamp", "ownerReferences"] {
         put(tree, &["metadata", field], old.at(&["metadata", field]));
@@ -210,7 +210,48 @@ pub(super) fn prepare_status_update(tree: &mut Json, old: &Json, _settings: &Set
         let class = qos_class(tree);
         tree.set(&["status", "qosClass"], class);
     }
-    keep_observed_generations(tree.entry(&["status"]), old.get("status"));
+    let status = tree.entry(&["status"]);
+    drop_disabled_status(status, old, settings);
+    keep_observed_generations(status, old.get("status"));
+}
+
+/// Drops the fields of a status whose feature is off and that the Pod does not use.
+/// Source: pkg/api/pod/util.go (v1.34), `dropDisabledPodStatusFields`.
+fn drop_disabled_status(status: &mut Json, old: &Json, settings: &Settings) {
+    let spec = old.get("spec");
+    let containers = || ["containers", "initContainers"].into_iter().flat_map(|list| spec.get(list).items());
+    let claims = !spec.get("resourceClaims").is_empty();
+    let groups = spec.at(&["securityContext", "supplementalGroupsPolicy"]);
+    let mut of_containers = Vec::new();
+    if !settings.is_gate_on("InPlacePodVerticalScaling") && containers().all(|own| own.get("resizePolicy").is_empty()) {
+        of_containers.extend(["resources", "allocatedResources"]);
+    }
+    if !settings.is_gate_on("ResourceHealthStatus") {
+        of_containers.push("allocatedResourcesStatus");
+    }
+    if !settings.is_gate_on("SupplementalGroupsPolicy") && groups.is_null() {
+        of_containers.push("user");
+    }
+    for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
+        if !status.get(list).is_empty() && !of_containers.is_empty() {
+            for own in status.entry(&[list]).make_array() {
+                of_containers.iter().for_each(|field| drop_field(own, field));
+            }
+        }
+    }
+    if !settings.is_gate_on("DynamicResourceAllocation") && !claims {
+        drop_field(status, "resourceClaimStatuses");
+    }
+    let extended = "extendedResourceClaimStatus";
+    if !settings.is_gate_on("DRAExtendedResource") && old.at(&["status", extended]).is_null() {
+        drop_field(status, extended);
+    }
+}
+
+fn drop_field(tree: &mut Json, field: &str) {
+    if !tree.get(field).is_null() {
+        tree.remove(&[field]);
+    }
 }
 
 /// Gives a status and its conditions the generations that they were made for, where a writer does not say them. Of

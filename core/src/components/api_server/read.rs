@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
-use super::content_negotiation::{Representation, TableContext};
+use super::content_negotiation::{INITIAL_EVENTS_END, Representation, TableContext};
 use super::options::{RequestOptions, is_true};
 use super::paging::WatchList;
 use super::validation::meta;
@@ -124,7 +124,7 @@ impl ApiServer {
                 }
                 if streams && options.bookmarks {
                     let mut tree = self.bookmark(info.kind).json();
-                    tree.set(&["metadata", "annotations", "k8s.io/initial-events-end"], "true");
+                    tree.set(&["metadata", "annotations", INITIAL_EVENTS_END], "true");
                     let object = Object::as_received(tree);
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Bookmark, object }));
                 }
@@ -180,8 +180,8 @@ impl ApiServer {
                 self.events.push_back(send(ToClient::Watch { id, event: seen, object }));
             }
         }
-        if representation != Representation::Plain {
-            self.shape_first(&mut watcher, begun, origin.now);
+        if !self.shape_first(&mut watcher, begun, origin.now) {
+            return Ok(self.end_at_once(origin, id, None));
         }
         self.open_watch(watcher);
         Ok(opened())
@@ -198,14 +198,23 @@ impl ApiServer {
         opened()
     }
 
-    /// Puts the first events of a watch, those from a place on, into the form that its client takes.
-    fn shape_first(&mut self, watcher: &mut Watcher, begun: usize, now: Timestamp) {
+    /// Puts the first events of a watch, those from a place on, into the form that its client takes; false if there
+    /// are some that cannot have it.
+    fn shape_first(&mut self, watcher: &mut Watcher, begun: usize, now: Timestamp) -> bool {
+        if watcher.representation.is_of_lists() && self.events.len() > begun {
+            self.events.truncate(begun);
+            return false;
+        }
+        if watcher.representation == Representation::Plain {
+            return true;
+        }
         let view = TableContext { profile: self.settings.profile(), now, printed: None };
         for output in self.events.iter_mut().skip(begun) {
             if let ServerOutput::ToClient { message: ToClient::Watch { event, object, .. }, .. } = output {
                 *object = watcher.shaped(*event, object.clone(), view);
             }
         }
+        true
     }
 
     /// Tells whether a watch of one object by its name has missed nothing since a revision: the object exists, and its

@@ -79,7 +79,7 @@ impl ApiServer {
         } else {
             let groups = spec.get("groups").items().iter().filter_map(Json::as_text).cloned().collect();
             let user = spec.get("user").as_text().cloned().unwrap_or_default();
-            Arc::new(Identity { user, groups, agent: Text::of("") })
+            Arc::new(Identity { user, groups, agent: Text::of(""), details: None })
         };
         let what = spec.get("resourceAttributes");
         let text = |field: &str| what.get(field).as_str().unwrap_or("");
@@ -229,5 +229,6 @@ fn user_info(identity: &Identity) -> Json {
     if !identity.groups.is_empty() {
         info.set(&["groups"], identity.groups.iter().map(|group| Json::from(group.as_str())).collect::<Json>());
     }
+    identity.details.iter().for_each(|details| details.add_to(&mut info));
     info
 }

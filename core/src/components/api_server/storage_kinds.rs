@@ -106,6 +106,24 @@ pub(super) fn time_phase(tree: &mut Json, old: &Json, now: Timestamp) {
     }
 }
 
+/// Drops the fields of the status of a claim whose feature is off and that the claim does not use.
+/// Source: pkg/api/persistentvolumeclaim/util.go (v1.34), `DropDisabledFieldsFromStatus`.
+pub(super) fn drop_disabled_status(status: &mut Json, old: &Json, settings: &Settings) {
+    let has_classes = settings.profile().is("volume-attributes-classes-are-kept");
+    let recovers = settings.is_gate_on("RecoverVolumeExpansionFailure");
+    let fields = [
+        ("currentVolumeAttributesClassName", has_classes),
+        ("modifyVolumeStatus", has_classes),
+        ("allocatedResources", recovers),
+        ("allocatedResourceStatuses", recovers),
+    ];
+    for (field, is_on) in fields {
+        if !is_on && old.at(&["status", field]).is_null() && !status.get(field).is_null() {
+            status.remove(&[field]);
+        }
+    }
+}
+
 /// Adds the finalizer that protects a volume or a claim in use.
 ///
 /// Source: plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go (v1.34).

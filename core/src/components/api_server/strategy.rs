@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::validation::{
     FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, pod, pod_containers, pod_status,
-    pod_update, quota, roles, service, storage, worded, workload, workload_status,
+    pod_update, quota, roles, service, storage, storage_status, worded, workload, workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -89,11 +89,14 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
     }
 }
 
-/// Sets the defaults that follow from what the server has set itself.
-pub(super) fn default_stored(kind: &Kind, tree: &mut Json) {
+/// Sets the defaults that follow from what the server has set itself, and tells whether the object is stored without
+/// some of its defaults: a claim without its phase, and a Job without the labels of its template.
+pub(super) fn default_stored(kind: &Kind, tree: &mut Json) -> bool {
+    let had_labels = !tree.at(&["metadata", "labels"]).is_empty();
     if kind.name == "Job" {
         jobs::default_labels(tree);
     }
+    kind.name == "PersistentVolumeClaim" || kind.name == "Job" && !had_labels
 }
 
 fn default_namespace(tree: &mut Json) {
@@ -267,7 +270,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             lease::validate_spec(tree, &mut errors);
         }
         ("Pod", "status") => {
-            errors.extend(pod_status::validate(tree, old, wording, ip::Reading::of(settings)));
+            errors.extend(pod_status::validate(tree, old, wording, settings));
         }
         ("Pod", "ephemeralcontainers") => {
             errors.extend(pod_containers::ephemeral(kind, (tree, old), wording, pod::Rules::of(settings)));
@@ -394,6 +397,7 @@ fn check_other(
         }
         ("PersistentVolume", "") => storage::volume_update(tree, old, wording, errors),
         ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, errors),
+        ("PersistentVolumeClaim", "status") => storage_status::claim(tree, settings, errors),
         ("StorageClass", _) => {
             storage::class(tree, wording, errors);
             storage::class_update(tree, old, errors);

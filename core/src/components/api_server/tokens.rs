@@ -135,7 +135,7 @@ impl ApiServer {
                 String::from("system:authenticated"),
             ];
             let groups = groups.into_iter().map(Text::from).collect();
-            let identity = Identity { user: Text::from(user), groups, agent: Text::of("") };
+            let identity = Identity { user: Text::from(user), groups, agent: Text::of(""), details: None };
             let identity = Arc::new(identity);
             self.tokens.insert(Text::from(token), Credential { identity, expires, bound });
         }

@@ -127,9 +127,12 @@ impl ApiServer {
         if let Some(managers) = managers {
             tree.set(&["metadata", "managedFields"], managers);
         }
-        strategy::default_stored(kind, &mut tree);
+        let is_undefaulted = strategy::default_stored(kind, &mut tree);
         if options.dry_run {
             return Ok((Object::as_received(tree), warnings));
+        }
+        if is_undefaulted {
+            self.undefaulted.extend(tree.at(&["metadata", "uid"]).as_text().cloned());
         }
         Ok((self.commit(info.kind, origin, tree), warnings))
     }
@@ -241,11 +244,15 @@ impl ApiServer {
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let warnings = as_headers(&super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings));
-        if is_same_but_times(&tree, &old) {
+        let is_undefaulted = self.undefaulted.contains(current.uid());
+        if is_same_but_times(&tree, &old) && (options.dry_run || !is_undefaulted) {
             return Ok((current.clone(), warnings));
         }
         if options.dry_run {
             return Ok((Object::as_received(tree), warnings));
+        }
+        if is_undefaulted {
+            self.undefaulted.remove(current.uid());
         }
         let key = current.key();
         if strategy::is_finished(&tree) {

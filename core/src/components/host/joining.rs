@@ -61,5 +61,5 @@ pub(super) fn read_credentials(reader: &mut FieldReader<'_>) -> Result<Option<Ar
         groups.push(Text::of("system:bootstrappers:kubeadm:default-node-token"));
     }
     groups.push(Text::of("system:authenticated"));
-    Ok(Some(Arc::new(Identity { user, groups, agent: Text::of("kubelet") })))
+    Ok(Some(Arc::new(Identity { user, groups, agent: Text::of("kubelet"), details: None })))
 }

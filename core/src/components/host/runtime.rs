@@ -391,7 +391,11 @@ impl Runtime {
                     "startedAt": to_micro_time(wall(container.started_at)),
                 });
                 match container.state {
-                    ContainerState::Running => shown.set(&["state"], "running"),
+                    ContainerState::Running => {
+                        shown.set(&["state"], "running");
+                        shown.set(&["finishedAt"], Json::Null);
+                        shown.set(&["exitCode"], Json::Null);
+                    }
                     ContainerState::Exited { finished_at, exit_code, .. } => {
                         shown.set(&["state"], "exited");
                         shown.set(&["finishedAt"], to_micro_time(wall(finished_at)));
@@ -406,9 +410,7 @@ impl Runtime {
                 shown.set(&["signals"], signals);
                 shown.set(&["limits"], container.limits.map_or_else(Json::object, |limits| limits.json()));
                 let told = self.behaviour_of(&sandbox.key, &sandbox.annotations, &container.name).uses;
-                if !told.is_null() {
-                    shown.set(&["uses"], told);
-                }
+                shown.set(&["uses"], if told.is_null() { Json::object() } else { told });
                 if let Some(at) = removed_at {
                     shown.set(&["removedAt"], to_micro_time(wall(at)));
                 }

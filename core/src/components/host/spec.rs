@@ -152,7 +152,7 @@ impl Credentials {
     fn from_json(value: &Json, path: &str) -> Result<Self, FieldError> {
         const WORDS: [&str; 3] = ["node", "unknown", "anonymous"];
         let user = |user: &Text, groups: Vec<Text>| {
-            Self::User(Arc::new(Identity { user: user.clone(), groups, agent: Text::of("kubelet") }))
+            Self::User(Arc::new(Identity { user: user.clone(), groups, agent: Text::of("kubelet"), details: None }))
         };
         match value.as_str() {
             Some("node") => return Ok(Self::Node),

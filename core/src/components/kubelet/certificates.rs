@@ -92,6 +92,7 @@ pub(super) fn identity_of(certificate: &Certificate) -> Arc<Identity> {
         user: Text::from(certificate.subject.common_name.clone()),
         groups: groups.chain([Text::of("system:authenticated")]).collect(),
         agent: Text::of("kubelet"),
+        details: None,
     })
 }
 

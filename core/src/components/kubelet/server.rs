@@ -135,7 +135,7 @@ impl Kubelet {
                 };
                 let groups = user.get("groups").items().iter().filter_map(Json::as_text).cloned().collect();
                 let name = user.get("username").as_text().cloned().unwrap_or_default();
-                open.caller = Some(Arc::new(Identity { user: name, groups, agent: Text::of("") }));
+                open.caller = Some(Arc::new(Identity { user: name, groups, agent: Text::of(""), details: None }));
                 let number = self.server.open(open);
                 self.go_on_with_call(number, context);
             }

@@ -67,21 +67,30 @@ impl Machine {
         !self.is_powered || self.is_paused() || !self.host.is_connected
     }
 
+    /// Tells whether the kubelet's server takes a call.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check_call(&self, call: &HttpCall) -> Result<(), DialError> {
+        if self.is_dead() {
+            return Err(unreachable(call));
+        }
+        let port = self.kubelet.as_ref().map(|kubelet| kubelet.config().port);
+        if port != Some(i64::from(call.dialled())) {
+            return Err(refused(call));
+        }
+        if self.frozen.as_ref().is_some_and(|frozen| frozen.scope == FreezeScope::Kubelet) {
+            return Err(String::from("net/http: TLS handshake timeout"));
+        }
+        Ok(())
+    }
+
     /// Takes a call to the machine itself; `Ok(None)` while its kubelet looks into it.
     ///
     /// # Errors
     /// There is no answer.
     pub fn handle_call(&mut self, call: HttpCall, now: Timestamp) -> Result<Option<HttpAnswer>, DialError> {
-        if self.is_dead() {
-            return Err(unreachable(&call));
-        }
-        let Some(kubelet) = &self.kubelet else { return Err(refused(&call)) };
-        if kubelet.config().port != i64::from(call.dialled()) {
-            return Err(refused(&call));
-        }
-        if self.frozen.as_ref().is_some_and(|frozen| frozen.scope == FreezeScope::Kubelet) {
-            return Err(String::from("net/http: TLS handshake timeout"));
-        }
+        self.check_call(&call)?;
         if !call.is_tls {
             return Ok(Some(HttpAnswer::text(400, "Client sent an HTTP request to an HTTPS server.\n")));
         }

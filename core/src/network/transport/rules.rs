@@ -126,6 +126,15 @@ impl Network {
         }
     }
 
+    /// Tells whether a rule meets a call beside the connections to the API server, and counts it then.
+    pub(crate) fn meets_call(&mut self, id: RuleId, verb: &str) -> bool {
+        let is_met = self.rules.contains_key(&id) && self.matches(id, None);
+        if is_met {
+            self.count(id, verb, "calls");
+        }
+        is_met
+    }
+
     /// Returns the rules that ended by themselves, with their hits, until they are removed.
     pub fn ended_rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.ended.iter()
@@ -213,7 +222,7 @@ impl Network {
                 delay: *delay + self.chance.up_to(*jitter),
                 whole_connection: rule.fault.matching.is_none(),
             },
-            Effect::Answer(_) => match rule.next_reply() {
+            Effect::Answer(_) | Effect::Answers(_) => match rule.next_reply() {
                 InjectedReply::Ok => RuleOutcome::Nothing,
                 InjectedReply::Timeout => RuleOutcome::Swallowed,
                 InjectedReply::Code(code) => RuleOutcome::Answered(code),

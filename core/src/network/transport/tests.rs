@@ -279,13 +279,15 @@ fn a_rule_for_one_object_leaves_the_others_of_its_kind_alone() {
 #[test]
 fn answers_of_a_rule_come_in_turn_and_then_the_server_answers_again() {
     let mut bench = Bench::new();
-    let effect = Effect::Answer(vec![InjectedReply::Code(500), InjectedReply::Ok, InjectedReply::Code(409)]);
-    bench.network.add_rule(fault(leases(), effect), bench.now);
+    let effect = Effect::Answers(vec![InjectedReply::Code(500), InjectedReply::Ok, InjectedReply::Code(409)]);
+    let rule = bench.network.add_rule(fault(leases(), effect), bench.now);
     for id in 1..=4 {
         bench.send(id, renew(), Some(10));
         bench.at(0);
     }
     assert_eq!(bench.drain(), ["answer 1 500", "ask 2", "answer 3 409", "ask 4"]);
+    let rule = bench.network.remove_rule(rule, bench.now).unwrap();
+    assert_eq!(rule.hits.total, 3, "a rule that is used up counts no more");
 }
 
 #[test]
@@ -362,7 +364,7 @@ fn a_rule_from_the_server_meets_what_it_sends_and_nothing_else() {
 #[test]
 fn times_and_duration_end_a_rule() {
     let mut bench = Bench::new();
-    let fault = Fault { times: Some(1), ..fault(leases(), Effect::Answer(vec![InjectedReply::Code(503)])) };
+    let fault = Fault { times: Some(1), ..fault(leases(), Effect::Answer(InjectedReply::Code(503))) };
     bench.network.add_rule(fault, bench.now);
     bench.send(1, renew(), None);
     bench.at(0);

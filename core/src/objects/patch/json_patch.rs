@@ -147,16 +147,14 @@ fn index(part: &str, length: usize) -> Option<usize> {
     usize::try_from(at).ok()
 }
 
-fn lookup(tree: &Json, path: &str) -> Option<Json> {
-    let mut place = tree;
-    for part in parts(path) {
-        place = match place {
-            Json::Object(fields) => fields.get(&part)?,
-            Json::Array(items) => items.get(index(&part, items.len())?)?,
-            _ => return None,
-        };
+/// Returns what is at a path: null for a field that its container lacks, nothing where there is no container.
+fn lookup(tree: &mut Json, path: &str) -> Option<Json> {
+    let parts = parts(path);
+    let (last, parents) = parts.split_last()?;
+    match container(tree, parents)? {
+        Json::Array(items) => items.get(index(last, items.len())?).cloned(),
+        place => Some(place.get(last).clone()),
     }
-    Some(place.clone())
 }
 
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
@@ -164,11 +162,20 @@ const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test
 fn apply(tree: &mut Json, operation: &Operation) -> Result<(), JsonPatchError> {
     let path = operation.path.as_deref().unwrap_or("");
     let value = || operation.value.clone().unwrap_or(Json::Null);
-    // The whole document is no place.
-    if parts(path).is_empty() && OPERATIONS.contains(&operation.op.as_str()) {
+    // The whole document is no place, but it can be replaced and tested.
+    let is_whole = path.is_empty() && ["replace", "test"].contains(&operation.op.as_str());
+    if parts(path).is_empty() && OPERATIONS.contains(&operation.op.as_str()) && !is_whole {
         return Err(missing(&operation.op, path));
     }
     match operation.op.as_str() {
+        // What is neither an object nor a list replaces nothing.
+        "replace" if is_whole => {
+            let value = value();
+            if value.is_object() || value.is_array() {
+                *tree = value;
+            }
+            Ok(())
+        }
         "add" => add(tree, path, value(), "add"),
         "remove" => remove(tree, path, "remove").map(|_| ()),
         "replace" => replace(tree, path, value()),
@@ -179,12 +186,12 @@ fn apply(tree: &mut Json, operation: &Operation) -> Result<(), JsonPatchError> {
         }
         "copy" => {
             let from = operation.from.as_deref().unwrap_or("");
-            let copied = lookup(tree, from).unwrap_or(Json::Null);
+            let copied = lookup(tree, from).ok_or_else(|| missing("copy", from))?;
             add(tree, path, copied, "copy")
         }
         "test" => {
-            let found = lookup(tree, path).unwrap_or(Json::Null);
-            if found == value() {
+            let found = if is_whole { Some(tree.clone()) } else { lookup(tree, path) };
+            if found.ok_or_else(|| missing("test", path))? == value() {
                 Ok(())
             } else {
                 Err(JsonPatchError(format!("testing value {path} failed: test failed")))
@@ -271,6 +278,9 @@ mod tests {
             "path": "/spec/taints/0"}]);
         let patched = JsonPatch::parse(&appended).unwrap().apply(&original).unwrap();
         assert_eq!(patched.at(&["spec", "taints"]), &json!([{"key": "y"}, {"key": "z"}]));
+        let whole = json!([{"op": "test", "path": "", "value": original}, {"op": "replace", "path": "", "value": {}},
+            {"op": "replace", "path": "", "value": 1}]);
+        assert_eq!(JsonPatch::parse(&whole).unwrap().apply(&original).unwrap(), json!({}));
     }
 
     #[test]
@@ -282,7 +292,9 @@ mod tests {
             json!([{"op": "remove", "path": "/nope"}]),
             json!([{"op": "add", "path": "", "value": {}}]),
             json!([{"op": "replace", "path": "spec", "value": {}}]),
-            json!([{"op": "test", "path": "", "value": {"spec": {"taints": []}}}]),
+            json!([{"op": "test", "path": "", "value": {"spec": {"taints": [1]}}}]),
+            json!([{"op": "test", "path": "/spec/x/y", "value": null}]),
+            json!([{"op": "copy", "path": "/spec/x", "from": "/a/b"}]),
             json!([{"op": "add", "path": "/spec/taints/5", "value": 1}]),
         ] {
             assert!(JsonPatch::parse(&patch).unwrap().apply(&original).is_err(), "{patch}");

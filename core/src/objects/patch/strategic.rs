@@ -113,17 +113,19 @@ impl<'a> Merger<'a> {
         for (name, order) in orders {
             patch.remove(&[&format!("{SET_ORDER}{name}")]);
             let (kind, merge) = self.field(place, &name);
-            if !order.is_array() {
-                return Err(PatchError::Malformed("invalid patch format of setElementOrder list".to_string()));
-            }
             let found = merged.get(&name).clone();
             let patched = patch.get(&name).clone();
+            let there = [&found, &patched].into_iter().filter(|list| !list.is_null());
+            if let Some(other) = core::iter::once(&order).chain(there).find(|list| !list.is_array()) {
+                let message = format!("expected a []interface {{}}, but received a {}", go_type(other));
+                return Err(PatchError::Other(message));
+            }
+            if let MergeSchema::Struct(of) = place {
+                check_is_list(of, &name)?;
+            }
             let key = match merge {
                 Merge::Key(key) => Some(key),
-                Merge::Set => None,
-                Merge::Replace => {
-                    return Err(PatchError::Malformed("invalid patch format of setElementOrder list".to_string()));
-                }
+                Merge::Set | Merge::Replace => None,
             };
             check_order(patched.items(), order.items(), key)?;
             let contents = match (found.is_array(), patched.is_array()) {
@@ -204,6 +206,33 @@ impl<'a> Merger<'a> {
             }
         }
         Ok(Json::array(in_order(merged, &plain, &kept, Some(key))))
+    }
+}
+
+/// Refuses the order of what is no list of a struct. Source: k8s.io/apimachinery pkg/util/strategicpatch/meta.go and
+/// third_party/forked/golang/json/fields.go (v1.34), `LookupPatchMetadataForSlice`.
+fn check_is_list(of: &Struct, name: &str) -> Result<(), PatchError> {
+    let Some(field) = of.field(name) else {
+        let owner = of.name();
+        let message = format!("unable to find api field in struct {owner} for the json field {name:?}");
+        return Err(PatchError::Other(message));
+    };
+    match field.kind() {
+        FieldType::List(_) | FieldType::Any => Ok(()),
+        _ => Err(PatchError::Other("expected slice or array type, but got: struct".to_string())),
+    }
+}
+
+/// Returns the name of the type to which Go decodes a value.
+const fn go_type(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "%!s(<nil>)",
+        Json::Bool(_) => "bool",
+        Json::Int(_) => "int64",
+        Json::Float(_) => "float64",
+        Json::Str(_) => "string",
+        Json::Array(_) => "[]interface {}",
+        Json::Object(_) => "map[string]interface {}",
     }
 }
 

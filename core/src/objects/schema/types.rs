@@ -127,7 +127,8 @@ TypedObjectReference = apiGroup:any! kind:str! name:str! namespace:str*\n\
 VolumeResourceRequirements = limits:{quantity} requests:{quantity}\n\
 PersistentVolumeClaimStatus = phase:str accessModes:[str] capacity:{quantity} \
     conditions:[PersistentVolumeClaimCondition]@type allocatedResources:{quantity} allocatedResourceStatuses:{str} \
-    currentVolumeAttributesClassName:str* modifyVolumeStatus:any\n\
+    currentVolumeAttributesClassName:str* modifyVolumeStatus:ModifyVolumeStatus*\n\
+ModifyVolumeStatus = targetVolumeAttributesClassName:str status:str!\n\
 PersistentVolumeClaimCondition = type:str! status:str! lastProbeTime:time lastTransitionTime:time reason:str \
     message:str\n\
 \n\
@@ -220,13 +221,20 @@ PodStatus = phase:str conditions:[PodCondition]@type message:str reason:str nomi
     hostIPs:[HostIP]@ip podIP:str podIPs:[PodIP]@ip startTime:time* initContainerStatuses:[ContainerStatus] \
     containerStatuses:[ContainerStatus] qosClass:str ephemeralContainerStatuses:[ContainerStatus] resize:str \
     resourceClaimStatuses:[PodResourceClaimStatus]@name\n\
+PodExtendedResourceClaimStatus = requestMappings:[ContainerExtendedResourceRequest]! resourceClaimName:str!\n\
+ContainerExtendedResourceRequest = containerName:str! resourceName:str! requestName:str!\n\
 HostIP = ip:str!\n\
 PodIP = ip:str!\n\
 PodCondition = type:str! status:str! lastProbeTime:time lastTransitionTime:time reason:str message:str\n\
 PodResourceClaimStatus = name:str! resourceClaimName:str*\n\
 ContainerStatus = name:str! state:ContainerState lastState:ContainerState ready:bool! restartCount:int32! image:str! \
     imageID:str! containerID:str started:bool* allocatedResources:{quantity} resources:ResourceRequirements* \
-    volumeMounts:[VolumeMountStatus]@mountPath user:any allocatedResourcesStatus:[any]@name\n\
+    volumeMounts:[VolumeMountStatus]@mountPath user:ContainerUser* \
+    allocatedResourcesStatus:[ResourceStatus]@name\n\
+ContainerUser = linux:LinuxContainerUser*\n\
+LinuxContainerUser = uid:int! gid:int! supplementalGroups:[int]\n\
+ResourceStatus = name:str! resources:[ResourceHealth]@resourceID\n\
+ResourceHealth = resourceID:str! health:str\n\
 VolumeMountStatus = name:str! mountPath:str! readOnly:bool recursiveReadOnly:str*\n\
 ContainerState = waiting:ContainerStateWaiting* running:ContainerStateRunning* terminated:ContainerStateTerminated*\n\
 ContainerStateWaiting = reason:str message:str\n\

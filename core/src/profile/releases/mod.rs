@@ -12,7 +12,7 @@ use alloc::string::String;
 use super::Release;
 use super::release::OLDEST;
 use super::value::{GateStage, Value, secs};
-use ColumnChange::{Added, Described, Gone};
+use ColumnChange::{Added, Described, Gone, Last};
 
 /// What is first true in a minor release.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,8 @@ pub enum ColumnChange {
     Described(&'static str, &'static str, &'static str),
     /// A column that was removed.
     Gone(&'static str, &'static str),
+    /// A column that comes after the others from then on.
+    Last(&'static str, &'static str),
 }
 
 impl ReleaseData {

@@ -68,6 +68,8 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "SchedulerQueueingHints", BETA_OFF),
         gate(SINCE, "SeparateTaintEvictionController", BETA),
         gate(SINCE, "StableLoadBalancerNodeSet", LOCKED),
+        gate(SINCE, "RecoverVolumeExpansionFailure", ALPHA),
+        gate(SINCE, "ResourceHealthStatus", ALPHA),
         gate(SINCE, "SupplementalGroupsPolicy", ALPHA),
         gate(SINCE, "TopologyManagerPolicyAlphaOptions", ALPHA),
         gate(SINCE, "TopologyManagerPolicyBetaOptions", BETA),

@@ -118,6 +118,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "MemoryManager", LOCKED),
         gate(SINCE, "NodeOutOfServiceVolumeDetach", GateStage::Gone),
         gate(SINCE, "PodLevelResources", ALPHA),
+        gate(SINCE, "RecoverVolumeExpansionFailure", BETA),
         gate(SINCE, "SchedulerAsyncPreemption", ALPHA),
         gate(SINCE, "SchedulerQueueingHints", BETA),
         gate(SINCE, "StableLoadBalancerNodeSet", GateStage::Gone),

@@ -172,6 +172,7 @@ system:node-proxier: create,patch,update events @core,events.k8s.io => create,pa
     events.k8s.io | list,watch servicecidrs @networking.k8s.io\n\
 ",
     columns: &[
+        Last("resourcequotas", "Age"),
         Described(
             "replicasets",
             "Desired",

@@ -30,6 +30,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "claim-resize-errors-name-their-field",
+            YES,
+            "pkg/apis/core/validation/validation.go (v1.33, v1.34), ValidatePersistentVolumeClaimStatusUpdate",
+        ),
+        row(
+            SINCE,
             "endpoint-hints-name-nodes",
             YES,
             "pkg/features/kube_features.go (v1.34), PreferSameTrafficDistribution",
@@ -165,6 +171,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     ],
     gates: &[
         gate(SINCE, "ClearingNominatedNodeNameAfterBinding", ALPHA),
+        gate(SINCE, "DRAExtendedResource", ALPHA),
         gate(SINCE, "DynamicResourceAllocation", STABLE),
         gate(SINCE, "JobPodReplacementPolicy", LOCKED),
         gate(SINCE, "KubeletCgroupDriverFromCRI", LOCKED),
@@ -174,6 +181,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "PodLevelResources", BETA),
         gate(SINCE, "PodObservedGenerationTracking", BETA),
         gate(SINCE, "PreventStaticPodAPIReferences", BETA),
+        gate(SINCE, "RecoverVolumeExpansionFailure", LOCKED),
         gate(SINCE, "SchedulerQueueingHints", LOCKED),
         gate(SINCE, "SeparateTaintEvictionController", LOCKED),
         gate(SINCE, "WindowsGracefulNodeShutdown", BETA),
@@ -184,7 +192,7 @@ EphemeralContainer + restartPolicyRules:[any]\n\
 ObjectMeta + creationTimestamp:time*\n\
 EnvVarSource + fileKeyRef:any\n\
 PodSpec + hostnameOverride:str*\n\
-PodStatus + extendedResourceClaimStatus:any\n\
+PodStatus + extendedResourceClaimStatus:PodExtendedResourceClaimStatus*\n\
 ",
     roles: "\
 system:aggregate-to-edit: => create,delete,deletecollection,patch,update resourceclaims,resourceclaimtemplates \

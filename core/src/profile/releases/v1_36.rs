@@ -62,11 +62,13 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "scheduler-balance-score", Value::Text("improvement"), ""),
     ],
     gates: &[
+        gate(SINCE, "DRAExtendedResource", BETA),
         gate(SINCE, "DisableNodeKubeProxyVersion", GateStage::Retired(true)),
         gate(SINCE, "ExtendWebSocketsToKubelet", BETA),
         gate(SINCE, "KubeletFineGrainedAuthz", LOCKED),
         gate(SINCE, "MemoryManager", GateStage::Gone),
         gate(SINCE, "NodeDeclaredFeatures", BETA),
+        gate(SINCE, "ResourceHealthStatus", BETA),
         gate(SINCE, "StaleControllerConsistencyDaemonSet", BETA),
         gate(SINCE, "StaleControllerConsistencyJob", BETA),
         gate(SINCE, "StaleControllerConsistencyReplicaSet", BETA),

@@ -148,7 +148,7 @@ fn fault(chance: &mut Chance, client: String) -> Fault {
         }
         3 => {
             fault.matching = leases();
-            fault.effect = Effect::Answer(Vec::from([
+            fault.effect = Effect::Answers(Vec::from([
                 InjectedReply::Code(500),
                 InjectedReply::Code(409),
                 InjectedReply::Timeout,

@@ -1,8 +1,7 @@
 //! The columns of tables, as data: their names, types and descriptions by kind.
 //!
-//! Source: pkg/printers/internalversion/printers.go (v1.31), `AddHandlers`; most descriptions are those of the fields
-//! in the types' own documentation (k8s.io/api, `SwaggerDoc`), which clients show as they are. The tables are those of
-//! the oldest release that is offered; what has changed since stands in the files of the releases (`profile/releases`).
+//! Source: pkg/printers/internalversion/printers.go (v1.31), `AddHandlers`; most descriptions are those of fields in
+//! k8s.io/api, `SwaggerDoc`. The tables are those of the oldest release; what has changed stands in `profile/releases`.
 
 use alloc::vec::Vec;
 
@@ -55,8 +54,8 @@ pub(super) const JOB_SELECTOR: Column = wide(
 /// kind has had.
 pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
     let mut tables = TABLES.iter().chain(more_columns::TABLES).chain(storage_columns::TABLES);
-    let table = tables.find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns);
-    let mut columns: Vec<(usize, Column)> = table.iter().copied().enumerate().collect();
+    let own = tables.find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns).iter().copied();
+    let mut columns: Vec<(usize, Column)> = own.enumerate().collect();
     let mut free = columns.len();
     for change in profile.column_changes() {
         match *change {
@@ -68,6 +67,7 @@ pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
                 columns.iter_mut().filter(|(_, own)| own.name == name).for_each(|(_, own)| own.about = about);
             }
             ColumnChange::Gone(table, name) if table == plural => columns.retain(|(_, own)| own.name != name),
+            ColumnChange::Last(table, name) if table == plural => columns.sort_by_key(|(_, own)| own.name == name),
             _ => {}
         }
     }
@@ -500,24 +500,33 @@ static TABLES: &[(&str, &[Column])] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLES, of};
-    use crate::profile::releases::ColumnChange::{Added, Described, Gone};
+    use super::{TABLES, more_columns, of};
+    use crate::profile::releases::ColumnChange::{Added, Described, Gone, Last};
     use crate::profile::releases::all;
     use crate::profile::{Profile, Release};
+
+    #[test]
+    fn a_quota_tells_its_age_last_since_1_33() {
+        let names = |minor| {
+            let columns = of("resourcequotas", &Profile::of(Release::new(minor, 0)));
+            columns.iter().map(|(place, column)| (*place, column.name)).collect::<alloc::vec::Vec<_>>()
+        };
+        assert_eq!(names(32), [(0, "Name"), (1, "Age"), (2, "Request"), (3, "Limit")]);
+        assert_eq!(names(33), [(0, "Name"), (2, "Request"), (3, "Limit"), (1, "Age")]);
+    }
 
     #[test]
     fn each_change_is_about_a_column_that_is_there() {
         for data in all() {
             let before = Profile::of(Release::new(data.minor - 1, 0));
             for change in data.columns {
-                let (Added(table, _) | Described(table, ..) | Gone(table, _)) = *change;
+                let (Added(table, _) | Described(table, ..) | Gone(table, _) | Last(table, _)) = *change;
                 let is_there = |name| of(table, &before).iter().any(|(_, column)| column.name == name);
-                assert!(TABLES.iter().any(|(own, _)| *own == table), "{table}");
+                let mut tables = TABLES.iter().chain(more_columns::TABLES);
+                assert!(tables.any(|(own, _)| *own == table), "{table}");
                 match *change {
                     Added(_, column) => assert!(!is_there(column.name), "{table} {}", column.name),
-                    Described(_, name, _) | Gone(_, name) => {
-                        assert!(is_there(name), "{table} {name}");
-                    }
+                    Described(_, name, _) | Gone(_, name) | Last(_, name) => assert!(is_there(name), "{table} {name}"),
                 }
             }
         }

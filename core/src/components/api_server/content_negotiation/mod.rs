@@ -34,6 +34,9 @@ use crate::profile::Profile;
 use accept::Clause;
 use printed::PrinterColumn;
 
+/// The annotation of the bookmark behind what was there when a watch began.
+/// Source: k8s.io/apimachinery pkg/apis/meta/v1/types.go (v1.34), `InitialEventsAnnotationKey`.
+pub(super) const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 /// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
 const BODY_TYPES: [&str; 3] = ["application/json", "application/yaml", PROTOBUF];
 
@@ -328,6 +331,11 @@ impl Representation {
         Ok(Answer { content: Content::Json(shaped), ..answer })
     }
 
+    /// Tells whether only lists have this form: a watch in it ends with its first event, which cannot be shown.
+    pub(super) const fn is_of_lists(self) -> bool {
+        matches!(self, Self::MetadataList(_))
+    }
+
     /// Puts an event of a watch into this form; a table names its columns in the first event only.
     pub(super) fn event(
         self,
@@ -347,7 +355,7 @@ impl Representation {
             Self::Table(version, include) => {
                 let mut table = table(core::slice::from_ref(&tree), kind, (version, include), view);
                 table.set(&["metadata", "resourceVersion"], tree.at(&["metadata", "resourceVersion"]).clone());
-                if !is_first || event == WatchType::Bookmark {
+                if !is_first {
                     table.set(&["columnDefinitions"], Json::Null);
                 }
                 table
@@ -394,6 +402,9 @@ fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include
             let object = match include {
                 Include::Metadata => metadata(item, version),
                 Include::Object => item.clone(),
+                Include::Nothing if !item.at(&["metadata", "annotations", INITIAL_EVENTS_END]).is_null() => {
+                    metadata(item, version)
+                }
                 Include::Nothing => Json::Null,
             };
             row.set(&["object"], object);

@@ -138,7 +138,7 @@ fn quota(quota: &Json, age: Json) -> Vec<Json> {
         let shown = format!("{name}: {}/{}", amount("used", name), amount("hard", name));
         if name.starts_with("limits.") { limits.push(shown) } else { requests.push(shown) }
     }
-    Vec::from([Json::from(requests.join(", ")), Json::from(limits.join(", ")), age])
+    Vec::from([age, Json::from(requests.join(", ")), Json::from(limits.join(", "))])
 }
 
 fn cron_job(object: &Json, own_age: Json, view: TableContext<'_>) -> Vec<Json> {

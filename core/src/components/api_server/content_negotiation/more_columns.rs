@@ -101,13 +101,13 @@ pub(super) static TABLES: &[(&str, &[Column])] = &[
         "resourcequotas",
         &[
             NAME,
+            AGE,
             column("Request", "Request represents a minimum amount of cpu/memory that a container may consume."),
             column(
                 "Limit",
                 "Limits control the maximum amount of cpu/memory that a container may use independent of contention \
                  on the node.",
             ),
-            AGE,
         ],
     ),
     (

@@ -154,6 +154,34 @@ pub(in super::super) fn namespace_finalizers(tree: &Json, wording: Wording, erro
     }
 }
 
+/// Tells what is wrong with a list of indexes, as `1,3-5,7`. Source: batch, `validateIndexesFormat`.
+fn wrong_indexes(list: &str, count: i64) -> Option<String> {
+    let mut last = None;
+    for interval in list.split(',').filter(|_| !list.is_empty()) {
+        let limits: Vec<&str> = interval.split('-').collect();
+        if limits.len() > 2 {
+            let rule = "violates the requirement that an index interval can have at most two parts separated by '-'";
+            return Some(format!("the fragment {interval:?} {rule}"));
+        }
+        let mut numbers = Vec::new();
+        for limit in limits {
+            match limit.parse::<i64>() {
+                Err(_) => return Some(format!("cannot convert string to integer for index: {limit:?}")),
+                Ok(number) if number >= count => return Some(format!("too large index: {limit:?}")),
+                Ok(number) => numbers.push(number),
+            }
+        }
+        let (first, end) = (numbers[0], numbers[numbers.len() - 1]);
+        let before = last.filter(|last| *last >= first);
+        if let Some(previous) = before.or((numbers.len() > 1 && first >= end).then_some(first)) {
+            let current = if before.is_some() { first } else { end };
+            return Some(format!("non-increasing order, previous: {previous}, current: {current}"));
+        }
+        last = Some(end);
+    }
+    None
+}
+
 /// Checks the numbers of Pods of a Job's status. Source: batch, `validateJobStatus` and `ValidateJobStatusUpdate`.
 pub(in super::super) fn job_status(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let (status, stored) = (tree.get("status"), old.get("status"));
@@ -187,6 +215,15 @@ pub(in super::super) fn job_status(tree: &Json, old: &Json, errors: &mut Vec<Fie
     }
     let (done, failed) = (status.get("completedIndexes"), status.get("failedIndexes"));
     let is_indexed = tree.at(&["spec", "completionMode"]).as_str() == Some("Indexed");
+    let count = tree.at(&["spec", "completions"]).as_i64();
+    let has_limit = !tree.at(&["spec", "backoffLimitPerIndex"]).is_null();
+    for (field, list, is_asked) in [("completedIndexes", done, true), ("failedIndexes", failed, has_limit)] {
+        let wrong = count.and_then(|count| wrong_indexes(list.as_str().unwrap_or(""), count));
+        if let Some(why) = wrong.filter(|_| is_asked && changed(field)) {
+            let why = format!("error parsing {field}: {why}");
+            errors.push(FieldError::invalid(format!("status.{field}"), list, why));
+        }
+    }
     if !done.is_empty() && !is_indexed && changed("completedIndexes") {
         let why = "cannot set non-empty completedIndexes when non-indexed completion mode";
         errors.push(FieldError::invalid("status.completedIndexes", done, why));

@@ -29,6 +29,7 @@ pub(super) mod roles;
 mod selector;
 pub(super) mod service;
 pub(super) mod storage;
+pub(super) mod storage_status;
 pub(super) mod workload;
 pub(super) mod workload_status;
 

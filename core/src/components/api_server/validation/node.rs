@@ -134,6 +134,19 @@ fn amounts(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// What is counted and no extended resource. Source: pkg/apis/core/helper/helpers.go (v1.34), `integerResources`.
+const INTEGERS: [&str; 9] = [
+    "pods",
+    "services",
+    "replicationcontrollers",
+    "resourcequotas",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
 /// Checks an amount of a resource. Source: validation.go (v1.34), `ValidateResourceQuantityValue`.
 pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -> Vec<FieldError> {
     let mut errors = Vec::new();
@@ -142,7 +155,7 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
         errors.push(FieldError::invalid(path, amount, "must be greater than or equal to 0"));
     }
     let whole = quantity.milli_value() % 1000 == 0;
-    let counted = name == "pods" || name.contains('/') && !name.contains("kubernetes.io/");
+    let counted = INTEGERS.contains(&name) || names::is_extended_resource(name);
     if counted && !whole {
         errors.push(FieldError::invalid(path, amount, "must be an integer"));
     }

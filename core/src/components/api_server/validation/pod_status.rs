@@ -12,9 +12,18 @@ use super::pod_update::mirror;
 use super::{FieldError, Problem, invalid, meta, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
+use crate::profile::Settings;
+
+/// The lists of containers' states, each with that of the containers.
+const LISTS: [(&str, &str); 3] = [
+    ("containerStatuses", "containers"),
+    ("initContainerStatuses", "initContainers"),
+    ("ephemeralContainerStatuses", "ephemeralContainers"),
+];
 
 /// Checks a change of a Pod's status.
-pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, reading: Reading) -> Vec<FieldError> {
+pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, settings: &Settings) -> Vec<FieldError> {
+    let reading = Reading::of(settings);
     let mut errors = meta::validate_core_update(tree, old, wording);
     mirror(tree, old, &mut errors);
     let status = tree.get("status");
@@ -24,7 +33,12 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, read
     }
     let nominated = text(status, "nominatedNodeName");
     if nominated != text(old.get("status"), "nominatedNodeName") && !nominated.is_empty() {
-        invalid(names::subdomain(nominated, wording), "status.nominatedNodeName", nominated, &mut errors);
+        let path = "status.nominatedNodeName";
+        invalid(names::subdomain(nominated, wording), path, nominated, &mut errors);
+        let is_bound = !text(old.get("spec"), "nodeName").is_empty();
+        if is_bound && settings.profile().is("binding-clears-nomination") {
+            errors.push(FieldError::forbidden(path, "may not be set on pods that are already bound to a node"));
+        }
     }
     generation(status, "status", &mut errors);
     for (at, condition) in status.get("conditions").items().iter().enumerate() {
@@ -42,8 +56,16 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, read
     }
     addresses((status, old.get("status")), "hostIPs", reading, &mut errors);
     let policy = old.at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always");
-    if policy != "Always" {
-        unterminated(tree, old, policy, &mut errors);
+    for (list, policy) in
+        [("containerStatuses", policy), ("initContainerStatuses", policy), ("ephemeralContainerStatuses", "Never")]
+    {
+        if policy != "Always" {
+            unterminated((tree, old), (list, policy), &mut errors);
+        }
+    }
+    claims(status, tree.get("spec"), wording, &mut errors);
+    for list in LISTS {
+        containers((status, tree.get("spec")), list, &mut errors);
     }
     errors
 }
@@ -66,21 +88,106 @@ fn addresses((status, old): (&Json, &Json), list: &str, reading: Reading, errors
     }
 }
 
-/// A container that ended stays ended unless its policy restarts it.
-fn unterminated(tree: &Json, old: &Json, policy: &str, errors: &mut Vec<FieldError>) {
-    let new = tree.at(&["status", "containerStatuses"]).items();
-    for before in old.at(&["status", "containerStatuses"]).items() {
+/// A container that ended stays ended unless its policy restarts it, or that of an init container that goes on.
+fn unterminated((tree, old): (&Json, &Json), (list, policy): (&str, &str), errors: &mut Vec<FieldError>) {
+    let new = tree.at(&["status", list]).items();
+    for (at, before) in old.at(&["status", list]).items().iter().enumerate() {
+        let name = text(before, "name");
         let ended = before.at(&["state", "terminated"]);
         let restarts = policy == "OnFailure" && ended.get("exitCode").as_i64() != Some(0);
-        if ended.is_null() || restarts {
+        let first = old.at(&["spec", "initContainers"]).items().iter().find(|own| text(own, "name") == name);
+        let goes_on = list.starts_with("init") && first.is_some_and(|own| text(own, "restartPolicy") == "Always");
+        if ended.is_null() || restarts || goes_on {
             continue;
         }
-        if let Some(at) = new.iter().position(|status| text(status, "name") == text(before, "name"))
-            && new[at].at(&["state", "terminated"]).is_null()
-        {
-            let path = format!("status.containerStatuses[{at}].state");
+        let runs = |status: &&Json| text(status, "name") == name && status.at(&["state", "terminated"]).is_null();
+        for _ in new.iter().filter(runs) {
+            let path = format!("status.{list}[{at}].state");
             errors.push(FieldError::forbidden(path, "may not be transitioned to non-terminated state"));
         }
+    }
+}
+
+/// Checks what a status says of the claims of a Pod. Source: validation.go (v1.34), `validatePodResourceClaimStatuses`.
+fn claims(status: &Json, spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let known: Vec<&str> = spec.get("resourceClaims").items().iter().map(|claim| text(claim, "name")).collect();
+    let mut seen = Vec::new();
+    for (at, own) in status.get("resourceClaimStatuses").items().iter().enumerate() {
+        let (path, name) = (format!("status.resourceClaimStatuses[{at}].name"), text(own, "name"));
+        if !known.contains(&name) {
+            let why = "must match the name of an entry in `spec.resourceClaims`";
+            errors.push(FieldError::invalid_text(&path, name, why));
+        }
+        if seen.contains(&name) {
+            errors.push(FieldError::duplicate(&path, own.get("name")));
+        }
+        seen.push(name);
+        if let Some(claim) = own.get("resourceClaimName").as_str() {
+            invalid(names::subdomain(claim, wording), &path, claim, errors);
+        }
+    }
+}
+
+/// Checks the users and the health of the devices of a list of containers.
+/// Source: validation.go (v1.34), `validateContainerStatusUsers`, `validateContainerStatusAllocatedResourcesStatus`.
+fn containers((status, spec): (&Json, &Json), (list, of): (&str, &str), errors: &mut Vec<FieldError>) {
+    let is_windows = text(spec.get("os"), "name") == "windows";
+    for (at, own) in status.get(list).items().iter().enumerate() {
+        let (user, path) = (own.at(&["user", "linux"]), format!("status.{list}[{at}].user.linux"));
+        if is_windows && !user.is_null() {
+            errors.push(FieldError::forbidden(&path, "cannot be set for a windows pod"));
+        } else if !user.is_null() {
+            let groups = user.get("supplementalGroups").items().iter().enumerate();
+            let groups = groups.map(|(at, group)| (format!("{path}.supplementalGroups[{at}]"), group));
+            let own = ["uid", "gid"].map(|field| (format!("{path}.{field}"), user.get(field)));
+            for (path, id) in own.into_iter().chain(groups) {
+                if !(0..=i64::from(i32::MAX)).contains(&id.as_i64().unwrap_or(0)) {
+                    errors.push(FieldError::invalid(path, id, "must be between 0 and 2147483647, inclusive"));
+                }
+            }
+        }
+        let devices = own.get("allocatedResourcesStatus").items();
+        let path = format!("status.{list}[{at}].allocatedResourcesStatus");
+        if list.starts_with("ephemeral") && !devices.is_empty() {
+            errors.push(FieldError::forbidden(&path, "must not be specified in container status"));
+            continue;
+        }
+        let container = spec.get(of).items().iter().find(|one| text(one, "name") == text(own, "name"));
+        for (at, device) in devices.iter().enumerate() {
+            health((device, container), &format!("{path}[{at}]"), errors);
+        }
+    }
+}
+
+fn health((device, container): (&Json, Option<&Json>), path: &str, errors: &mut Vec<FieldError>) {
+    let name = text(device, "name");
+    let resources = container.map(|own| own.get("resources"));
+    let (is_there, why) = if name.starts_with("claim:") {
+        let named = |claim: &Json| match text(claim, "request") {
+            "" => format!("claim:{}", text(claim, "name")),
+            request => format!("claim:{}/{request}", text(claim, "name")),
+        };
+        let is_there = resources.is_none_or(|own| own.get("claims").items().iter().any(|claim| named(claim) == name));
+        let forms = "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
+        (is_there, format!("must match one of the container's resource claims in a format {forms}"))
+    } else {
+        let is_there = resources.is_none_or(|own| !own.at(&["requests", name]).is_null());
+        (is_there, String::from("must match one of the container's resource requests"))
+    };
+    if !is_there {
+        errors.push(FieldError::invalid_text(format!("{path}.name"), name, why));
+    }
+    let mut seen = Vec::new();
+    for (at, one) in device.get("resources").items().iter().enumerate() {
+        let (health, id) = (text(one, "health"), text(one, "resourceID"));
+        let known = ["Healthy", "Unhealthy", "Unknown"];
+        if !known.contains(&health) {
+            errors.push(FieldError::not_supported(format!("{path}.resources[{at}].health"), health, &known));
+        }
+        if seen.contains(&id) {
+            errors.push(FieldError::duplicate(format!("{path}.resources[{at}].resourceID"), one.get("resourceID")));
+        }
+        seen.push(id);
     }
 }
 

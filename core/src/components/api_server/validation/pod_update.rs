@@ -43,6 +43,11 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rule
     }
     let deadline = |spec: &Json| spec.get("activeDeadlineSeconds").as_i64();
     match (deadline(spec), deadline(stored)) {
+        (Some(new), _) if !(0..=i64::from(i32::MAX)).contains(&new) => {
+            let detail = "must be between 0 and 2147483647, inclusive";
+            errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(new), detail));
+            return errors;
+        }
         (Some(new), Some(old)) if new > old => {
             let detail = "must be less than or equal to previous value";
             errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(new), detail));

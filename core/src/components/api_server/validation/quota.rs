@@ -69,14 +69,9 @@ fn limited_name(kind: &str, name: &str, path: &str, wording: Wording, errors: &m
     let is_native = !name.contains('/') || name.contains("kubernetes.io/");
     if !name.contains('/') && !is_of_container {
         errors.push(FieldError::invalid_text(path, name, "must be a standard resource for containers"));
-    } else if !is_native && (name.starts_with("requests.") || !is_extended(name)) {
+    } else if !is_native && !names::is_extended_resource(name) {
         errors.push(FieldError::invalid_text(path, name, "doesn't follow extended resource name standard"));
     }
-}
-
-/// Tells whether the quota of an extended resource has a name too.
-fn is_extended(name: &str) -> bool {
-    names::is_extended_resource(name) && names::qualified(&format!("requests.{name}"), Wording::Characters).is_empty()
 }
 
 /// Checks a LimitRange.
@@ -196,7 +191,7 @@ fn amounts_of(amounts: &Json, path: &str, wording: Wording, errors: &mut Vec<Fie
             errors.push(FieldError::invalid(path.as_str(), value, "must be greater than or equal to 0"));
         }
         let is_whole = amount.milli_value() % 1000 == 0;
-        if !is_whole && (COUNTED.contains(&&**name) || is_extended(name)) {
+        if !is_whole && (COUNTED.contains(&&**name) || names::is_extended_resource(name)) {
             errors.push(FieldError::invalid(path, value, "must be an integer"));
         }
     }

@@ -341,7 +341,9 @@ pub(in super::super) fn class(tree: &Json, wording: Wording, errors: &mut Vec<Fi
 pub(in super::super) fn class_update(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     for field in ["parameters", "provisioner", "reclaimPolicy"] {
         let (new, known) = (tree.get(field), old.get(field));
-        if new != known && !(new.is_empty() && known.is_empty()) {
+        // What is empty is stored as absent.
+        let is_same = if known.is_empty() { new.is_null() } else { new == known };
+        if !is_same {
             errors.push(FieldError::forbidden(field, format!("updates to {field} are forbidden.")));
         }
     }
