@@ -128,6 +128,15 @@ impl TaintEviction {
         }
         let key = event.object().key();
         let Some(pod) = &event.after else {
+            // Unless the race goes the other way, the answer is there by now, even if it is delivered later.
+            let is_answered =
+                |eviction: &Eviction| self.answer_delay.is_zero() && eviction.pod == key && eviction.is_deleting();
+            let answered: Vec<RequestId> =
+                self.under_way.iter().filter(|(_, own)| is_answered(own)).map(|(id, _)| *id).collect();
+            for id in answered {
+                self.under_way.remove(&id);
+                self.timers.finish(&key);
+            }
             self.cancel(&key, "the Pod is gone", now);
             return;
         };
