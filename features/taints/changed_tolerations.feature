@@ -35,3 +35,14 @@ Feature: The eviction of a Pod that waits follows its tolerations, and goes on a
         | times | then                    |
         | 4     | is terminating within 2s |
         | 5     | stays for 60s           |
+
+    @sim-only:faults
+    Scenario: The taint is taken off while the deletion is on its way
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "dedicated:NoExecute" for 5s
+      And DELETE requests to pods from taint-eviction-controller take 10s
+      And the user taints Node "worker-1" with "dedicated:NoExecute"
+      And 8s pass
+      When the user removes taint "dedicated:NoExecute" from Node "worker-1"
+      Then Event TaintManagerEviction about Pod "web", message "Cancelling deletion of Pod default/web", within 1s
+      But Pod "web" is terminating within 10s

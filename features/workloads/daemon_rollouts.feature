@@ -30,6 +30,30 @@ Feature: A DaemonSet replaces its pods, takes what it selects and lets go what i
       When 60s pass
       Then 1 Pod of "agent" keeps running for 60s
 
+    Scenario: A node is deleted, and its pod is still there
+      Given a ready Node "worker-1"
+      And the object:
+        """yaml
+        apiVersion: apps/v1
+        kind: DaemonSet
+        metadata: {name: agent, namespace: default}
+        spec:
+          selector: {matchLabels: {app: agent}}
+          updateStrategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}
+          template:
+            metadata: {labels: {app: agent}}
+            spec: {containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      And 2 Pods of "agent" are running
+      And machine "worker-1" loses power
+      And the user deletes Node "worker-1"
+      When the user sends strategic PATCH /apis/apps/v1/namespaces/default/daemonsets/agent:
+        """yaml
+        spec: {template: {metadata: {labels: {version: two}}}}
+        """
+      Then DaemonSet "agent" keeps field status.updatedNumberScheduled absent for 20s
+      And DaemonSet "agent" field status.updatedNumberScheduled is 1 within 3m
+
   Rule: A pod without owner that it selects becomes its own, and one that it selects no longer is replaced
 
     Scenario: A pod of somebody else is adopted, then relabelled

@@ -169,3 +169,16 @@ Feature: The pods of a DaemonSet stay with their nodes
       Then Pod "web" keeps field spec.tolerations absent for 30s
       And Pod "web" is deleted at 0s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 66s
+
+  Rule: A pod whose node it may no longer be put on stays, and counts as misscheduled
+
+    Scenario: A node falls silent and comes back
+      Given a ready Node "worker-1"
+      And a DaemonSet "agent" of 2 Pods
+      When the kubelet on "worker-1" is killed
+      Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" within the grace period and 11s
+      And DaemonSet "agent" field status.numberMisscheduled is 1 within 60s
+      And DaemonSet "agent" field status.desiredNumberScheduled is 1 within 60s
+      When the kubelet on "worker-1" starts
+      Then DaemonSet "agent" field status.numberMisscheduled is 0 within 30s
+      And DaemonSet "agent" field status.desiredNumberScheduled is 2 within 30s

@@ -25,8 +25,8 @@ use super::controller::{
 use super::events::InvolvedObject;
 use super::workload::claims::{is_offered, may_adopt};
 use super::workload::pods::{
-    Orphans, adoption, became_ready, controller_of, deletion_rank, from_template, is_available, labels, number,
-    owner_key, reference_to, release, set_unless_zero,
+    Orphans, adoption, at_latest, became_ready, controller_of, deletion_rank, from_template, is_available, labels,
+    next_look, number, owner_key, reference_to, release, set_unless_zero, with_failure,
 };
 use super::workload::{
     Expectations, PodTally, REPLICA_SETS, REPLICATION_CONTROLLERS, Tallies, has_labels, pod_control,
@@ -36,7 +36,6 @@ use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::{is_active, is_ending, is_ready, is_terminal};
 use crate::objects::selector::selects;
-use crate::objects::time::to_time;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// Pods made or deleted in one sync at most. Source: replica_set.go (v1.34), `BurstReplicas`.
@@ -119,6 +118,7 @@ fn start_for(
     let logic = ReplicaSets {
         family,
         tells_terminating,
+        plans_availability: context.settings.profile().is("replica-sets-plan-availability"),
         pods: Tallies::default(),
         orphans: Orphans::default(),
         expectations: Expectations::default(),
@@ -178,6 +178,7 @@ struct ReplicaSetSync {
 struct ReplicaSets {
     family: &'static Family,
     tells_terminating: bool,
+    plans_availability: bool,
     pods: Tallies,
     orphans: Orphans,
     expectations: Expectations,
@@ -205,7 +206,8 @@ impl ReplicaSets {
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
         self.expectations.follow(&key, event);
         if min_ready > 0 && event.before.is_some() && became_ready(event) {
-            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
+            let later = i64::from(!self.plans_availability);
+            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + later), now);
         }
         runtime.add(key);
     }
@@ -334,21 +336,14 @@ impl ReplicaSets {
         set_unless_zero(&mut status, &["fullyLabeledReplicas"], labelled);
         set_unless_zero(&mut status, &["readyReplicas"], count(&is_ready, tally.ready));
         // Without `minReadySeconds` what is ready is available.
-        let available = count(&|pod| is_available(pod, min_ready, now), tally.ready);
+        let now_or_just_after = at_latest(now, self.plans_availability);
+        let available = count(&|pod| is_available(pod, min_ready, now_or_just_after), tally.ready);
         set_unless_zero(&mut status, &["availableReplicas"], available);
         if self.tells_terminating {
             status.set(&["terminatingReplicas"], i64::from(tally.terminating));
         }
         set_unless_zero(&mut status, &["observedGeneration"], number(set, &["metadata", "generation"], 0));
-        let mut conditions = set.stable().at(&["status", "conditions"]).items().to_vec();
-        let is_failure = |condition: &Json| condition.get("type").as_str() == Some("ReplicaFailure");
-        match &work.error {
-            None => conditions.retain(|condition| !is_failure(condition)),
-            Some((reason, message)) if !conditions.iter().any(is_failure) => conditions.push(json!({
-                "type": "ReplicaFailure", "status": "True", "lastTransitionTime": to_time(now),
-                "reason": *reason, "message": message.as_str()})),
-            Some(_) => {}
-        }
+        let conditions = with_failure(set, work.error.as_ref(), now);
         if !conditions.is_empty() {
             status.set(&["conditions"], conditions);
         }
@@ -483,8 +478,16 @@ impl Reconciler for ReplicaSets {
                 }
             }
             ReplicaSetStage::Written | ReplicaSetStage::Failed => {
-                let failed = work.stage == ReplicaSetStage::Failed || work.error.is_some();
-                return if failed { Flow::Retry } else { Flow::Done };
+                if work.stage == ReplicaSetStage::Failed || work.error.is_some() {
+                    return Flow::Retry;
+                }
+                if let Some(active) = &work.active
+                    && let Some(pause) =
+                        next_look(&self.status(&work, now), (&work.set, active), self.plans_availability, now)
+                {
+                    runtime.add_after(key.clone(), pause, now);
+                }
+                return Flow::Done;
             }
         }
         self.work.insert(key.clone(), work);

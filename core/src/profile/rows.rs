@@ -261,13 +261,10 @@ pub static ROWS: &[Row] = &[
     ),
     off("pod-generation", "the API server counts changes of a pod's specification in metadata.generation"),
     off("pod-topology-labels", "a pod gets the zone and region labels of the node to which it is bound"),
-    off(
-        "pod-conditions-observe-generation",
-        "a condition that a controller sets on a pod says which generation it is about",
-    ),
+    off("pod-conditions-observe-generation", "a condition that a controller sets on a pod names its generation"),
     off(
         "daemon-set-wakes-for-pods",
-        "a change of a node wakes a DaemonSet if its pod should run there or has to go, not if that has changed",
+        "a change of a node wakes a DaemonSet if a pod is missing there, has to go, or some are misscheduled",
     ),
     Row {
         name: "garbage-collection-checks-version",
@@ -278,6 +275,7 @@ pub static ROWS: &[Row] = &[
     },
     off("scaling-tells-from", "the Event ScalingReplicaSet tells the number before first: from 0 to 3"),
     off("stateful-set-events-capitalised", "Events of a StatefulSet begin with Create and Delete, not create, delete"),
+    off("replica-sets-plan-availability", "a ReplicaSet looks at a pod again just as it becomes available"),
     off("stateful-sets-wait-for-available", "a StatefulSet waits for pods that are available, not only ready"),
     on(
         "taint-eviction-leaves-tombstones",

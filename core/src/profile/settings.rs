@@ -20,11 +20,19 @@ pub enum Race {
     /// the Pods wait for the next pass.
     /// Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod` and `quarantineTime`.
     PassBeforeQuarantineEnds,
+    /// The first NoExecute pass of the node lifecycle controller comes before its first checks, and finds no node: both
+    /// begin at one instant.
+    /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `Run`.
+    TaintPassBeforeChecks,
+    /// The watch tells of the end of an evicted Pod before the controller that deletes it has the answer, so the
+    /// deletion is told to be cancelled.
+    /// Source: pkg/controller/tainteviction/timed_workers.go (v1.34), `getWrappedWorkerFunc` and `CancelWork`.
+    EndBeforeAnswer,
 }
 
 impl Race {
     /// All there are.
-    pub const ALL: [Self; 1] = [Self::PassBeforeQuarantineEnds];
+    pub const ALL: [Self; 3] = [Self::PassBeforeQuarantineEnds, Self::TaintPassBeforeChecks, Self::EndBeforeAnswer];
 
     /// Says which event came first.
     #[must_use]
@@ -33,6 +41,14 @@ impl Race {
             Self::PassBeforeQuarantineEnds => {
                 "a pass of the pod garbage collector came just before the end of a Node's quarantine of 40 s, and the \
                  next one 20 s later"
+            }
+            Self::TaintPassBeforeChecks => {
+                "the first NoExecute pass of the node lifecycle controller came before its first checks, and the next \
+                 one 0.1 s later"
+            }
+            Self::EndBeforeAnswer => {
+                "the watch told of the end of an evicted Pod before the answer to its deletion came, so the deletion \
+                 was told to be cancelled"
             }
         }
     }

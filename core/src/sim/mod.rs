@@ -28,6 +28,8 @@ mod node_ipam_tests;
 mod own;
 mod pod_requests;
 mod queries;
+#[cfg(test)]
+mod race_tests;
 mod setup_cache;
 mod user;
 mod watches;

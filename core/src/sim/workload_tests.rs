@@ -9,7 +9,6 @@ use crate::components::registry::CONTROLLERS;
 use crate::json;
 use crate::network::{Answer, Call, Identity, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
-use crate::profile::{Race, Settings};
 use crate::sim::{Simulation, SimulationOptions};
 
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
@@ -456,26 +455,4 @@ fn a_set_whose_pods_are_refused_goes_on_at_the_pace_of_its_client() {
     let second = refused(&mut sim) - first;
     // One creation, one Event and one status for each pod, of 20 requests a second.
     assert!([first, second].iter().all(|made| (150..=600).contains(made)), "{first} {second}");
-}
-
-#[test]
-fn a_pass_that_comes_before_the_end_of_a_quarantine_leaves_the_pods_to_the_next_one() {
-    let gone_after = |race: Option<Race>| {
-        let controllers =
-            CONTROLLERS.iter().copied().filter(|name| *name == "pod-garbage-collector-controller").collect();
-        let settings = Settings::default().with_race(race);
-        let mut sim = Simulation::new(SimulationOptions { controllers, settings, ..SimulationOptions::default() });
-        let pod = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web", "namespace": "default"},
-            "spec": {"nodeName": "nowhere", "containers": [{"name": "main", "image": "pause"}]}});
-        assert_eq!(ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(pod)).code, 201);
-        let mut seconds = 0;
-        while !list(&mut sim, &PODS).is_empty() {
-            advance(&mut sim, 1_000);
-            seconds += 1;
-        }
-        seconds
-    };
-    let usual = gone_after(None);
-    assert!((40..=61).contains(&usual), "{usual} s");
-    assert_eq!(gone_after(Some(Race::PassBeforeQuarantineEnds)), usual + 20);
 }

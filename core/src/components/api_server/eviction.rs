@@ -68,7 +68,9 @@ impl ApiServer {
         if !delete.dry_run {
             let mut tree = pod.json();
             mark_target(&mut tree, origin.now);
-            self.commit(info.kind, origin, tree);
+            if tree != pod.json() {
+                self.commit(info.kind, origin, tree);
+            }
         }
         let whole = RequestInfo {
             subresource: Text::of(""),
@@ -176,9 +178,21 @@ fn lets_unready_go(budget: &Json) -> bool {
         || desired > 0 && current >= desired
 }
 
+/// Makes DisruptionTarget True; of a Pod whose disruption something else began, the instant and the generation stay.
+/// Source: pkg/api/pod/util.go (v1.34), `UpdatePodCondition`; pkg/registry/core/pod/strategy.go,
+/// `preserveOldObservedGeneration`.
 fn mark_target(pod: &mut Json, now: Timestamp) {
-    let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+    let mut condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting", "lastProbeTime": null, "lastTransitionTime": time::to_time(now)});
+    let conditions = pod.at(&["status", "conditions"]).items();
+    if let Some(old) = conditions.iter().find(|old| old.get("type") == condition.get("type")) {
+        let same = old.get("status") == condition.get("status");
+        for field in ["observedGeneration"].iter().chain(same.then_some(&"lastTransitionTime")) {
+            if !old.get(field).is_null() {
+                condition.set(&[field], old.get(field).clone());
+            }
+        }
+    }
     set_condition(pod, condition);
 }
 
@@ -200,4 +214,26 @@ fn too_many(why: &str, retry_after: Option<i64>) -> Answer {
         answer.headers.push((Text::of("Retry-After"), Text::from(format!("{seconds}"))));
     }
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mark_target;
+    use crate::json;
+    use crate::objects::time;
+
+    #[test]
+    fn a_pod_whose_disruption_began_before_keeps_its_instant_and_generation() {
+        let now = time::parse("2026-01-01T00:00:09Z").unwrap();
+        for (before, instant) in [("True", "2026-01-01T00:00:00Z"), ("False", "2026-01-01T00:00:09Z")] {
+            let mut pod = json!({"status": {"conditions": [{"type": "DisruptionTarget", "status": before,
+                "reason": "DeletionByTaintManager", "message": "m", "observedGeneration": 1, "lastProbeTime": null,
+                "lastTransitionTime": "2026-01-01T00:00:00Z"}]}});
+            mark_target(&mut pod, now);
+            let condition = &pod.at(&["status", "conditions"]).items()[0];
+            assert_eq!(condition.get("reason"), &json!("EvictionByEvictionAPI"));
+            assert_eq!(condition.get("observedGeneration"), &json!(1));
+            assert_eq!(condition.get("lastTransitionTime"), &json!(instant));
+        }
+    }
 }

@@ -14,7 +14,7 @@ use super::age;
 use super::nodes::{GENERATION_LABEL, generation, target, verdict};
 use super::revisions::hash_of;
 use super::rolling::allows_surge;
-use crate::components::client::{Cache, CacheEvent};
+use crate::components::client::{Cache, CacheEvent, node_name};
 use crate::components::workload::pods::{Owned, controller_of, is_available, labels, number};
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
 use crate::objects::selector::selects;
@@ -100,11 +100,11 @@ impl Censuses {
         }
     }
 
-    /// Tells whether a set has a pod on a node, without those that have ended and are being deleted.
+    /// Tells whether any pod of a set is bound to a node.
     pub(super) fn is_on(&self, set: &Object, node: &str, pods: &Cache) -> bool {
         match self.by_set.get(set.uid()) {
-            Some(census) => census.pods_on(node, pods).next().is_some(),
-            None => self.begun(set, pods).pods_on(node, pods).next().is_some(),
+            Some(census) => census.is_bound_to(node, pods),
+            None => self.begun(set, pods).is_bound_to(node, pods),
         }
     }
 
@@ -207,6 +207,10 @@ impl Census {
     fn noted_on<'a>(&'a self, node: &str, pods: &'a Cache) -> impl Iterator<Item = &'a Object> {
         let own = self.nodes.get(node).map_or(&[][..], |entry| &entry.pods);
         own.iter().filter_map(|pod| pods.get(&pod.namespace, &pod.name))
+    }
+
+    fn is_bound_to(&self, node: &str, pods: &Cache) -> bool {
+        self.noted_on(node, pods).any(|pod| node_name(pod).is_some_and(|bound| &**bound == node))
     }
 
     /// Returns the pods of a node, without those that are not selected or have ended and are being deleted.

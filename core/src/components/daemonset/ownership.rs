@@ -35,7 +35,7 @@ impl DaemonSets {
             Self::own_set(event.object(), runtime).map(|set| (set.key(), number(set, &["spec", "minReadySeconds"], 0)))
         {
             self.expectations.follow(&key, event);
-            if min_ready > 0 && became_ready(event) {
+            if min_ready > 0 && event.before.is_some() && became_ready(event) {
                 runtime.add_after(key, SignedDuration::from_secs(min_ready + 1), now);
             }
         }

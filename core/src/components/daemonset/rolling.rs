@@ -51,8 +51,11 @@ impl DaemonSets {
             let allowed = scaled(wanted, "1", sums.desired, Rounding::Up);
             let allowed = if sums.desired > 0 { allowed.max(1) } else { allowed };
             (Vec::new(), self.in_place(work, allowed - sums.unavailable, runtime, now))
+        } else if let Some(found) = self.beside(work, surge, runtime, now) {
+            found
         } else {
-            self.beside(work, surge, runtime, now)
+            work.failed = true;
+            return;
         };
         if nodes.is_empty() && doomed.is_empty() {
             return;
@@ -82,14 +85,15 @@ impl DaemonSets {
         broken.into_iter().chain(good.into_iter().take(more)).collect()
     }
 
-    /// Returns the nodes that get a new pod beside the old one, and the old pods that are no longer needed.
+    /// Returns the nodes that get a new pod beside the old one, and the old pods that are no longer needed; `None` if
+    /// an old pod without a new one is on a node that is gone: upstream the rollout then waits for the end of the pod.
     fn beside(
         &mut self,
         work: &DaemonSetSync,
         most: i64,
         runtime: &KeyedRuntime<DaemonSetPurpose>,
         now: Timestamp,
-    ) -> (Vec<Text>, Vec<Object>) {
+    ) -> Option<(Vec<Text>, Vec<Object>)> {
         let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
         let pods = runtime.cache(PODS_CACHE).cache();
         let census = self.census(work, runtime, now);
@@ -99,7 +103,7 @@ impl DaemonSets {
             let (new, old) = census.split(name, pods);
             let Some(old) = old else { continue };
             let Some(new) = new else {
-                let Some(node) = runtime.cache(NODE_CACHE).cache().get("", name) else { continue };
+                let node = runtime.cache(NODE_CACHE).cache().get("", name)?;
                 let (is_here, stays) = (is_available(old, min_ready, now), verdict(&work.set, node).should_run);
                 match (stays, is_here) {
                     (true, false) => nodes.push(name.clone()),
@@ -118,6 +122,6 @@ impl DaemonSets {
         let count = |number: i64| usize::try_from(number).unwrap_or(0);
         nodes.extend(candidates.into_iter().take(count(left)));
         doomed.extend(misplaced.into_iter().take(count(spare)));
-        (nodes, doomed)
+        Some((nodes, doomed))
     }
 }

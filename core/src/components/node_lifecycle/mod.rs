@@ -50,6 +50,7 @@ use crate::chance::Chance;
 use crate::json;
 use crate::network::{LEASES, NODE_LEASES, NODES, PODS, RequestId};
 use crate::objects::{HeartbeatStamp, Json, Object, ObjectKey, Text};
+use crate::profile::Race;
 
 /// The place of a name in the controller's table; names are never forgotten, as upstream's health map.
 type NodeId = u32;
@@ -145,6 +146,8 @@ pub struct NodeLifecycle {
     preferred: Vec<Text>,
     /// Whether a NoExecute pass is made between the last node of the next health pass and its judgement of the zones.
     tick_before_judgement: bool,
+    /// Whether the first checks come before the first NoExecute pass.
+    checks_come_first: bool,
     ids: BTreeMap<Text, NodeId>,
     table: Vec<Node>,
     node_ids: Vec<NodeId>,
@@ -216,6 +219,7 @@ impl NodeLifecycle {
             held: false,
             preferred: Vec::new(),
             tick_before_judgement: false,
+            checks_come_first: !settings.is_lost(Race::TaintPassBeforeChecks),
             ids: BTreeMap::new(),
             table: Vec::new(),
             node_ids: Vec::new(),

@@ -55,7 +55,7 @@ impl NodeLifecycle {
     /// they race: in 35 of 40 starts of a real one (v1.34.4) the first checks came before and the judgement after. If
     /// taints of before have to be taken off new nodes, the checks come too late.
     pub(super) const fn place_first_tick(&mut self, pass: u32, finds_no_taint: bool) {
-        if pass == 0 && finds_no_taint && !self.held {
+        if pass == 0 && finds_no_taint && !self.held && self.checks_come_first {
             self.tick_before_judgement = true;
         }
     }

@@ -57,6 +57,11 @@ impl Eviction {
         Self { pod, because, stage: EvictionStage::Reading, tries: 0 }
     }
 
+    /// Tells whether the deletion was asked for.
+    pub(super) fn is_deleting(&self) -> bool {
+        self.stage == EvictionStage::Deleting
+    }
+
     fn call(&self, verb: Verb) -> Call {
         Call::new(verb, PODS, &self.pod.namespace, &self.pod.name)
     }

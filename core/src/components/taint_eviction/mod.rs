@@ -11,7 +11,7 @@
 mod eviction;
 mod timers;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,10 +29,12 @@ use super::{Because, Deadline, earliest};
 use crate::network::{NODES, PODS, RequestId};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Json, Object, ObjectKey, Text};
-use crate::profile::Value;
+use crate::profile::{Race, Value};
 
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
+/// How much later than the watch an answer comes, where the watch is first.
+const JUST_AFTER: SignedDuration = SignedDuration::from_millis(1);
 
 /// The controller; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
@@ -47,6 +49,9 @@ pub struct TaintEviction {
     under_way: BTreeMap<RequestId, Eviction>,
     pausing: BTreeMap<(Timestamp, u64), Eviction>,
     paused: u64,
+    /// How long it takes until an answer ends an eviction.
+    answer_delay: SignedDuration,
+    ended: VecDeque<(Timestamp, ObjectKey)>,
     started: bool,
 }
 
@@ -72,6 +77,12 @@ impl TaintEviction {
             under_way: BTreeMap::new(),
             pausing: BTreeMap::new(),
             paused: 0,
+            answer_delay: if context.settings.is_lost(Race::EndBeforeAnswer) {
+                JUST_AFTER
+            } else {
+                SignedDuration::ZERO
+            },
+            ended: VecDeque::new(),
             started: false,
         })
     }
@@ -117,6 +128,15 @@ impl TaintEviction {
         }
         let key = event.object().key();
         let Some(pod) = &event.after else {
+            // Unless the race goes the other way, the answer is there by now, even if it is delivered later.
+            let is_answered =
+                |eviction: &Eviction| self.answer_delay.is_zero() && eviction.pod == key && eviction.is_deleting();
+            let answered: Vec<RequestId> =
+                self.under_way.iter().filter(|(_, own)| is_answered(own)).map(|(id, _)| *id).collect();
+            for id in answered {
+                self.under_way.remove(&id);
+                self.timers.finish(&key);
+            }
             self.cancel(&key, "the Pod is gone", now);
             return;
         };
@@ -142,10 +162,8 @@ impl TaintEviction {
             Stay::NotTolerated => {
                 let reasons = Vec::from([Because::Fact(fact), Because::Fact(untolerated(tolerations, taints))]);
                 self.cancel(key, "some taint is not tolerated", now);
-                if !self.timers.is_known(key) {
-                    self.timers.spend(key.clone());
-                    self.evict(key.clone(), reasons, now);
-                }
+                self.timers.spend(key.clone());
+                self.evict(key.clone(), reasons, now);
             }
             Stay::Forever => {
                 const WHY: &str = "all taints are tolerated without a limit";
@@ -205,8 +223,10 @@ impl TaintEviction {
                 self.paused += 1;
                 self.pausing.insert((until, self.paused), eviction);
             }
-            Next::Deleted if self.leaves_tombstones => {}
-            Next::Deleted => self.timers.finish(&eviction.pod),
+            Next::Deleted => {
+                self.ended.push_back((now + self.answer_delay, eviction.pod));
+                self.finish_evictions(now);
+            }
             Next::GivenUp => {
                 self.timers.finish(&eviction.pod);
                 let why = Vec::from([
@@ -214,6 +234,16 @@ impl TaintEviction {
                     Because::Fact(String::from("the last of five tries failed")),
                 ]);
                 self.runtime.decide(format!("pod/{}", eviction.pod), "give the eviction up", why);
+            }
+        }
+    }
+
+    fn finish_evictions(&mut self, now: Timestamp) {
+        while let Some((_, pod)) = self.ended.pop_front_if(|(at, _)| *at <= now) {
+            if self.leaves_tombstones {
+                self.timers.spend(pod);
+            } else {
+                self.timers.finish(&pod);
             }
         }
     }
@@ -278,6 +308,7 @@ impl Controller for TaintEviction {
     }
 
     fn handle_due(&mut self, now: Timestamp) {
+        self.finish_evictions(now);
         self.fire(now);
         while let Some(entry) = self.pausing.first_entry()
             && entry.key().0 <= now
@@ -301,7 +332,7 @@ impl Controller for TaintEviction {
         let bound = |pod: &Object| node_name(pod).map(|node| (pod.key(), node.clone()));
         let pods: Vec<(ObjectKey, Text)> = self.runtime.cache(POD_CACHE).objects().filter_map(bound).collect();
         for (key, node) in pods {
-            if self.timers.waits_until(&key).is_none() {
+            if !self.timers.is_timed(&key) {
                 self.handle_pod(&key, &node, now);
             }
         }
@@ -309,7 +340,8 @@ impl Controller for TaintEviction {
 
     fn own_deadline(&self) -> Option<Deadline> {
         let paused = self.pausing.keys().next().map(|(at, _)| Deadline { at: *at, reason: "try again" });
-        earliest([self.timers.next().map(|at| Deadline { at, reason: "a toleration runs out" }), paused])
+        let ended = self.ended.front().map(|(at, _)| Deadline { at: *at, reason: "an eviction ends" });
+        earliest([self.timers.next().map(|at| Deadline { at, reason: "a toleration runs out" }), paused, ended])
     }
 
     fn own_queues(&self) -> Vec<(&'static str, usize)> {

@@ -1,8 +1,9 @@
 //! The pods that wait for their eviction, and those whose eviction is under way.
 //!
 //! Mirrors pkg/controller/tainteviction/timed_workers.go (v1.34). Inputs: pods with the instants of their evictions,
-//! cancellations, time. Outputs: the pods that are due. Invariant: a pod has one timer at most, and only a pod that
-//! waits can be cancelled with an Event.
+//! cancellations, time. Outputs: the pods that are due. Invariant: a pod has one entry at most. A timer that ran out
+//! keeps its entry until its eviction ends, so a cancellation in between is told and stops nothing; an entry without a
+//! timer is of an eviction that began at once, and goes silently.
 
 use alloc::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use crate::objects::ObjectKey;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TimerEntry {
-    /// Waits for an instant.
-    Waits { fire: Timestamp, number: u64 },
-    /// Its eviction is under way. Up to 1.32 also: it was evicted once, and gets no new timer before it is cancelled.
-    Spent,
+    /// Its timer waits for an instant, or ran out and its eviction is under way.
+    Timed { fire: Timestamp, number: u64 },
+    /// Its eviction began at once. Up to 1.32 also: it was evicted once, and gets no new timer before it is cancelled.
+    Untimed,
 }
 
 /// The timers.
@@ -27,12 +28,9 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// Returns when the pod is due, if it waits.
-    pub(super) fn waits_until(&self, pod: &ObjectKey) -> Option<Timestamp> {
-        match self.entries.get(pod) {
-            Some(TimerEntry::Waits { fire, .. }) => Some(*fire),
-            _ => None,
-        }
+    /// Tells whether the pod has a timer.
+    pub(super) fn is_timed(&self, pod: &ObjectKey) -> bool {
+        matches!(self.entries.get(pod), Some(TimerEntry::Timed { .. }))
     }
 
     /// Tells whether the pod waits, is being evicted, or was.
@@ -44,38 +42,34 @@ impl Timers {
     pub(super) fn wait(&mut self, pod: ObjectKey, fire: Timestamp) {
         self.added += 1;
         self.order.insert((fire, self.added), pod.clone());
-        self.entries.insert(pod, TimerEntry::Waits { fire, number: self.added });
+        self.entries.insert(pod, TimerEntry::Timed { fire, number: self.added });
     }
 
-    /// Notes that a pod's eviction is under way.
+    /// Notes that a pod is evicted, or was, without a timer.
     pub(super) fn spend(&mut self, pod: ObjectKey) {
-        self.entries.insert(pod, TimerEntry::Spent);
+        self.entries.insert(pod, TimerEntry::Untimed);
     }
 
-    /// Forgets a pod; true if it waited.
+    /// Forgets a pod; true if it had a timer.
     pub(super) fn cancel(&mut self, pod: &ObjectKey) -> bool {
         match self.entries.remove(pod) {
-            Some(TimerEntry::Waits { fire, number }) => {
+            Some(TimerEntry::Timed { fire, number }) => {
                 self.order.remove(&(fire, number));
                 true
             }
-            Some(TimerEntry::Spent) | None => false,
+            Some(TimerEntry::Untimed) | None => false,
         }
     }
 
-    /// Ends an eviction: the pod may get a new timer, unless it leaves a tombstone.
+    /// Forgets a pod whose eviction ended. A timer that was set meanwhile still runs, but can no longer be cancelled.
     pub(super) fn finish(&mut self, pod: &ObjectKey) {
-        if self.entries.get(pod) == Some(&TimerEntry::Spent) {
-            self.entries.remove(pod);
-        }
+        self.entries.remove(pod);
     }
 
-    /// Takes the next pod that is due; its eviction is under way from now on.
+    /// Takes the next pod that is due.
     pub(super) fn fire(&mut self, now: Timestamp) -> Option<ObjectKey> {
         let entry = self.order.first_entry().filter(|entry| entry.key().0 <= now)?;
-        let pod = entry.remove();
-        self.spend(pod.clone());
-        Some(pod)
+        Some(entry.remove())
     }
 
     /// Returns when the next pod is due.

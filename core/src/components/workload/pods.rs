@@ -35,6 +35,54 @@ pub(in crate::components) fn is_available(pod: &Object, min_ready_seconds: i64, 
     min_ready_seconds == 0 || since().is_some_and(|since| since + SignedDuration::from_secs(min_ready_seconds) < now)
 }
 
+/// Returns the instant to ask [`is_available`] about: a later one if a pod is available at the very instant at which
+/// its time is over. Source: pkg/api/v1/pod/util.go (v1.34; not in v1.33), `IsPodAvailable`.
+pub(in crate::components) fn at_latest(now: Timestamp, is_included: bool) -> Timestamp {
+    if is_included { now + SignedDuration::from_nanos(1) } else { now }
+}
+
+/// Returns the conditions of a ReplicaSet after a sync: ReplicaFailure is there while pods cannot be made or deleted.
+pub(in crate::components) fn with_failure(
+    set: &Object,
+    error: Option<&(&'static str, String)>,
+    now: Timestamp,
+) -> Vec<Json> {
+    let mut conditions = set.stable().at(&["status", "conditions"]).items().to_vec();
+    let is_failure = |condition: &Json| condition.get("type").as_str() == Some("ReplicaFailure");
+    match error {
+        None => conditions.retain(|condition| !is_failure(condition)),
+        Some((reason, message)) if !conditions.iter().any(is_failure) => conditions.push(json!({
+            "type": "ReplicaFailure", "status": "True", "lastTransitionTime": time::to_time(now),
+            "reason": *reason, "message": message.as_str()})),
+        Some(_) => {}
+    }
+    conditions
+}
+
+/// Returns when a ReplicaSet with this new status looks again at its pods that are ready and not yet available.
+///
+/// Source: replica_set.go (v1.33 and v1.34), the end of `syncReplicaSet`; controller_utils.go (v1.34),
+/// `FindMinNextPodAvailabilityCheck`.
+pub(in crate::components) fn next_look(
+    status: &Json,
+    (set, active): (&Object, &[Object]),
+    is_planned: bool,
+    now: Timestamp,
+) -> Option<SignedDuration> {
+    let whole = SignedDuration::from_secs(number(set, &["spec", "minReadySeconds"], 0));
+    let count = |field| status.get(field).as_i64().unwrap_or(0);
+    let (ready, available) = (count("readyReplicas"), count("availableReplicas"));
+    if whole.is_zero() || ready == available {
+        return None;
+    }
+    if !is_planned {
+        return (ready == number(set, &["spec", "replicas"], 1)).then_some(whole);
+    }
+    let since = |pod: &Object| condition(pod, "Ready").get("lastTransitionTime").as_str().and_then(time::parse);
+    let ends = active.iter().filter(|pod| is_ready(pod)).filter_map(since).map(|since| since + whole);
+    Some(ends.filter(|end| *end > now).min().map_or(whole, |end| end.duration_since(now)))
+}
+
 /// Returns the number of a field, or its default.
 pub(in crate::components) fn number(object: &Object, path: &[&str], default: i64) -> i64 {
     object.stable().at(path).as_i64().unwrap_or(default)
@@ -320,8 +368,9 @@ pub(in crate::components) fn set_unless_zero(tree: &mut Json, path: &[&str], val
 
 #[cfg(test)]
 mod tests {
-    use super::{Rounding, hash, scaled};
+    use super::{Rounding, at_latest, hash, is_available, next_look, scaled};
     use crate::json;
+    use crate::objects::Object;
 
     #[test]
     fn a_share_is_rounded_up_or_down() {
@@ -342,5 +391,28 @@ mod tests {
         assert_eq!(one, hash(&json!({"spec": {"containers": []}}), None));
         assert_ne!(one, hash(&json!({"spec": {"containers": [{}]}}), None));
         assert!(one.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+    }
+
+    #[test]
+    fn a_set_looks_again_when_the_next_pod_becomes_available_and_formerly_after_the_whole_time() {
+        let at = |text: &str| crate::objects::time::parse(text).unwrap();
+        let pod = |since: &str| {
+            Object::new(
+                json!({"status": {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": since}]}}),
+                1,
+            )
+        };
+        let pods = [pod("2026-01-01T00:00:08Z"), pod("2026-01-01T00:00:02Z"), pod("2026-01-01T00:00:05Z")];
+        let set = Object::new(json!({"spec": {"minReadySeconds": 4, "replicas": 3}}), 1);
+        let now = at("2026-01-01T00:00:08Z");
+        let look = |available: i64, is_planned: bool| {
+            let status = json!({"readyReplicas": 3, "availableReplicas": available});
+            next_look(&status, (&set, &pods), is_planned, now).map(|pause| pause.as_secs())
+        };
+        assert_eq!([look(1, true), look(1, false), look(3, true), look(3, false)], [Some(1), Some(4), None, None]);
+        for (is_included, is_there) in [(true, true), (false, false)] {
+            let asked = at_latest(at("2026-01-01T00:00:12Z"), is_included);
+            assert_eq!(is_available(&pods[0], 4, asked), is_there);
+        }
     }
 }

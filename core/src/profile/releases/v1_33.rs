@@ -77,7 +77,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             SINCE,
             "daemon-set-wakes-for-pods",
             YES,
-            "pkg/controller/daemon/daemon_controller.go (v1.31 updateNode, v1.34 syncNodeUpdate)",
+            "pkg/controller/daemon/daemon_controller.go (v1.31 updateNode, v1.34.4 syncNodeUpdate); PR 133992",
         ),
         row(
             SINCE,

@@ -48,6 +48,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "replica-sets-plan-availability",
+            YES,
+            "pkg/controller/replicaset/replica_set.go (v1.33, v1.34), syncReplicaSet",
+        ),
+        row(
+            SINCE,
             "drain-knows-daemon-sets-by-group",
             YES,
             "kubectl pkg/drain/filters.go (v1.33, v1.34), isControllerRefDaemonSet",
