@@ -210,6 +210,58 @@ pub(super) const WAITING_REASONS: &[&str] = &[
 pub(super) const TERMINATED_REASONS: &[&str] =
     &["Completed", "Error", "OOMKilled", "ContainerCannotRun", "StartError", "ContainerStatusUnknown", "Unknown"];
 
+/// Reasons of Events that are recorded about Pods, and about no Node.
+///
+/// Source: pkg/scheduler/schedule_one.go, pkg/controller/tainteviction/taint_eviction.go, pkg/kubelet/kuberuntime and
+/// pkg/kubelet/eviction (v1.34).
+pub(super) const POD_EVENTS: &[&str] = &[
+    "BackOff",
+    "Created",
+    "Evicted",
+    "FailedAttachVolume",
+    "FailedPostStartHook",
+    "FailedPreStopHook",
+    "FailedScheduling",
+    "Killing",
+    "Preempted",
+    "Preempting",
+    "Pulled",
+    "Pulling",
+    "Scheduled",
+    "Started",
+    "SuccessfulAttachVolume",
+    "TaintManagerEviction",
+    "Unhealthy",
+];
+
+/// Reasons of Events that are recorded about Nodes, and about no Pod.
+///
+/// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, pkg/controller/nodeipam, pkg/kubelet/kubelet.go,
+/// kubelet_node_status.go and pkg/kubelet/eviction (v1.34); k8s.io/cloud-provider (v0.37).
+pub(super) const NODE_EVENTS: &[&str] = &[
+    "CIDRAssignmentFailed",
+    "CIDRNotAvailable",
+    "DeletingNode",
+    "EvictionThresholdMet",
+    "FailedToCreateRoute",
+    "FreeDiskSpaceFailed",
+    "ImageGCFailed",
+    "InvalidDiskCapacity",
+    "NodeAllocatableEnforced",
+    "NodeHasDiskPressure",
+    "NodeHasInsufficientMemory",
+    "NodeHasInsufficientPID",
+    "NodeHasNoDiskPressure",
+    "NodeHasSufficientMemory",
+    "NodeHasSufficientPID",
+    "NodeNotSchedulable",
+    "NodeReady",
+    "NodeSchedulable",
+    "Rebooted",
+    "RegisteredNode",
+    "RemovingNode",
+];
+
 /// Reasons of Events about Nodes, Pods and workloads. Sources (v1.34): pkg/kubelet/events/event.go and the admission
 /// and eviction of pkg/kubelet, pkg/controller (nodelifecycle, tainteviction, nodeipam, daemon, deployment, replicaset,
 /// statefulset, disruption, endpointslice), pkg/scheduler.

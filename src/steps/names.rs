@@ -18,7 +18,8 @@ use nodeproof_core::scenario::{Every, FieldTest, Predicate, Subject};
 
 use super::known_names::{
     ADMISSION_REASONS, ANNOTATIONS, CONTAINER_FIELDS, CONTAINER_LIMITS, EVENT_REASONS, LABELS, MACHINE_FIELDS,
-    POD_REASONS, RESOURCES, TAINTS, TERMINATED_REASONS, WAITING_REASONS, conditions_of, phases_of, reasons_of,
+    NODE_EVENTS, POD_EVENTS, POD_REASONS, RESOURCES, TAINTS, TERMINATED_REASONS, WAITING_REASONS, conditions_of,
+    phases_of, reasons_of,
 };
 use super::manifest::Manifest;
 use super::predicates::MAIN;
@@ -64,6 +65,7 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         Predicate::Event { reason, .. } if is_out_of_resource(reason) => None,
         Predicate::Event { reason, .. } => {
             unknown("reason of Events", reason, &[EVENT_REASONS, ADMISSION_REASONS].concat(), own)
+                .or_else(|| event_of_others(kind, reason, own))
         }
         Predicate::Field { path, test: FieldTest::Has(part) } => leaves(part).into_iter().find_map(|(below, value)| {
             let test = if value.is_null() { FieldTest::Absent } else { FieldTest::Is(value.clone()) };
@@ -84,6 +86,20 @@ fn unknown(what: &str, name: &str, known: &[&str], own: &str) -> Option<UnknownN
     // A JSON patch writes a slash of a key as `~1`.
     let is_known = known.contains(&name) || own.contains(name) || own.contains(&name.replace('/', "~1"));
     (!is_known).then(|| refused(what, name, known.iter().copied()))
+}
+
+/// Refuses an Event about a Node whose reason is of Pods, or the reverse: nobody records one.
+fn event_of_others(kind: &str, reason: &str, own: &str) -> Option<UnknownName> {
+    let (of, other) = match kind {
+        "Node" => ("Pod", POD_EVENTS),
+        "Pod" => ("Node", NODE_EVENTS),
+        _ => return None,
+    };
+    (other.contains(&reason) && !own.contains(reason)).then(|| UnknownName {
+        name: reason.to_owned(),
+        message: format!("an Event {reason} is about a {of}, and never about a {kind}"),
+        help: format!("{reason} about {of} \"…\""),
+    })
 }
 
 fn unknown_condition(kind: &str, name: &str, own: &str) -> Option<UnknownName> {

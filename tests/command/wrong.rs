@@ -120,6 +120,10 @@ fn nothing() -> Result<(), String> {
             "feature:5:62: there is no reason of a condition of the kind Node \"NodeStatusUnknwon\"",
         ),
         (
+            &[GIVEN, WHEN, "Then no Event TaintManagerEviction about Node \"w\" for 5s"],
+            "feature:5:19: an Event TaintManagerEviction is about a Pod, and never about a Node",
+        ),
+        (
             &[GIVEN, WHEN, "Then Node \"w\" keeps field status.conditions[Redy] absent for 5s"],
             "feature:5:49: there is no condition of Nodes \"Redy\"",
         ),
