@@ -466,7 +466,7 @@ mod tests {
         for predicate in [
             taint("node.kubernetes.io/out-of-service"),
             condition("PIDPressure"),
-            event("TaintManagerEviction"),
+            event("RegisteredNode"),
             field("metadata.labels[kubernetes.io/arch]"),
             field("metadata.annotations.anything"),
             field("status.conditions[Ready].lastHeartbeatTime"),
