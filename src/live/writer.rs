@@ -40,6 +40,10 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     let written =
         new.iter().filter(|entry| known(entry).is_none_or(|was| time(was) != time(entry) || gained(was, entry)));
     if before.is_some_and(|before| is_bound_by(before, after)) {
+        // Somebody else binds the Pods of another scheduler.
+        if !matches!(after.at(&["spec", "schedulerName"]).as_str(), None | Some("default-scheduler")) {
+            return Writer::default();
+        }
         return Writer { manager: Text::of(SCHEDULER), subresource: Text::of("binding"), user: Text::default() };
     }
     let changes = before.map(|before| diff(before, after)).unwrap_or_default();
@@ -141,6 +145,8 @@ mod tests {
         let writer = writer_of(Some(&free), Some(&bound));
         assert_eq!((writer.manager.as_str(), writer.subresource.as_str()), ("kube-scheduler", "binding"));
         assert_eq!(writer_of(None, Some(&bound)), Writer::default());
+        let by_hand = pod(json!({"nodeName": "w1", "schedulerName": "nobody"}));
+        assert_eq!(writer_of(Some(&pod(json!({"schedulerName": "nobody"}))), Some(&by_hand)), Writer::default());
     }
 
     #[test]
