@@ -186,9 +186,8 @@ impl Suite {
         suite
     }
 
-    fn add(&mut self, file: &FeatureFile, backend: Backend, compiled: (Vec<Compiled>, Vec<Problem>)) {
+    fn add(&mut self, file: &FeatureFile, backend: Backend, (compiled, problems): (Vec<Compiled>, Vec<Problem>)) {
         let backend = backend.name();
-        let (compiled, problems) = compiled;
         let planned = compiled.into_iter().map(|compiled| Planned {
             name: format!("{backend}::{}", compiled.id),
             path: file.path.clone(),

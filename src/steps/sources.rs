@@ -23,23 +23,22 @@ const FILES: [(&str, &str, &str); 10] = [
 
 /// Returns the index of the file of this crate in which an attribute stands, and its heading in the reference.
 pub(super) fn file_of(place: Location) -> Option<(usize, &'static str)> {
-    number_of(place).map(|number| (number, FILES[number].1))
+    number_of(place.path).map(|number| (number, FILES[number].1))
 }
 
 /// Tells whether an attribute stands in a file of the vocabulary.
 pub(super) fn is_of_vocabulary(path: &str) -> bool {
-    let ours = file!().trim_end_matches("sources.rs");
-    FILES.iter().any(|(name, ..)| path.strip_prefix(ours) == Some(name))
+    number_of(path).is_some()
 }
 
-fn number_of(place: Location) -> Option<usize> {
+fn number_of(path: &str) -> Option<usize> {
     let ours = file!().trim_end_matches("sources.rs");
-    FILES.iter().position(|(name, ..)| place.path.strip_prefix(ours) == Some(name))
+    FILES.iter().position(|(name, ..)| path.strip_prefix(ours) == Some(name))
 }
 
 /// Returns the source of this crate from an attribute on.
 pub(super) fn source_at(place: Location) -> Option<&'static str> {
-    let file = number_of(place)?;
+    let file = number_of(place.path)?;
     let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
     LINES[file].get(line).map(|at| &FILES[file].2[*at..])
 }
@@ -60,7 +59,7 @@ fn source_of(path: &str) -> String {
 
 /// Returns the comment above an attribute.
 pub(super) fn comment_above(place: Location) -> String {
-    match number_of(place) {
+    match number_of(place.path) {
         Some(file) => comment_in(FILES[file].2, &LINES[file], place.line),
         None => {
             let source = source_of(place.path);

@@ -235,22 +235,16 @@ fn drop_disabled_status(status: &mut Json, old: &Json, settings: &Settings) {
     for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
         if !status.get(list).is_empty() && !of_containers.is_empty() {
             for own in status.entry(&[list]).make_array() {
-                of_containers.iter().for_each(|field| drop_field(own, field));
+                of_containers.iter().for_each(|field| drop(own.remove(&[*field])));
             }
         }
     }
     if !settings.is_gate_on("DynamicResourceAllocation") && !claims {
-        drop_field(status, "resourceClaimStatuses");
+        status.remove(&["resourceClaimStatuses"]);
     }
     let extended = "extendedResourceClaimStatus";
     if !settings.is_gate_on("DRAExtendedResource") && old.at(&["status", extended]).is_null() {
-        drop_field(status, extended);
-    }
-}
-
-fn drop_field(tree: &mut Json, field: &str) {
-    if !tree.get(field).is_null() {
-        tree.remove(&[field]);
+        status.remove(&[extended]);
     }
 }
 

@@ -118,7 +118,7 @@ pub(super) fn drop_disabled_status(status: &mut Json, old: &Json, settings: &Set
         ("allocatedResourceStatuses", recovers),
     ];
     for (field, is_on) in fields {
-        if !is_on && old.at(&["status", field]).is_null() && !status.get(field).is_null() {
+        if !is_on && old.at(&["status", field]).is_null() {
             status.remove(&[field]);
         }
     }

@@ -61,15 +61,15 @@ impl Network {
 
     /// Lifts a rule that comes and goes, or lays it again, behind all others.
     pub(super) fn turn_rule(&mut self, id: RuleId, now: Timestamp) {
+        let Some(rule) = self.rules.get(&id) else { return };
+        let (turn, until) = (rule.fault.on_and_off.unwrap_or_default(), rule.until);
+        let clients = self.clients_of(rule);
         let Some(rule) = self.rules.get_mut(&id) else { return };
         rule.is_on = !rule.is_on;
-        let (is_on, turn, until) = (rule.is_on, rule.fault.on_and_off.unwrap_or_default(), rule.until);
-        let rule = rule.clone();
-        let clients = self.clients_of(&rule);
-        if is_on {
-            self.lay_rule(id, clients, now)
+        if rule.is_on {
+            self.lay_rule(id, clients, now);
         } else {
-            self.lift_rule(id, clients, now)
+            self.lift_rule(id, clients, now);
         }
         if until.is_none_or(|until| now + turn < until) {
             self.hold(now + turn, DueEvent::RuleTurns(id));

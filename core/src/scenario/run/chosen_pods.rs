@@ -10,7 +10,7 @@ use crate::network::PODS;
 use crate::objects::{Object, Text};
 use crate::scenario::{ObjectRef, PodPlace, PodsBy, Predicate};
 
-/// The Pods of [`Subject::PodsOf`].
+/// The Pods of [`Subject::PodsOf`](crate::scenario::Subject::PodsOf).
 pub(super) struct ChosenPods<'a> {
     pub(super) namespace: &'a Text,
     pub(super) by: &'a PodsBy,
@@ -96,20 +96,23 @@ pub(super) fn is_owned_by(pod: &Object, owner: &str) -> bool {
 
 /// Says how a Pod is and where: `web-x, Pending, without a Node`.
 fn state_of(pod: &Object) -> String {
-    let tree = pod.stable();
-    let node = tree.at(&["spec", "nodeName"]).as_str().map_or_else(|| "without a Node".into(), |it| format!("on {it}"));
-    let phase = if is_terminating(pod) { "Terminating" } else { tree.at(&["status", "phase"]).as_str().unwrap_or("") };
-    format!("{}, {phase}, {node}", pod.key().name)
+    let phase = pod.stable().at(&["status", "phase"]).as_str().unwrap_or("");
+    let phase = if is_terminating(pod) { "Terminating" } else { phase };
+    format!("{}, {phase}, {}", pod.key().name, place_of(pod))
+}
+
+fn place_of(pod: &Object) -> String {
+    match pod.stable().at(&["spec", "nodeName"]).as_str() {
+        None | Some("") => String::from("without a Node"),
+        Some(node) => format!("on {node}"),
+    }
 }
 
 /// Says how many Pods there are and where: `2 Pods (web-x on a, web-y without a Node)`.
 fn counted(pods: &[&Object]) -> Truth {
     const NAMES_MAX: usize = 6;
     let word = if pods.len() == 1 { "Pod" } else { "Pods" };
-    let place = |pod: &&Object| match pod.stable().at(&["spec", "nodeName"]).as_str() {
-        None | Some("") => format!("{} without a Node", pod.key().name),
-        Some(node) => format!("{} on {node}", pod.key().name),
-    };
+    let place = |pod: &&Object| format!("{} {}", pod.key().name, place_of(pod));
     let mut places: Vec<String> = pods.iter().take(NAMES_MAX).map(place).collect();
     if pods.len() > NAMES_MAX {
         places.push(format!("{} more", pods.len() - NAMES_MAX));

@@ -94,7 +94,7 @@ enum Phase {
     Over,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Waiting {
     since: Timestamp,
     facts: Vec<Fact>,
@@ -464,12 +464,12 @@ impl Run {
         verdict: Verdict,
         step: Position,
         (expected, observed): (String, String),
-        awaited: Option<&Fact>,
+        awaited: Option<Fact>,
         now: Timestamp,
     ) {
         let at = now.duration_since(self.zero);
         self.steps.push(StepVerdict { position: step.clone(), verdict, at, observed: observed.clone(), because: None });
-        let (why, last) = self.explain_step(awaited, now);
+        let (why, last) = self.explain_step(awaited.as_ref(), now);
         let (also, replay) = (Vec::new(), String::new());
         self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, also, replay });
         self.finish(now);

@@ -108,26 +108,19 @@ impl Run {
         judged.into_iter().find(|(_, truth)| truth.holds != Holds::Yes)
     }
 
-    /// Says what was waited for in vain, and what is there: a fact that did not become true, or else a Node that does
-    /// not settle.
-    fn awaited_in_vain(&self, awaited: &Waiting, now: Timestamp) -> (String, String) {
+    /// Says what was waited for in vain, and what is there: a fact that did not become true, which comes with it, or
+    /// else a Node that does not settle.
+    fn awaited_in_vain(&self, awaited: &Waiting, now: Timestamp) -> ((String, String), Option<Fact>) {
         let patience = seconds(self.options.patience);
         if let Some((fact, truth)) = self.first_untrue(awaited) {
-            return (format!("{fact} within {patience}"), self.with_offsets(&truth.seen));
+            return ((format!("{fact} within {patience}"), self.with_offsets(&truth.seen)), Some(fact.clone()));
         }
         let restless = awaited.quiet.iter().find(|node| self.quiet_since(node).is_some_and(|at| at > now));
         let node = restless.map_or("", Text::as_str);
         let quiet = seconds(self.options.health_period * 2);
         let expected = format!("Node {node:?}: no write of its status for {quiet}, within {patience}");
         let written = self.view.status_written(node).map_or_else(String::new, |at| offset(at, self.zero));
-        (expected, format!("its status is written all the time, the last time at {written}"))
-    }
-
-    /// Ends the scenario with a step that waited in vain.
-    fn fail_wait(&mut self, step: Position, awaited: &Waiting, now: Timestamp) {
-        let texts = self.awaited_in_vain(awaited, now);
-        let fact = self.first_untrue(awaited).map(|(fact, _)| fact);
-        self.end_at_step(Verdict::Failed, step, texts, fact, now);
+        ((expected, format!("its status is written all the time, the last time at {written}")), None)
     }
 
     pub(super) fn check_waiting(&mut self, now: Timestamp) {
@@ -142,8 +135,8 @@ impl Run {
             self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed, because: None });
             self.enter_setup(given + 1, now);
         } else if now >= waiting.since + self.options.patience {
-            let waiting = waiting.clone();
-            self.fail_wait(position, &waiting, now);
+            let (texts, fact) = self.awaited_in_vain(waiting, now);
+            self.end_at_step(Verdict::Failed, position, texts, fact, now);
         }
     }
 
@@ -182,8 +175,8 @@ impl Run {
             Some(Pause::Until(step, awaited)) => {
                 if self.first_untrue(awaited).is_some() {
                     if now >= awaited.since + self.options.patience {
-                        let (step, awaited) = (step.clone(), awaited.clone());
-                        self.fail_wait(step, &awaited, now);
+                        let (step, (texts, fact)) = (step.clone(), self.awaited_in_vain(awaited, now));
+                        self.end_at_step(Verdict::Failed, step, texts, fact, now);
                     }
                     return;
                 }

@@ -4,6 +4,7 @@
 //! specification of a Pod. Outputs: errors. Left out on purpose: profiles of seccomp and AppArmor, Windows.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
@@ -49,20 +50,22 @@ pub(super) fn claims(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>
     }
 }
 
+/// Checks the number of a user or group, if there is one.
+/// Source: apimachinery pkg/util/validation/validation.go (v1.34), `IsValidUserID`.
+pub(super) fn id(path: String, id: &Json, errors: &mut Vec<FieldError>) {
+    if id.as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
+        errors.push(FieldError::invalid(path, id, "must be between 0 and 2147483647, inclusive"));
+    }
+}
+
 /// Checks users, groups and sysctls. Source: validation.go (v1.34), `validatePodSpecSecurityContext`.
 pub(super) fn security(spec: &Json, errors: &mut Vec<FieldError>) {
     let context = spec.get("securityContext");
-    let is_id = |value: &Json| value.as_i64().is_none_or(|id| (0..=i64::from(i32::MAX)).contains(&id));
-    let range = "must be between 0 and 2147483647, inclusive";
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
-        if !is_id(context.get(field)) {
-            errors.push(FieldError::invalid(format!("spec.securityContext.{field}"), context.get(field), range));
-        }
+        id(format!("spec.securityContext.{field}"), context.get(field), errors);
     }
     for (at, group) in context.get("supplementalGroups").items().iter().enumerate() {
-        if !is_id(group) {
-            errors.push(FieldError::invalid(format!("spec.securityContext.supplementalGroups[{at}]"), group, range));
-        }
+        id(format!("spec.securityContext.supplementalGroups[{at}]"), group, errors);
     }
     let shares = spec.get("shareProcessNamespace");
     if shares.as_bool() == Some(true) && spec.get("hostPID").as_bool() == Some(true) {

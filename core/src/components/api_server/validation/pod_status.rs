@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
 use super::pod_update::mirror;
-use super::{FieldError, Problem, invalid, meta, text};
+use super::{FieldError, Problem, invalid, meta, pod_details, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -140,11 +140,7 @@ fn containers((status, spec): (&Json, &Json), (list, of): (&str, &str), errors: 
             let groups = user.get("supplementalGroups").items().iter().enumerate();
             let groups = groups.map(|(at, group)| (format!("{path}.supplementalGroups[{at}]"), group));
             let own = ["uid", "gid"].map(|field| (format!("{path}.{field}"), user.get(field)));
-            for (path, id) in own.into_iter().chain(groups) {
-                if !(0..=i64::from(i32::MAX)).contains(&id.as_i64().unwrap_or(0)) {
-                    errors.push(FieldError::invalid(path, id, "must be between 0 and 2147483647, inclusive"));
-                }
-            }
+            own.into_iter().chain(groups).for_each(|(path, id)| pod_details::id(path, id, errors));
         }
         let devices = own.get("allocatedResourcesStatus").items();
         let path = format!("status.{list}[{at}].allocatedResourcesStatus");
