@@ -120,7 +120,7 @@ impl Suite {
         let (sources, mut missing) = find_sources(paths);
         let (requirements, problem) = match &suite_paths.requirements {
             Some(file) => requirements_in(file),
-            None => requirements_beside(paths),
+            None => requirements_beside(paths, &sources),
         };
         missing.extend(problem);
         for directory in
@@ -253,10 +253,11 @@ fn is_whole(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "features") || has("features") || has("snapshots")
 }
 
-/// Reads the `requirements.yaml` that belongs to some features: in the directory itself, in its `features`, or above
-/// it.
-fn requirements_beside(paths: &[PathBuf]) -> (Requirements, Option<Problem>) {
-    for path in paths {
+/// Reads the `requirements.yaml` that belongs to some features: in a directory that was named, in its `features`, or
+/// above it; or else above the first of the files that were found.
+fn requirements_beside(paths: &[PathBuf], sources: &[Source]) -> (Requirements, Option<Problem>) {
+    let found = sources.first().map(|source| PathBuf::from(&source.path));
+    for path in paths.iter().chain(&found) {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let inside = std::iter::once(absolute.join(REQUIREMENTS));
         let above = absolute.ancestors().take(4).map(|up| up.join("requirements.yaml"));
@@ -267,12 +268,18 @@ fn requirements_beside(paths: &[PathBuf]) -> (Requirements, Option<Problem>) {
     (embedded::requirements(), None)
 }
 
+/// Returns a file's path as a user names it: from here, if it lies below.
+fn shown(file: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    file.strip_prefix(here).unwrap_or(file).to_string_lossy().into_owned()
+}
+
 /// Reads a file of requirements. If it cannot be read, that is the problem, and any id passes.
 fn requirements_in(file: &Path) -> (Requirements, Option<Problem>) {
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"));
     let parsed = text.as_deref().map_err(|why| (0, why.clone())).and_then(Requirements::parse);
     let (line, why) = match parsed {
-        Ok(requirements) => return (requirements, None),
+        Ok(requirements) => return (requirements.read_from(shown(file)), None),
         Err(wrong) => wrong,
     };
     let mut problem = Problem::of_file(&file.to_string_lossy(), format!("no file of requirements: {why}"));

@@ -65,6 +65,11 @@ fn near_keyword(word: &str) -> Option<&'static str> {
 pub(super) fn misspelt_heading(text: &Text, line: usize, problems: &mut Vec<Problem>) {
     let Some((word, _)) = text.line(line).trim().split_once(':') else { return };
     let Some(near) = nearest(word, HEADINGS).filter(|near| *near != "Feature" || word == *near) else { return };
+    if near == word && word == "Rule" {
+        let message = "the rule above has no scenario, so this one would be a part of its description";
+        problems.push(text.problem_at_words(line, word, message).help("give it a scenario, or leave it out"));
+        return;
+    }
     let problem =
         text.problem_at_words(line, word, format!("{word:?} is no heading here, so this would be a description"));
     let help =

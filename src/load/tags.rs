@@ -55,6 +55,8 @@ pub struct Requirement {
 pub struct Requirements {
     /// In the order of the file; `None` lets every id pass.
     known: Option<Vec<Requirement>>,
+    /// The file that they were read from; empty for that of the program itself.
+    file: String,
 }
 
 impl Requirements {
@@ -77,7 +79,14 @@ impl Requirements {
             known.push(requirement);
         }
         known.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(Self { known: Some(known) })
+        Ok(Self { known: Some(known), file: String::new() })
+    }
+
+    /// Names the file that they were read from, for messages.
+    #[must_use]
+    pub fn read_from(mut self, file: String) -> Self {
+        self.file = file;
+        self
     }
 
     /// Returns them by their ids.
@@ -191,7 +200,9 @@ impl Tags {
         match name {
             "req" => {
                 if !known.knows(value) {
-                    let message = format!("there is no requirement {value:?} in features/requirements.yaml");
+                    let file = Some(known.file.as_str()).filter(|file| !file.is_empty());
+                    let place = file.unwrap_or("the requirements that the program carries");
+                    let message = format!("there is no requirement {value:?} in {place}");
                     return Err((message, known.suggestion(value)));
                 }
                 self.requirements.push(value.to_owned());

@@ -162,7 +162,8 @@ impl Draft {
     pub(super) fn expect_lasts(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
         let Some(bound) = self.lasts(bound.trim_start_matches(',')) else { return };
         if bound == Bound::For(SignedDuration::ZERO) {
-            self.problem("", "for 0s proves nothing".to_owned());
+            let help = vec!["say for how long it stays so, as `for 40s`; what is so now is said `at once`".to_owned()];
+            self.problem_with("for 0s", "for 0s proves nothing".to_owned(), help);
             return;
         }
         if let Some((subject, predicate)) = what {

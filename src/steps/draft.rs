@@ -168,7 +168,8 @@ impl Draft {
     pub(super) fn finish(mut self) -> (Scenario, Vec<Problem>) {
         let proves_nothing = self.scenario.acts.last().is_none_or(|act| act.expectations.is_empty());
         if proves_nothing && self.problems.is_empty() && self.doubtful.is_empty() {
-            self.problem("", "the scenario ends without a Then, so it proves nothing".to_owned());
+            let help = vec!["say with Then what is true afterwards, or for how long nothing changes".to_owned()];
+            self.problem_with("", "the scenario ends without a Then, so it proves nothing".to_owned(), help);
         }
         self.refuse_unmoved();
         if self.read_only && self.scenario.cluster.bystanders != Bystanders::AsItIs && self.problems.is_empty() {

@@ -52,7 +52,7 @@ pub(crate) type WrongAt = (usize, String);
 pub(crate) fn manifests(text: &str) -> Result<Vec<Manifest>, WrongAt> {
     let mut found = Vec::new();
     for document in serde_yaml::Deserializer::from_str(text) {
-        let body = yaml(serde_yaml::Value::deserialize(document))?;
+        let body = yaml(text, serde_yaml::Value::deserialize(document))?;
         if !body.is_null() {
             found.push(manifest(body).map_err(|message| (1, message))?);
         }
@@ -83,7 +83,7 @@ pub(crate) fn documents(text: &str) -> Result<Vec<(usize, Json)>, WrongAt> {
     }
     for (document, line) in serde_yaml::Deserializer::from_str(text).zip(starts.into_iter().chain(std::iter::repeat(1)))
     {
-        let body = yaml(serde_yaml::Value::deserialize(document))?;
+        let body = yaml(text, serde_yaml::Value::deserialize(document))?;
         if !body.is_null() {
             found.push((line, body));
         }
@@ -93,14 +93,28 @@ pub(crate) fn documents(text: &str) -> Result<Vec<(usize, Json)>, WrongAt> {
 
 /// Reads one value of YAML or JSON.
 pub(super) fn body(text: &str) -> Result<Json, WrongAt> {
-    yaml(serde_yaml::from_str(text))
+    yaml(text, serde_yaml::from_str(text))
+}
+
+/// Returns the line of a key that is there twice: the parser tells that of the mapping's first key.
+fn repeated_key(text: &str, line: usize, why: &str) -> Option<usize> {
+    let key = why.split_once("duplicate entry with key \"")?.1.strip_suffix('"')?;
+    let mapping = || text.lines().enumerate().skip(line.saturating_sub(1));
+    let indent = |line: &str| line.chars().take_while(|c| matches!(c, ' ' | '-')).count();
+    let first = indent(mapping().next()?.1);
+    let is_it = |line: &str| {
+        let rest = line.trim_start_matches([' ', '-']).trim_start_matches(['"', '\'']).strip_prefix(key);
+        indent(line) == first && rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'']).starts_with(':'))
+    };
+    mapping().filter(|(_, line)| is_it(line)).nth(1).map(|(at, _)| at + 1)
 }
 
 /// Converts a YAML value to JSON. Merge keys are resolved; the parser has refused duplicate keys.
-fn yaml(value: Result<serde_yaml::Value, serde_yaml::Error>) -> Result<Json, WrongAt> {
+fn yaml(text: &str, value: Result<serde_yaml::Value, serde_yaml::Error>) -> Result<Json, WrongAt> {
     let at = |error: serde_yaml::Error| {
         let line = error.location().map_or(1, |place| place.line());
-        (line, format!("this is no YAML: {}", without_places(&error)))
+        let why = without_places(&error);
+        (repeated_key(text, line, &why).unwrap_or(line), format!("this is no YAML: {why}"))
     };
     let mut value = value.map_err(at)?;
     value.apply_merge().map_err(at)?;

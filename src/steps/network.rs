@@ -6,7 +6,7 @@ use nodeproof_core::components::registry::{self, controllers_of};
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
 use nodeproof_core::objects::time::seconds;
-use nodeproof_core::scenario::{Action, ScenarioAction};
+use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
 
 use super::draft::{Draft, NodeEntry, NodeKind};
 use crate::load::near::nearest;
@@ -64,6 +64,13 @@ fn connection(
         "is refused" => lay(Effect::Refuse, client),
         _ => ScenarioAction::Heal(Endpoint::Name(client.clone())),
     };
+    if what == "regains"
+        && let Some(client) = clients.iter().find(|client| !draft.has_lost(client))
+    {
+        let help = vec!["say before it what is lost: `machine \"a\" loses its network`".to_owned()];
+        let who = client.rsplit('/').next().unwrap_or(client);
+        return draft.problem_with(&what, format!("{who} has lost nothing that it could regain"), help);
+    }
     if !clients.is_empty() {
         draft.actions(clients.iter().map(action).collect());
     }
@@ -177,6 +184,19 @@ impl Draft {
         // The server of a kubelet is an end of its own, so that the kubelet's own requests go on.
         let end = if part == "connection from the API server" { "kubelet" } else { "machine" };
         nodes.iter().map(|node| Text::from(format!("{end}/{}", node.name))).collect()
+    }
+
+    /// Tells whether a step before laid a fault on the messages of a client.
+    fn has_lost(&self, client: &Text) -> bool {
+        let from = Endpoint::Name(client.clone());
+        let is_fault = |action: &Action| matches!(action, Action::AddRule(fault) if fault.from == from);
+        let given = self.scenario.given.iter().filter_map(|given| match &given.setup {
+            Setup::Do(action) => Some(action),
+            _ => None,
+        });
+        let mut before =
+            given.chain(self.scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.actions));
+        before.any(|action| matches!(action, ScenarioAction::Action(action) if is_fault(action)))
     }
 
     /// Lays a fault on the requests of a client, as the rest of the fault says.

@@ -1,10 +1,10 @@
 //! The inputs and outputs of a run: observations, and requests to the backend. Data.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 
 use super::{HandFedNode, OwnLook, Position, ScenarioAction};
 use crate::components::RecordedDecision;
-use crate::network::Resource;
+use crate::network::{Answer, Resource, TransportError};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// Numbers the actions of a run, counting up from 1.
@@ -104,6 +104,17 @@ pub struct AnswerSeen {
     pub message: String,
     /// The body.
     pub body: Json,
+}
+
+impl AnswerSeen {
+    /// Returns what a client sees of a simulated request.
+    #[must_use]
+    pub fn of(answered: &Result<Answer, TransportError>) -> Self {
+        match answered {
+            Ok(answer) => Self { code: answer.code, message: answer.message(), body: answer.body() },
+            Err(error) => Self { code: 0, message: error.to_string(), body: Json::Null },
+        }
+    }
 }
 
 /// The effect of a fault.

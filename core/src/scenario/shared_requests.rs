@@ -3,6 +3,8 @@
 //! Requests and Given lines as data: the bystanders of the Nodes that a scenario names,
 //! and the change of taints as kubectl makes it. Pure: a driver sends the requests.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Bystanders, Given, Position, Scenario, Setup, Taint};
@@ -34,12 +36,18 @@ pub fn bystanders(scenario: &Scenario) -> Option<Given> {
 
 /// Returns the patch of a Node's whole list of taints, from the Node as it was read: added first, then those that stay.
 ///
-/// Source: kubectl pkg/cmd/taint/taint.go (v1.34).
-#[must_use]
-pub fn taints_patch(found: &Json, node: &Text, add: &[Taint], remove: &[Taint]) -> Call {
+/// Source: kubectl pkg/cmd/taint/taint.go, utils.go (v1.34).
+///
+/// # Errors
+/// A taint that is to be removed is not there: in the words of `kubectl taint`.
+pub fn taints_patch(found: &Json, node: &Text, add: &[Taint], remove: &[Taint]) -> Result<Call, String> {
     let is = |old: &Json, taint: &Taint| {
         old.get("key").as_str() == Some(&taint.key) && old.get("effect").as_str() == Some(&taint.effect)
     };
+    let old = found.at(&["spec", "taints"]).items();
+    if let Some(missing) = remove.iter().find(|taint| !old.iter().any(|old| is(old, taint))) {
+        return Err(format!("taint \"{}:{}\" not found", missing.key, missing.effect));
+    }
     let stays = |old: &&Json| !add.iter().chain(remove).any(|taint| is(old, taint));
     let added = add.iter().map(|taint| {
         let mut new = json!({"key": taint.key.as_str(), "effect": taint.effect.as_str()});
@@ -48,11 +56,29 @@ pub fn taints_patch(found: &Json, node: &Text, add: &[Taint], remove: &[Taint]) 
         }
         new
     });
-    let old = found.at(&["spec", "taints"]).items().iter().filter(stays).cloned();
-    let taints: Json = added.chain(old).collect();
+    let taints: Json = added.chain(old.iter().filter(stays).cloned()).collect();
     let mut patch = Json::object();
     patch.set(&["metadata", "resourceVersion"], found.at(&["metadata", "resourceVersion"]).clone());
     patch.set(&["spec", "taints"], taints);
     let call = Call::new(Verb::Patch, NODES, "", node.clone());
-    call.header("content-type", Text::of(MERGE_PATCH)).body(patch)
+    Ok(call.header("content-type", Text::of(MERGE_PATCH)).body(patch))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::{Taint, taints_patch};
+    use crate::json;
+    use crate::objects::Text;
+
+    #[test]
+    fn a_taint_that_is_not_there_is_not_removed() {
+        let node = json!({"spec": {"taints": [{"key": "a", "value": "b", "effect": "NoSchedule"}]}});
+        let taint = |key, effect| Taint { key: Text::of(key), value: None, effect: Text::of(effect) };
+        let remove = |taint| taints_patch(&node, &Text::of("n"), &[], &[taint]).map(drop);
+        assert_eq!(remove(taint("a", "NoSchedule")), Ok(()));
+        assert_eq!(remove(taint("a", "NoExecute")), Err(String::from("taint \"a:NoExecute\" not found")));
+        assert_eq!(remove(taint("b", "NoSchedule")), Err(String::from("taint \"b:NoSchedule\" not found")));
+    }
 }

@@ -45,11 +45,7 @@ impl Simulation {
             Some(token) => call.header("authorization", format!("Bearer {token}")),
             None => call,
         };
-        let seen = match self.request(Identity::anonymous("pod"), call) {
-            Ok(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
-            Err(error) => AnswerSeen { code: 0, message: error.to_string(), body: Json::Null },
-        };
-        Observation::Answer(id, seen)
+        Observation::Answer(id, AnswerSeen::of(&self.request(Identity::anonymous("pod"), call)))
     }
 
     /// Returns the token that is mounted into a Pod; none if no volume of it holds one.

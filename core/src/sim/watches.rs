@@ -29,7 +29,7 @@ impl Watches {
                 self.0.push((id, watch));
                 AnswerSeen { code: 200, message: String::new(), body: Json::Null }
             }
-            Err(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
+            Err(answer) => AnswerSeen::of(&Ok(*answer)),
         }
     }
 

@@ -410,31 +410,25 @@ impl<'a> World<'a> {
     /// Reads the Node and patches the whole list, as `kubectl taint` does.
     fn taint(&mut self, id: ActionId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
         let read = Call::new(Verb::Get, NODES, "", node.clone());
-        let found = match self.cluster.simulation.request(Identity::admin(), read) {
-            Ok(answer) if answer.is_success() => answer.body(),
-            Ok(answer) => {
-                let (code, message, body) = (answer.code, answer.message(), answer.body());
-                return Observation::Answer(id, AnswerSeen { code, message, body });
-            }
+        let answered = self.cluster.simulation.request(Identity::admin(), read);
+        let found = AnswerSeen::of(&answered);
+        match &answered {
+            Ok(answer) if answer.is_success() => {}
+            Ok(_) => return Observation::Answer(id, found),
             Err(error) => return Observation::Refused(id, error.to_string()),
-        };
-        let call = taints_patch(&found, node, add, remove);
-        self.request(id, Identity::admin(), call)
+        }
+        let call = taints_patch(&found.body, node, add, remove);
+        call.map_or_else(|why| Observation::Refused(id, why), |call| self.request(id, Identity::admin(), call))
     }
 
     fn request(&mut self, id: ActionId, identity: Arc<Identity>, call: Call) -> Observation {
-        let seen = match self.cluster.simulation.request(identity, call) {
-            Ok(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
-            Err(error) => AnswerSeen { code: 0, message: error.to_string(), body: Json::Null },
-        };
-        Observation::Answer(id, seen)
+        Observation::Answer(id, AnswerSeen::of(&self.cluster.simulation.request(identity, call)))
     }
 
     fn heal(&mut self, endpoint: &Endpoint) {
         let laid = self.cluster.rules.values().filter(|(_, from)| from == endpoint || *endpoint == Endpoint::Any);
-        let laid: Vec<RuleId> =
-            laid.map(|(rule, _)| *rule).filter(|rule| !self.cluster.hits.contains_key(rule)).collect();
-        for id in laid {
+        let open: Vec<RuleId> = laid.map(|(id, _)| *id).filter(|id| !self.cluster.hits.contains_key(id)).collect();
+        for id in open {
             // A rule that has ended by itself is gone already.
             if let Ok(rule) = self.cluster.simulation.remove_rule(id) {
                 self.cluster.hits.insert(id, rule.hits.total);

@@ -77,8 +77,10 @@ impl Driver {
         if !is_success(&found) {
             return Performed::of(Observation::Answer(id, self.home_answer(found)));
         }
-        let call = taints_patch(&found.body, node, add, remove);
-        self.request(id, &admin, &call).await
+        match taints_patch(&found.body, node, add, remove) {
+            Ok(call) => self.request(id, &admin, &call).await,
+            Err(why) => Performed::of(Observation::Refused(id, why)),
+        }
     }
 
     async fn request(&mut self, id: ActionId, identity: &Identity, call: &Call) -> Performed {

@@ -34,6 +34,12 @@ fn prose_may_begin_like_a_keyword() {
 }
 
 #[test]
+fn a_rule_without_scenario_before_another() {
+    let text = "Feature: x\n  Rule: a\n  Rule: b\n    Scenario: y\n      When b\n";
+    check(text, 3, 3, "the rule above has no scenario", "leave it out");
+}
+
+#[test]
 fn a_typo_in_the_first_keyword_that_resembles_nothing() {
     check(&format!("{HEAD}    Whilst Node \"w\" is there\n    When b\n"), 3, 5, "no step", "Given, When, Then");
 }

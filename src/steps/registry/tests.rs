@@ -249,6 +249,12 @@ fn wrong_rows_and_texts_have_their_line() {
     );
     assert!(problems.len() == 1 && problems[0].line >= 6, "{}", problems[0]);
     let (_, problems) = read(
+        "Given the object:\n\"\"\"yaml\napiVersion: v1\nkind: Pod\nspec:\n  nodeName: a\n  hostname: b\n  nodeName: \
+            c\n\"\"\"\nWhen 1s passes\nThen the request is answered with 200",
+    );
+    assert!(problems[0].message.contains("duplicate"), "{}", problems[0]);
+    assert!(problems[0].excerpt.contains("nodeName: c"), "{}", problems[0]);
+    let (_, problems) = read(
         "Given a machine \"w\"\nAnd whose kubelet runs with:\n| node-status-update-frequency | fast |\nWhen 1s \
             passes\nThen Node \"w\" exists at once",
     );
@@ -266,6 +272,10 @@ fn steps_have_an_order() {
         ("Given a ready Node \"w\"\nWhen 1s passes", "proves nothing"),
         ("Given a ready Node \"w\"", "proves nothing"),
         ("Given a ready Node \"w\"\nAnd a ready Node \"w\"\nWhen 1s passes\nThen Node \"w\" exists at once", "already"),
+        (
+            "Given a ready Node \"w\"\nWhen machine \"w\" regains its network\nThen Node \"w\" exists at once",
+            "w has lost nothing that it could regain",
+        ),
     ] {
         let (_, problems) = read(steps);
         assert!(problems.iter().any(|problem| problem.message.contains(message)), "{steps}: {problems:?}");

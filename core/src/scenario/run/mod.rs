@@ -393,7 +393,8 @@ impl Run {
         } else if job.when && judged {
             self.next_job(now);
         } else {
-            self.fail_step(job.step, String::from("it can be done"), format!("refused: {why}"), now);
+            let expected = if job.when { "it can be done" } else { "it can be done; a refusal is expected of a When" };
+            self.fail_step(job.step, String::from(expected), format!("refused: {why}"), now);
         }
     }
 
