@@ -6,12 +6,11 @@
 //! Inputs: the Pod's spec. Outputs: amounts, CPU in thousandths, the others in whole units, rounded up.
 //! Left out on purpose: the allocated resources of a resize under way.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::objects::lifecycle::is_sidecar;
 use crate::objects::quantity::Quantity;
-use crate::objects::{Json, Object, Text};
+use crate::objects::{Json, Object, Text, is_same};
 use crate::profile::Profile;
 
 /// The CPU that a container without a request counts as when nodes are scored, in thousandths.
@@ -21,8 +20,10 @@ const DEFAULT_MILLI_CPU: i64 = 100;
 const DEFAULT_MEMORY: i64 = 200 * 1024 * 1024;
 
 /// Amounts of resources by name: CPU in thousandths, everything else in whole units.
+///
+/// A list in the order of the names: there are few, and the scheduler reads them for each node and Pod.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Amounts(BTreeMap<Text, i64>);
+pub struct Amounts(Vec<(Text, i64)>);
 
 impl Amounts {
     /// Reads a list of resources, as `status.allocatable`.
@@ -32,13 +33,24 @@ impl Amounts {
             let amount = Quantity::from_json(value)?;
             Some((name.clone(), if **name == *"cpu" { amount.milli_value() } else { amount.value() }))
         };
-        Self(list.fields().filter_map(read).collect())
+        let mut amounts = Self::default();
+        list.fields().filter_map(read).for_each(|(name, amount)| *amounts.entry(&name) = amount);
+        amounts
+    }
+
+    /// Returns the amount of a resource to change it, 0 at first.
+    fn entry(&mut self, name: &Text) -> &mut i64 {
+        let at = self.0.binary_search_by(|(other, _)| other.cmp(name)).unwrap_or_else(|at| {
+            self.0.insert(at, (name.clone(), 0));
+            at
+        });
+        &mut self.0[at].1
     }
 
     /// Returns the amount of a resource; 0 for one that is not named.
     #[must_use]
     pub fn get(&self, name: &str) -> i64 {
-        self.0.get(name).copied().unwrap_or(0)
+        self.0.iter().find(|(other, _)| is_same(other, name)).map_or(0, |(_, amount)| *amount)
     }
 
     /// Returns names and amounts, by name.
@@ -49,20 +61,20 @@ impl Amounts {
     /// Tells whether nothing is requested.
     #[must_use]
     pub fn is_zero(&self) -> bool {
-        self.0.values().all(|amount| *amount == 0)
+        self.0.iter().all(|(_, amount)| *amount == 0)
     }
 
     /// Adds other amounts.
     pub fn add(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
-            *self.0.entry(name.clone()).or_default() += amount;
+            *self.entry(name) += amount;
         }
     }
 
     /// Takes other amounts away.
     pub fn subtract(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
-            *self.0.entry(name.clone()).or_default() -= amount;
+            *self.entry(name) -= amount;
         }
     }
 }
@@ -127,7 +139,7 @@ impl Tally for Amounts {
 
     fn raise(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
-            let own = self.0.entry(name.clone()).or_default();
+            let own = self.entry(name);
             *own = (*own).max(*amount);
         }
     }
@@ -160,7 +172,7 @@ fn total(spec: &Json, level: PodLevel, kind: &str, missing: Missing) -> Amounts 
     let mut sum = together(spec, |container| of_container(container, kind, missing));
     if level == PodLevel::Counts {
         for (name, amount) in Amounts::of(spec.at(&["resources", kind])).0 {
-            sum.0.insert(name, amount);
+            *sum.entry(&name) = amount;
         }
     }
     let overhead = Amounts::of(spec.get("overhead"));
@@ -174,8 +186,11 @@ fn total(spec: &Json, level: PodLevel, kind: &str, missing: Missing) -> Amounts 
 fn of_container(container: &Json, kind: &str, missing: Missing) -> Amounts {
     let mut own = Amounts::of(container.at(&["resources", kind]));
     if missing == Missing::Default {
-        own.0.entry(Text::of("cpu")).or_insert(DEFAULT_MILLI_CPU);
-        own.0.entry(Text::of("memory")).or_insert(DEFAULT_MEMORY);
+        for (name, amount) in [("cpu", DEFAULT_MILLI_CPU), ("memory", DEFAULT_MEMORY)] {
+            if own.0.iter().all(|(other, _)| **other != *name) {
+                *own.entry(&Text::of(name)) = amount;
+            }
+        }
     }
     own
 }

@@ -36,6 +36,9 @@ const FEASIBLE_MIN: usize = 100;
 /// Source: as [`FEASIBLE_MIN`], `minFeasibleNodesPercentageToFind`.
 const FEASIBLE_PERCENT_MIN: usize = 5;
 
+/// The number of names that a decision lists.
+const LISTED_MAX: usize = 10;
+
 /// A Pod that fits nowhere, or whose binding failed.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
@@ -113,10 +116,11 @@ impl Scheduler {
         }
         let candidate = Candidate::new(pod, self.behaviour.rules, &view);
         let fits = |node: &NodeInfo| self.nominations.check_candidate(&candidate, node, &view);
-        let nominated = pod.object.stable().at(&["status", "nominatedNodeName"]).as_str().unwrap_or("");
-        if let Some(node) = self.cluster.get(nominated).filter(|node| fits(node).is_ok()) {
+        let nominated = pod.object.stable().at(&["status", "nominatedNodeName"]).as_text();
+        let nominated = nominated.and_then(|name| self.cluster.get(name));
+        if let Some(node) = nominated.filter(|node| fits(node).is_ok()) {
             let facts = Vec::from([format!("it is nominated for Node {}", node.name())]);
-            return Ok(Fitting { best: Vec::from([Text::from(nominated)]), facts });
+            return Ok(Fitting { best: Vec::from([node.name().clone()]), facts });
         }
         let known = named.iter().flatten().filter(|name| self.cluster.get(name).is_some());
         let known: Vec<Text> = known.cloned().collect();
@@ -133,7 +137,7 @@ impl Scheduler {
             let Some(node) = self.cluster.get(&order[(self.next_start + at) % order.len()]) else { continue };
             match fits(node) {
                 Ok(()) => feasible.push(node),
-                Err(rejection) => diagnosis.reject(Text::from(node.name()), rejection),
+                Err(rejection) => diagnosis.reject(node.name().clone(), rejection),
             }
             if feasible.len() == enough {
                 break;
@@ -143,13 +147,13 @@ impl Scheduler {
         let mut facts = Vec::from([format!("fits on {} of {} Nodes", feasible.len(), self.cluster.len())]);
         match feasible.as_slice() {
             [] => Err(diagnosis),
-            [only] => Ok(Fitting { best: Vec::from([Text::from(only.name())]), facts }),
+            [only] => Ok(Fitting { best: Vec::from([only.name().clone()]), facts }),
             _ => {
                 let siblings = || Listers(&self.runtime).siblings(pod);
                 let scores = scores(pod, &view, &feasible, self.behaviour.balance, siblings);
                 let highest = scores.iter().copied().max().unwrap_or(0);
                 let best = feasible.iter().zip(&scores).filter(|(_, score)| **score == highest);
-                let best: Vec<Text> = best.map(|(node, _)| Text::from(node.name())).collect();
+                let best: Vec<Text> = best.map(|(node, _)| node.name().clone()).collect();
                 facts.push(format!("the highest score is {highest}, of {}", list(&best)));
                 Ok(Fitting { best, facts })
             }
@@ -323,8 +327,13 @@ fn victims(offer: &Offer) -> Vec<Text> {
     offer.victims.iter().map(|victim| Text::from(format!("Pod {}", victim.key))).collect()
 }
 
+/// Names the first few, and says how many more there are.
 fn list(names: &[Text]) -> String {
-    names.iter().map(Text::as_str).collect::<Vec<_>>().join(", ")
+    let shown = names.iter().take(LISTED_MAX).map(Text::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(LISTED_MAX) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 #[cfg(test)]

@@ -78,25 +78,29 @@ pub(super) struct NodeInfo {
     pub(super) anti_affine: usize,
     /// Whether it has a taint that only makes it less wanted.
     pub(super) is_unpreferred: bool,
+    /// Whether it has a taint that keeps Pods away.
+    pub(super) is_tainted: bool,
+    pub(super) is_unschedulable: bool,
+    name: Text,
     zone: Option<Text>,
     hostname: Option<Text>,
     images: BTreeMap<Text, i64>,
 }
 
 impl NodeInfo {
-    pub(super) fn name(&self) -> &str {
-        self.node.name()
+    pub(super) const fn name(&self) -> &Text {
+        &self.name
     }
 
     pub(super) fn tree(&self) -> &Json {
         self.node.stable()
     }
 
-    pub(super) fn label(&self, key: &str) -> Option<&str> {
+    pub(super) fn label(&self, key: &str) -> Option<&Text> {
         match key {
-            ZONE => self.zone.as_deref(),
-            HOSTNAME => self.hostname.as_deref(),
-            _ => self.tree().at(&["metadata", "labels", key]).as_str(),
+            ZONE => self.zone.as_ref(),
+            HOSTNAME => self.hostname.as_ref(),
+            _ => self.tree().at(&["metadata", "labels", key]).as_text(),
         }
     }
 
@@ -129,8 +133,10 @@ impl NodeInfo {
         self.images = images(tree);
         let label = |key| tree.at(&["metadata", "labels", key]).as_text().cloned();
         (self.zone, self.hostname) = (label(ZONE), label(HOSTNAME));
-        let is_soft = |taint: &Json| taint.get("effect").as_str() == Some("PreferNoSchedule");
-        self.is_unpreferred = tree.at(&["spec", "taints"]).items().iter().any(is_soft);
+        let effects = || tree.at(&["spec", "taints"]).items().iter().filter_map(|taint| taint.get("effect").as_str());
+        self.is_unpreferred = effects().any(|effect| effect == "PreferNoSchedule");
+        self.is_tainted = effects().any(|effect| matches!(effect, "NoSchedule" | "NoExecute"));
+        self.is_unschedulable = tree.at(&["spec", "unschedulable"]).as_bool() == Some(true);
         self.node = node.clone();
     }
 }
@@ -151,6 +157,14 @@ fn images(node: &Json) -> BTreeMap<Text, i64> {
 struct LabelGroup {
     labels: Json,
     nodes: BTreeMap<Text, i64>,
+    /// The same by the zones of the nodes that are known, a node without zone in one without name.
+    zones: BTreeMap<Text, i64>,
+}
+
+impl LabelGroup {
+    fn count_zone(&mut self, zone: Option<&Text>, step: i64) {
+        *self.zones.entry(zone.cloned().unwrap_or_default()).or_default() += step;
+    }
 }
 
 /// The nodes and their Pods.
@@ -178,7 +192,7 @@ impl SchedulerCache {
         self.nodes.len()
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&NodeInfo> {
+    pub(super) fn get(&self, name: &Text) -> Option<&NodeInfo> {
         self.nodes.get(name)
     }
 
@@ -212,7 +226,12 @@ impl SchedulerCache {
         let zone = zone_key(node.stable());
         let old = self.nodes.get(&name).map(|info| (zone_key(info.tree()), info.images.clone()));
         if let Some(info) = self.nodes.get_mut(&name) {
+            let label = info.zone.clone();
             info.set_node(node);
+            if info.zone != label {
+                self.move_counts(&name, label.as_ref(), -1);
+                self.move_counts(&name, self.nodes[&name].zone.clone().as_ref(), 1);
+            }
         } else {
             let mut info = NodeInfo {
                 node: node.clone(),
@@ -222,14 +241,19 @@ impl SchedulerCache {
                 pods: BTreeMap::new(),
                 anti_affine: 0,
                 is_unpreferred: false,
+                is_tainted: false,
+                is_unschedulable: false,
+                name: name.clone(),
                 zone: None,
                 hostname: None,
                 images: BTreeMap::new(),
             };
             info.set_node(node);
-            for pod in self.pods_without_node.remove(&name).unwrap_or_default().into_values() {
-                info.add(pod);
+            let pods = self.pods_without_node.remove(&name).unwrap_or_default();
+            if !pods.is_empty() {
+                self.move_counts(&name, info.zone.as_ref(), 1);
             }
+            pods.into_values().for_each(|pod| info.add(pod));
             self.nodes.insert(name.clone(), info);
         }
         let images = self.nodes[&name].images.clone();
@@ -252,7 +276,17 @@ impl SchedulerCache {
         self.leave_zone(&zone_key(info.tree()), &name);
         self.count_images(Some(&info.images), -1);
         if !info.pods.is_empty() {
+            self.move_counts(&name, info.zone.as_ref(), -1);
             self.pods_without_node.insert(name, info.pods);
+        }
+    }
+
+    /// Adds the Pods of a node to those of a zone, or takes them away.
+    fn move_counts(&mut self, node: &Text, zone: Option<&Text>, step: i64) {
+        for group in self.groups.values_mut() {
+            if let Some(count) = group.nodes.get(node).copied() {
+                group.count_zone(zone, step * count);
+            }
         }
     }
 
@@ -316,6 +350,9 @@ impl SchedulerCache {
         if group.nodes.is_empty() {
             group.labels = pod.labels().clone();
         }
+        if let Some(info) = self.nodes.get(node) {
+            group.count_zone(info.zone.as_ref(), step);
+        }
         let count = group.nodes.entry(node.clone()).or_default();
         *count += step;
         if *count == 0 {
@@ -326,17 +363,20 @@ impl SchedulerCache {
         }
     }
 
+    fn groups(&self, namespace: &Text, selector: &Selector) -> Vec<&LabelGroup> {
+        let of_namespace = self.groups.range((namespace.clone(), Text::of(""))..);
+        let of_namespace = of_namespace.take_while(move |((own, _), _)| own == namespace).map(|(_, group)| group);
+        of_namespace.filter(|group| selector.matches(&group.labels)).collect()
+    }
+
     /// Returns how many Pods of a namespace a selector selects on each node that has one, without those being deleted.
     pub(super) fn selected(&self, namespace: &Text, selector: &Selector) -> Cow<'_, BTreeMap<Text, i64>> {
-        let of_namespace = self.groups.range((namespace.clone(), Text::of(""))..);
-        let of_namespace = of_namespace.take_while(|((own, _), _)| own == namespace).map(|(_, group)| group);
-        let mut selected = of_namespace.filter(|group| selector.matches(&group.labels)).map(|group| &group.nodes);
-        let Some(first) = selected.next() else { return Cow::default() };
-        let mut found = Cow::Borrowed(first);
-        for (node, count) in selected.flatten() {
-            *found.to_mut().entry(node.clone()).or_default() += count;
-        }
-        found
+        sum(self.groups(namespace, selector).into_iter().map(|group| &group.nodes))
+    }
+
+    /// Returns the same for the zones of all nodes.
+    pub(super) fn selected_in_zones(&self, namespace: &Text, selector: &Selector) -> Cow<'_, BTreeMap<Text, i64>> {
+        sum(self.groups(namespace, selector).into_iter().map(|group| &group.zones))
     }
 
     /// Returns a placed Pod.
@@ -344,6 +384,15 @@ impl SchedulerCache {
         let node = self.placed.get(key)?;
         self.nodes.get(node).map_or_else(|| self.pods_without_node.get(node)?.get(key), |info| info.pods.get(key))
     }
+}
+
+fn sum<'a>(mut counts: impl Iterator<Item = &'a BTreeMap<Text, i64>>) -> Cow<'a, BTreeMap<Text, i64>> {
+    let Some(first) = counts.next() else { return Cow::default() };
+    let mut found = Cow::Borrowed(first);
+    for (name, count) in counts.flatten() {
+        *found.to_mut().entry(name.clone()).or_default() += count;
+    }
+    found
 }
 
 /// Returns region and zone in one. Source: k8s.io/component-helpers node/topology/helpers.go (v1.34), `GetZoneKey`.
@@ -410,11 +459,11 @@ mod tests {
         let info = Arc::new(PodInfo::of(&pod, PodLevel::Ignored));
         cluster.place(info, &Text::of("w1"));
         cluster.set_node(&node("w1", ""));
-        assert_eq!(cluster.get("w1").unwrap().requested.get("cpu"), 500);
+        assert_eq!(cluster.get(&Text::of("w1")).unwrap().requested.get("cpu"), 500);
         cluster.remove_node("w1");
         cluster.set_node(&node("w1", ""));
-        assert_eq!(cluster.get("w1").unwrap().requested.get("cpu"), 500);
+        assert_eq!(cluster.get(&Text::of("w1")).unwrap().requested.get("cpu"), 500);
         assert!(cluster.remove_pod(&pod.key()).is_some());
-        assert_eq!(cluster.get("w1").unwrap().requested.get("cpu"), 0);
+        assert_eq!(cluster.get(&Text::of("w1")).unwrap().requested.get("cpu"), 0);
     }
 }

@@ -89,13 +89,16 @@ impl<'a> Candidate<'a> {
     }
 
     fn schedulable(&self, node: &NodeInfo) -> Result<(), Rejection> {
-        if node.tree().at(&["spec", "unschedulable"]).as_bool() != Some(true) || tolerates_cordon(self.pod.spec()) {
+        if !node.is_unschedulable || tolerates_cordon(self.pod.spec()) {
             return Ok(());
         }
         Err(Rejection::new(Plugin::NodeUnschedulable, Remedy::None, Text::of("node(s) were unschedulable")))
     }
 
     fn taints(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        if !node.is_tainted {
+            return Ok(());
+        }
         let Some(taint) = untolerated(self.pod.spec(), node.taints()) else { return Ok(()) };
         let reason = if self.rules.names_taint {
             let part = |field| taint.get(field).as_str().unwrap_or("");
@@ -156,7 +159,7 @@ fn conditions(node: &NodeInfo) -> Result<(), Rejection> {
             _ => {}
         }
     }
-    if node.tree().at(&["spec", "unschedulable"]).as_bool() == Some(true) {
+    if node.is_unschedulable {
         reasons.push(Text::of("node(s) were unschedulable"));
     }
     if reasons.is_empty() {
@@ -199,8 +202,12 @@ pub(super) fn lacking(pod: &PodInfo, node: &NodeInfo, rules: Rules) -> (Vec<Text
     const FIRST: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
     let others = pod.requests.iter().map(|(name, _)| name.as_str()).filter(|name| is_scalar(name));
     for name in FIRST.into_iter().chain(others) {
-        let (wanted, all) = (pod.requests.get(name), node.allocatable.get(name));
-        if wanted > 0 && wanted > all - node.requested.get(name) {
+        let wanted = pod.requests.get(name);
+        if wanted <= 0 {
+            continue;
+        }
+        let all = node.allocatable.get(name);
+        if wanted > all - node.requested.get(name) {
             reasons.push(Text::from(format!("Insufficient {name}")));
             if wanted > all && rules.too_large_is_final {
                 remedy = Remedy::None;

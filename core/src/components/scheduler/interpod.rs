@@ -63,7 +63,7 @@ impl Term {
     }
 
     fn topology(&self, node: &NodeInfo) -> Option<Topology> {
-        node.label(&self.topology_key).map(|value| (self.topology_key.clone(), Text::from(value)))
+        node.label(&self.topology_key).map(|value| (self.topology_key.clone(), value.clone()))
     }
 }
 
@@ -168,7 +168,7 @@ impl AffinityState {
         {
             return reject(Remedy::Preemption, "node(s) didn't match pod anti-affinity rules");
         }
-        if self.kept_away.iter().any(|(key, value)| node.label(key) == Some(value.as_str())) {
+        if self.kept_away.iter().any(|(key, value)| node.label(key) == Some(value)) {
             return reject(Remedy::Preemption, "node(s) didn't satisfy existing pods anti-affinity rules");
         }
         Ok(())
@@ -216,7 +216,7 @@ pub(super) fn scores(pod: &PodInfo, view: &ClusterSnapshot<'_>, nodes: &[&NodeIn
         return None;
     }
     let of_node = |node: &&NodeInfo| {
-        let met = weights.iter().filter(|((key, value), _)| node.label(key) == Some(value.as_str()));
+        let met = weights.iter().filter(|((key, value), _)| node.label(key) == Some(value));
         met.map(|(_, weight)| *weight).sum()
     };
     Some(nodes.iter().map(of_node).collect())

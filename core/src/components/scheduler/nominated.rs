@@ -60,7 +60,7 @@ impl Nominations {
     /// are none.
     pub(super) fn with_nominated(&self, pod: &PodInfo, node: &NodeInfo) -> Option<NodeInfo> {
         let counts = |(other, nominated): &&(Text, Arc<PodInfo>)| {
-            **other == *node.name() && nominated.priority >= pod.priority && nominated.key != pod.key
+            other == node.name() && nominated.priority >= pod.priority && nominated.key != pod.key
         };
         let mut crowded: Option<NodeInfo> = None;
         for (_, nominated) in self.0.values().filter(counts) {

@@ -89,7 +89,7 @@ fn forbidden(pod: &PodInfo, diagnosis: &Diagnosis, view: &ClusterSnapshot<'_>) -
             && !tree.at(&["metadata", "deletionTimestamp"]).is_null()
             && tree.at(&["status", "conditions"]).items().iter().any(is_target)
     };
-    let waits = view.cluster.get(nominated).is_some_and(|node| node.pods.values().any(goes));
+    let waits = view.cluster.get(&Text::from(nominated)).is_some_and(|node| node.pods.values().any(goes));
     waits.then_some("not eligible due to a terminating pod on the nominated node.")
 }
 
@@ -127,7 +127,7 @@ fn offer(
         }
     }
     victims.sort_by_key(|other| importance(other));
-    Ok(Offer { node: Text::from(node.name()), victims, violations })
+    Ok(Offer { node: node.name().clone(), victims, violations })
 }
 
 /// Orders Pods by how important they are: priority, then who runs longest.

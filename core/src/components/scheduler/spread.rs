@@ -77,6 +77,12 @@ impl Constraint {
         selector.map(|selector| view.cluster.selected(&pod.key.namespace, selector)).unwrap_or_default()
     }
 
+    /// Returns how many Pods count in each zone, if those of every node do.
+    fn selected_in_zones<'a>(&self, pod: &PodInfo, view: &ClusterSnapshot<'a>) -> Cow<'a, BTreeMap<Text, i64>> {
+        let selector = self.selector.as_ref().filter(|selector| !selector.is_everything());
+        selector.map(|selector| view.cluster.selected_in_zones(&pod.key.namespace, selector)).unwrap_or_default()
+    }
+
     fn matching(&self, pod: &PodInfo, node: &NodeInfo) -> i64 {
         let Some(selector) = self.selector.as_ref().filter(|selector| !selector.is_everything()) else { return 0 };
         let counts = |other: &PodInfo| {
@@ -118,7 +124,7 @@ impl SpreadState {
                 if constraint.counts(pod, node)
                     && let Some(value) = node.label(&constraint.key)
                 {
-                    *counts.entry(Text::from(value)).or_default() += constraint.matching(pod, node);
+                    *counts.entry(value.clone()).or_default() += constraint.matching(pod, node);
                 }
             }
         }
@@ -173,14 +179,14 @@ pub(super) fn scores(
     }
     let is_ignored = |node: &NodeInfo| own && !has_all_keys(node, &constraints);
     let selected: Vec<_> = constraints.iter().map(|constraint| constraint.selected(pod, view)).collect();
-    let counts: Vec<BTreeMap<&str, i64>> = constraints
+    let counts: Vec<BTreeMap<&Text, i64>> = constraints
         .iter()
         .zip(&selected)
-        .map(|(constraint, selected)| domains((pod, view), nodes, (constraint, selected), &is_ignored))
+        .map(|(constraint, selected)| domains((pod, view), nodes, (constraint, selected), own, &is_ignored))
         .collect();
     let hosts = nodes.iter().filter(|node| !is_ignored(node)).count();
     let on_host = |constraint: &Constraint| *constraint.key == *HOSTNAME;
-    let size = |(constraint, counts): (&Constraint, &BTreeMap<&str, i64>)| {
+    let size = |(constraint, counts): (&Constraint, &BTreeMap<&Text, i64>)| {
         natural_logarithm(if on_host(constraint) { hosts } else { counts.len() } + 2)
     };
     let weights: Vec<f64> = constraints.iter().zip(&counts).map(size).collect();
@@ -199,26 +205,36 @@ pub(super) fn scores(
     Some(normalised(&raw.collect::<Vec<_>>()))
 }
 
+/// The domain of the nodes that lack the label: it is counted as one and never looked up.
+const NO_DOMAIN: &Text = &Text::of("");
+
 /// Counts the Pods in each domain that a node to be scored is in.
 fn domains<'a>(
     (pod, view): (&PodInfo, &ClusterSnapshot<'_>),
     nodes: &[&'a NodeInfo],
     (constraint, selected): (&Constraint, &BTreeMap<Text, i64>),
+    ignores: bool,
     is_ignored: &impl Fn(&NodeInfo) -> bool,
-) -> BTreeMap<&'a str, i64> {
+) -> BTreeMap<&'a Text, i64> {
     if *constraint.key == *HOSTNAME {
         return BTreeMap::new();
     }
-    // A node without the label is in a domain without name, which is counted as one and never looked up.
     let mut counts = BTreeMap::new();
     for node in nodes.iter().filter(|node| !is_ignored(node)) {
-        counts.insert(node.label(&constraint.key).unwrap_or(""), 0);
+        counts.insert(node.label(&constraint.key).unwrap_or(NO_DOMAIN), 0);
     }
     let is_checked = !constraint.counts_everywhere(pod);
+    if *constraint.key == *ZONE && !is_checked && !ignores {
+        let zones = constraint.selected_in_zones(pod, view);
+        for (zone, count) in &mut counts {
+            *count = zones.get(*zone).copied().unwrap_or(0);
+        }
+        return counts;
+    }
     for (name, found) in selected {
         let counts_there = |node: &&NodeInfo| !is_ignored(node) && (!is_checked || constraint.counts(pod, node));
         let node = view.cluster.get(name).filter(counts_there);
-        if let Some(count) = node.and_then(|node| counts.get_mut(node.label(&constraint.key).unwrap_or(""))) {
+        if let Some(count) = node.and_then(|node| counts.get_mut(node.label(&constraint.key).unwrap_or(NO_DOMAIN))) {
             *count += found;
         }
     }
