@@ -12,6 +12,8 @@ mod contract_tests;
 mod custom_tests;
 mod describing;
 mod drains;
+#[cfg(test)]
+mod endpoint_tests;
 mod error;
 #[cfg(test)]
 mod health_pass_tests;
