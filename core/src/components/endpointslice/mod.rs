@@ -29,7 +29,7 @@ use self::tracker::{Generations, TriggerTimes};
 use super::client::CacheEvent;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
-    Retries, Watched, failure, object,
+    Retries, Watched, failure, is_namespace_ending, object,
 };
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Selections, labels};
@@ -309,12 +309,9 @@ fn decide(key: &ObjectKey, slice: &str, runtime: &mut KeyedRuntime<()>) -> Decis
 ///
 /// Source: k8s.io/endpointslice reconciler.go (v1.34), `finalize` and the end of `Reconcile`.
 fn failed(write: &SliceWrite, service: &ObjectKey, error: &str, reply: &ApiResult) -> Option<String> {
-    let body = reply.as_ref().map(|answer| answer.body()).unwrap_or_default();
-    let mut causes = body.at(&["details", "causes"]).items().iter();
-    let is_ending = causes.any(|cause| cause.get("reason").as_str() == Some("NamespaceTerminating"));
     let (slice, service) = (write.name(), format!("{}/{}", service.namespace, service.name));
     match write.verb() {
-        Verb::Create if is_ending => None,
+        Verb::Create if is_namespace_ending(reply) => None,
         Verb::Create => Some(format!("failed to create EndpointSlice for Service {service}: {error}")),
         Verb::Delete if write.family.is_none() => {
             Some(format!("error deleting {slice} EndpointSlice for Service {service}: {error}"))
