@@ -33,6 +33,8 @@ mod queries;
 #[cfg(test)]
 mod race_tests;
 mod setup_cache;
+#[cfg(test)]
+mod start_tests;
 mod user;
 mod watches;
 #[cfg(test)]
