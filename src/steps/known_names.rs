@@ -379,6 +379,8 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "CalculateExpectedPodCountFailed",
     "FailedToUpdateEndpointSlices",
     "FailedToUpdateEndpoint",
+    "TopologyAwareHintsEnabled",
+    "TopologyAwareHintsDisabled",
 ];
 
 /// Returns the conditions that Kubernetes sets on objects of a kind; most kinds have none.

@@ -3,8 +3,8 @@
 //! Mirrors kube-controller-manager's `namespace-controller` (pkg/controller/namespace/namespace_controller.go and
 //! deletion/namespaced_resources_deleter.go, v1.34). Five seconds after the deletion of a namespace is seen, its
 //! content is deleted kind by kind, Pods first if the release does so. What remains is counted and reported in
-//! conditions, and the namespace is synced again after half of the longest grace period. When nothing is left,
-//! `spec.finalizers` is emptied, and the server removes the namespace.
+//! conditions, unless it is Pods that the other kinds wait for, and the namespace is synced again after half of the
+//! longest grace period. When nothing is left, `spec.finalizers` is emptied, and the server removes the namespace.
 //! Inputs: Namespaces, answers, time. Outputs: reads, deletions of collections, updates of `status` and `finalize`.
 //! Left out on purpose: discovery (the table of kinds and the definitions of custom ones are used), and upstream's
 //! random order of the kinds.
@@ -262,9 +262,8 @@ impl Sweep {
     }
 
     fn next_kind(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
-        let pods_remain = self.remaining.contains_key(&shown(&PODS));
         match self.kinds.front() {
-            Some(kind) if !(self.pods_first && pods_remain) => {
+            Some(kind) if !self.waits_for_pods() => {
                 self.grace = 0;
                 if *kind == PODS {
                     self.send(key, NamespacePurpose::Grace, Call::new(Verb::List, PODS, &key.name, ""), runtime, now)
@@ -274,6 +273,11 @@ impl Sweep {
             }
             _ => self.tell(key, runtime, now),
         }
+    }
+
+    /// Tells whether Pods remain that all other kinds wait for.
+    fn waits_for_pods(&self) -> bool {
+        self.pods_first && self.remaining.contains_key(&shown(&PODS))
     }
 
     fn delete_kind(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
@@ -376,25 +380,28 @@ impl Sweep {
         self.send(key, NamespacePurpose::Finalize, call, runtime, now)
     }
 
-    /// Returns the conditions as they are: type, status, reason, message.
+    /// Returns the conditions as they are: type, status, reason, message. While other kinds wait for Pods, upstream
+    /// counts nothing and says that all is gone. Source: namespaced_resources_deleter.go (v1.34), `deleteAllContent`.
     fn conditions(&self) -> Vec<(&'static str, &'static str, &'static str, String)> {
         let counts = |counts: Vec<String>| counts.join(", ");
         let remaining = self.remaining.iter().map(|(kind, count)| format!("{kind} has {count} resource instances"));
         let finalizers = self.finalizers.iter().map(|(name, count)| format!("{name} in {count} resource instances"));
+        let is_counted = !self.waits_for_pods();
         CONDITIONS
             .iter()
             .map(|(kind, reason, message)| match *kind {
                 CONTENT_FAILURE if !self.problems.is_empty() => {
-                    let (count, why) = (self.problems.len(), self.problems.join(", "));
-                    let why = if count > 1 { format!("[{why}]") } else { why };
+                    let mut problems = self.problems.clone();
+                    problems.sort();
+                    let (count, why) = (problems.len(), problems.join(", "));
                     let text = format!("Failed to delete all resource types, {count} remaining: {why}");
                     (*kind, "True", "ContentDeletionFailed", text)
                 }
-                CONTENT_REMAINING if !self.remaining.is_empty() => {
+                CONTENT_REMAINING if is_counted && !self.remaining.is_empty() => {
                     let text = format!("Some resources are remaining: {}", counts(remaining.clone().collect()));
                     (*kind, "True", "SomeResourcesRemain", text)
                 }
-                FINALIZERS_REMAINING if !self.finalizers.is_empty() => {
+                FINALIZERS_REMAINING if is_counted && !self.finalizers.is_empty() => {
                     let what = counts(finalizers.clone().collect());
                     let text = format!("Some content in the namespace has finalizers remaining: {what}");
                     (*kind, "True", "SomeFinalizersRemain", text)

@@ -16,7 +16,7 @@ use super::Because;
 use super::client::CacheEvent;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
-    Retries, Watched, code, failure,
+    Retries, Watched, code, failure, is_namespace_ending,
 };
 use crate::json;
 use crate::network::{Call, NAMESPACES, Resource, SERVICE_ACCOUNTS, Verb};
@@ -170,7 +170,10 @@ impl Reconciler for Kept {
         _: &mut KeyedRuntime<()>,
         _: Timestamp,
     ) -> Flow {
-        let is_ending = reply.as_ref().is_ok_and(|answer| answer.message().contains("being terminated"));
-        if failure(reply).is_some() && code(reply) != 409 && !is_ending { Flow::Retry } else { Flow::Done }
+        if failure(reply).is_some() && code(reply) != 409 && !is_namespace_ending(reply) {
+            Flow::Retry
+        } else {
+            Flow::Done
+        }
     }
 }

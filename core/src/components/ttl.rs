@@ -85,7 +85,8 @@ impl Reconciler for Ttl {
 
     fn handle_event(&mut self, _: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, _: Timestamp) {
         self.follow_count(event);
-        if let Some(node) = event.after.as_ref().filter(|node| self.is_due(node)) {
+        // While the first list comes in the step still changes, so that each new Node is looked at afterwards.
+        if let Some(node) = event.after.as_ref().filter(|node| event.before.is_none() || self.is_due(node)) {
             runtime.add(node.key());
         }
     }

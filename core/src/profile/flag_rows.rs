@@ -145,7 +145,7 @@ pub(super) const NODE_IPAM: [Row; 5] = [
     },
     Row {
         name: "service-cluster-ip-range",
-        says: "the network of Services, of which no Node gets a part",
+        says: "the networks of Services, of which no Node gets a part: one, or one of each family, with a comma",
         first: &[(OLDEST, Value::Text(""))],
         source: "cmd/kube-controller-manager/app/options/nodeipamcontroller.go (v1.34)",
         flag: "kube-controller-manager.service-cluster-ip-range",

@@ -28,11 +28,16 @@ pub enum Race {
     /// deletion is told to be cancelled.
     /// Source: pkg/controller/tainteviction/timed_workers.go (v1.34), `getWrappedWorkerFunc` and `CancelWork`.
     EndBeforeAnswer,
+    /// The watch tells of an EndpointSlice before the controller that wrote it has the answer, so the Service is synced
+    /// again.
+    /// Source: pkg/controller/endpointslice/endpointslice_controller.go (v1.34), `onEndpointSliceUpdate`.
+    SliceBeforeAnswer,
 }
 
 impl Race {
     /// All there are.
-    pub const ALL: [Self; 3] = [Self::PassBeforeQuarantineEnds, Self::TaintPassBeforeChecks, Self::EndBeforeAnswer];
+    pub const ALL: [Self; 4] =
+        [Self::PassBeforeQuarantineEnds, Self::TaintPassBeforeChecks, Self::EndBeforeAnswer, Self::SliceBeforeAnswer];
 
     /// Says which event came first.
     #[must_use]
@@ -49,6 +54,10 @@ impl Race {
             Self::EndBeforeAnswer => {
                 "the watch told of the end of an evicted Pod before the answer to its deletion came, so the deletion \
                  was told to be cancelled"
+            }
+            Self::SliceBeforeAnswer => {
+                "the watch told of each EndpointSlice before the answer to its write came, so each Service was looked \
+                 at again 1 s later"
             }
         }
     }

@@ -12,6 +12,8 @@ mod contract_tests;
 mod custom_tests;
 mod describing;
 mod drains;
+#[cfg(test)]
+mod endpoint_tests;
 mod error;
 #[cfg(test)]
 mod health_pass_tests;
@@ -31,6 +33,8 @@ mod queries;
 #[cfg(test)]
 mod race_tests;
 mod setup_cache;
+#[cfg(test)]
+mod start_tests;
 mod user;
 mod watches;
 #[cfg(test)]

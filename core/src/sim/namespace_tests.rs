@@ -70,8 +70,9 @@ fn pods_go_first_and_then_everything_else() {
     advance(&mut sim, 200);
     let pods = ask(&mut sim, Call::new(Verb::Get, PODS, "x", "p"));
     assert!(!pods.at(&["metadata", "deletionTimestamp"]).is_null());
-    let remaining = "Some resources are remaining: pods. has 1 resource instances";
-    assert_eq!(condition(&mut sim, "NamespaceContentRemaining"), ("True".into(), remaining.into()));
+    // While the other kinds wait for Pods, nothing is counted.
+    let removed = ("False".into(), "All content successfully removed".into());
+    assert_eq!(condition(&mut sim, "NamespaceContentRemaining"), removed);
     assert_eq!(condition(&mut sim, "NamespaceDeletionContentFailure").0, "False");
     assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c", "kube-root-ca.crt"]);
     // The conditions are an update of the namespace, which is looked at five seconds after each; the Pod has gone.
@@ -106,17 +107,74 @@ fn before_1_33_everything_goes_at_once() {
 
 #[test]
 fn a_finalizer_holds_it_up() {
+    let mut sim = cluster(Settings::default(), pod(0));
+    let body = json!({"metadata": {"finalizers": ["example.com/held"]}});
+    let patch = Call::strategic_patch(CONFIG_MAPS, "x", "c", body);
+    ask(&mut sim, patch);
+    advance(&mut sim, 3_600_000);
+    let text = "Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances";
+    assert_eq!(condition(&mut sim, "NamespaceFinalizersRemaining"), ("True".into(), text.into()));
+    let text = "Some resources are remaining: configmaps. has 1 resource instances";
+    assert_eq!(condition(&mut sim, "NamespaceContentRemaining"), ("True".into(), text.into()));
+    let patch = Call::strategic_patch(CONFIG_MAPS, "x", "c", json!({"metadata": {"finalizers": null}}));
+    ask(&mut sim, patch);
+    advance(&mut sim, 10_000);
+    assert!(names(&mut sim, &NAMESPACES).is_empty());
+}
+
+#[test]
+fn a_finalizer_of_a_pod_holds_everything_up_and_is_not_told() {
     let mut held = pod(0);
     held.set(&["metadata", "finalizers"], json!(["example.com/held"]));
     let mut sim = cluster(Settings::default(), held);
     advance(&mut sim, 3_600_000);
-    let text = "Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances";
-    assert_eq!(condition(&mut sim, "NamespaceFinalizersRemaining"), ("True".into(), text.into()));
+    assert_eq!(condition(&mut sim, "NamespaceFinalizersRemaining").0, "False");
     assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c", "kube-root-ca.crt"]);
     let patch = Call::strategic_patch(PODS, "x", "p", json!({"metadata": {"finalizers": null}}));
     ask(&mut sim, patch);
     advance(&mut sim, 10_000);
     assert!(names(&mut sim, &NAMESPACES).is_empty());
+}
+
+#[test]
+fn before_1_33_a_finalizer_of_a_pod_is_told() {
+    let mut held = pod(0);
+    held.set(&["metadata", "finalizers"], json!(["example.com/held"]));
+    let mut sim = cluster(Settings::of(Release::new(31, 0)), held);
+    advance(&mut sim, 600_000);
+    let text = "Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances";
+    assert_eq!(condition(&mut sim, "NamespaceFinalizersRemaining"), ("True".into(), text.into()));
+}
+
+#[test]
+fn a_namespace_that_ends_takes_no_bindings_and_its_workloads_tell_of_no_failure() {
+    let options = SimulationOptions { controllers: CONTROLLERS.to_vec(), ..SimulationOptions::default() };
+    let mut sim = Simulation::new(options);
+    ask(&mut sim, Call::new(Verb::Create, NAMESPACES, "", "").body(json!({"metadata": {"name": "x"}})));
+    let mut waits = pod(0);
+    waits.remove(&["spec", "nodeName"]);
+    waits.set(&["metadata", "finalizers"], json!(["example.com/held"]));
+    ask(&mut sim, Call::new(Verb::Create, PODS, "x", "").body(waits));
+    let sets = Resource::of("apps", "v1", "replicasets");
+    let body = json!({"metadata": {"name": "web", "namespace": "x"}, "spec": {"replicas": 2,
+        "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "main", "image": "pause"}]}}}});
+    ask(&mut sim, Call::new(Verb::Create, sets.clone(), "x", "").body(body));
+    advance(&mut sim, 1_000);
+    ask(&mut sim, Call::new(Verb::Delete, NAMESPACES, "", "x"));
+    advance(&mut sim, 500);
+    for subresource in ["binding", "eviction"] {
+        let body = json!({"metadata": {"name": "p"}, "target": {"name": "w1"}});
+        let call = Call::new(Verb::Create, PODS, "x", "p").subresource(subresource).body(body);
+        let answer = sim.request(Identity::admin(), call).unwrap();
+        let why = "pods \"p\" is forbidden: unable to create new content in namespace x because it is being terminated";
+        assert_eq!((answer.code, answer.message().as_str()), (403, why), "{subresource}");
+    }
+    let one = names(&mut sim, &PODS).into_iter().find(|name| name != "p").unwrap();
+    ask(&mut sim, Call::new(Verb::Delete, PODS, "x", one).query("gracePeriodSeconds", "0"));
+    advance(&mut sim, 2_000);
+    let set = ask(&mut sim, Call::new(Verb::Get, sets, "x", "web"));
+    assert!(set.at(&["status", "conditions"]).is_empty(), "{set:?}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ impl ApiServer {
         if let Body::Json(sent) = &body {
             check_sent_namespace(sent, info)?;
         }
+        self.check_namespace(info.of, &info.namespace, &info.name)?;
         let answer = match (info.of.name, info.subresource.as_str()) {
             ("Pod", "eviction") => self.evict(info, options, origin, &json_of(body).unwrap_or_default()),
             ("ServiceAccount", "token") => self.issue_token(info, options, origin, json_of(body)),

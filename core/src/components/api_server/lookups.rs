@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use super::ApiServer;
 use super::workloads::TEMPLATE_GENERATION;
-use crate::network::kinds::{self, Kind};
-use crate::network::{NAMESPACES, Resource};
+use crate::network::Resource;
+use crate::network::kinds::Kind;
 use crate::objects::{Json, Object, ObjectKey};
 
 impl ApiServer {
@@ -73,10 +73,5 @@ impl ApiServer {
     /// Returns an object of a kind without any value, as Go prints it.
     pub(super) fn empty(&self, kind: &Kind) -> Json {
         self.schema.decode(kind.type_name(), &Json::object()).map_or_else(|_| Json::object(), |decoded| decoded.object)
-    }
-
-    pub(super) fn namespace_exists(&self, name: &str) -> bool {
-        let namespaces = kinds::find(&NAMESPACES).expect("a kind of the table");
-        self.tables[namespaces].store.find("", name).is_some()
     }
 }

@@ -52,6 +52,7 @@ impl ApiServer {
             let warnings = self.check_body(kind, options, &body)?;
             let binding = json_of(body).unwrap_or_default();
             let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+            self.check_namespace(kind, &info.namespace, if name.is_empty() { "Unknown" } else { &name })?;
             let pods = kinds::find(&PODS).expect("a kind of the table");
             let pod = RequestInfo {
                 kind: pods,
@@ -85,13 +86,9 @@ impl ApiServer {
     ) -> Result<(Object, Vec<Text>), Answer> {
         let kind = info.of;
         fix_namespace(kind, &mut tree, &info.namespace)?;
-        let given_name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-        if kind.is_namespaced() && !self.namespace_exists(&info.namespace) {
-            return Err(status::not_found(&crate::network::NAMESPACES, &info.namespace));
-        }
-        if kind.is_namespaced() {
-            self.refuse_if_terminating(kind, &info.namespace, &given_name)?;
-        }
+        let given = ["name", "generateName"].map(|field| tree.at(&["metadata", field]).as_text());
+        let given = given.into_iter().flatten().find(|name| !name.is_empty());
+        self.check_namespace(kind, &info.namespace, given.map_or("Unknown", Text::as_str))?;
         strategy::default(kind, &mut tree);
         custom::refuse_not_modelled(kind, &tree)?;
         if !options.applies {
@@ -285,14 +282,17 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Refuses new objects in a namespace that is going away. Source: k8s.io/apiserver
-    /// pkg/admission/plugin/namespace/lifecycle/admission.go (v1.34).
-    fn refuse_if_terminating(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), Answer> {
-        let key = ObjectKey::cluster(namespace);
-        let terminating = self
-            .object(&crate::network::NAMESPACES, &key)
-            .is_some_and(|object| !object.stable().at(&["metadata", "deletionTimestamp"]).is_null());
-        if !terminating {
+    /// Refuses what is created in a namespace that is not there or is going away: objects, and what is POSTed to
+    /// subresources. Source: k8s.io/apiserver pkg/admission/plugin/namespace/lifecycle/admission.go and
+    /// pkg/admission/errors.go (v1.34), `extractResourceName`.
+    pub(super) fn check_namespace(&self, kind: &Kind, namespace: &str, name: &str) -> Result<(), Answer> {
+        if !kind.is_namespaced() {
+            return Ok(());
+        }
+        let Some(object) = self.object(&crate::network::NAMESPACES, &ObjectKey::cluster(namespace)) else {
+            return Err(status::not_found(&crate::network::NAMESPACES, namespace));
+        };
+        if object.stable().at(&["metadata", "deletionTimestamp"]).is_null() {
             return Ok(());
         }
         let why = format!("unable to create new content in namespace {namespace} because it is being terminated");

@@ -28,6 +28,8 @@ pub(in crate::components) enum Flow {
     Next,
     /// The sync is done.
     Done,
+    /// The key is queued for another sync, which counts as this one: neither a success nor a failure.
+    Later,
     /// Something failed: the key is synced again after a pause.
     Retry,
 }
@@ -285,6 +287,7 @@ impl<R: Reconciler> KeyedController<R> {
         let queue = &mut self.runtime.queue;
         match flow {
             Flow::Retry if queue.failures(key) < self.config.retries.most => queue.retry(key.clone(), now),
+            Flow::Later => {}
             _ => queue.forget(key),
         }
         queue.done(key);

@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub(super) use self::keyed::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries};
 pub use self::runtime::{ApiResult, ControllerRuntime};
-pub(super) use self::runtime::{Watched, code, failure, object};
+pub(super) use self::runtime::{Watched, code, failure, is_namespace_ending, object};
 use super::client::{CacheEvent, Reflector};
 use super::{Component, Deadline, Output, earliest};
 use crate::chance::Chance;

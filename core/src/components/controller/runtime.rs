@@ -246,6 +246,15 @@ pub(in crate::components) fn code(reply: &ApiResult) -> u16 {
     reply.as_ref().map_or(0, |answer| answer.code)
 }
 
+/// Tells whether an object was refused because its namespace is ending.
+///
+/// Source: k8s.io/api core/v1/types.go (v1.34), `NamespaceTerminatingCause`.
+pub(in crate::components) fn is_namespace_ending(reply: &ApiResult) -> bool {
+    let body = reply.as_ref().map(|answer| answer.body()).unwrap_or_default();
+    let mut causes = body.at(&["details", "causes"]).items().iter();
+    causes.any(|cause| cause.get("reason").as_str() == Some("NamespaceTerminating"))
+}
+
 /// Returns the object of an answer.
 pub(in crate::components) fn object(reply: &ApiResult) -> Option<Object> {
     reply.as_ref().ok().filter(|answer| answer.is_success()).and_then(|answer| answer.as_object().cloned())

@@ -14,7 +14,7 @@ use super::{
     bare, size, status,
 };
 use crate::components::Because;
-use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, object};
+use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, is_namespace_ending, object};
 use crate::components::events::EventType;
 use crate::components::workload::REPLICA_SETS;
 use crate::components::workload::pods::{controller_of, hash, number, reference_to, set_unless_zero};
@@ -276,8 +276,7 @@ impl Deployments {
             Self::write_status(key, work, DeploymentPurpose::Excuse, runtime, now);
             return;
         }
-        let causes = body.as_ref().map_or(&[][..], |body| body.at(&["details", "causes"]).items());
-        if causes.iter().any(|cause| cause.get("reason").as_str() == Some("NamespaceTerminating")) {
+        if is_namespace_ending(reply) {
             work.stage = DeploymentStage::End(crate::components::controller::Flow::Done);
             return;
         }

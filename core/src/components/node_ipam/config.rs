@@ -3,7 +3,7 @@
 //!
 //! Mirrors cmd/kube-controller-manager/app/core.go (v1.34), `startNodeIpamController`, `validateCIDRs` and
 //! `setNodeCIDRMaskSizes`, and pkg/controller/nodeipam/node_ipam_controller.go, `NewNodeIpamController`.
-//! Left out on purpose: `--cidr-allocator-type`, of which one value is left, and a second service network.
+//! Left out on purpose: `--cidr-allocator-type`, of which one value is left.
 
 use alloc::format;
 use alloc::string::String;
@@ -38,13 +38,30 @@ pub fn sets(settings: &Settings) -> Result<Option<Vec<CidrSet>>, FlagError> {
     for (network, mask) in cluster.into_iter().zip(masks) {
         sets.push(CidrSet::new(network, mask).map_err(|why| ("cluster-cidr", why))?);
     }
-    // The range of services is not given to nodes; an unreadable value only causes a warning.
-    if let Some(services) = Cidr::parse(settings.text("service-cluster-ip-range").trim()) {
+    for services in service_networks(settings.text("service-cluster-ip-range"))? {
         for set in sets.iter_mut().filter(|set| set.cluster().overlaps(&services)) {
-            set.occupy(&services).map_err(|why| ("service-cluster-ip-range", why))?;
+            // What cannot be taken out is a line of the log upstream.
+            drop(set.occupy(&services));
         }
     }
     Ok(Some(sets))
+}
+
+/// Returns the networks of Services, of which no Node gets a part; what cannot be read is only warned of.
+///
+/// Source: cmd/kube-controller-manager/app/options/nodeipamcontroller.go (v1.34), `Validate`, beside core.go.
+fn service_networks(text: &str) -> Result<Vec<Cidr>, FlagError> {
+    let refuse = |why: &str| Err(("service-cluster-ip-range", String::from(why)));
+    if text.split(',').count() > 2 {
+        return refuse("--service-cluster-ip-range can not contain more than two entries");
+    }
+    let networks: Vec<Cidr> = text.split(',').filter_map(Cidr::parse).collect();
+    match networks.as_slice() {
+        [one, other] if one.is_ipv6() == other.is_ipv6() => {
+            refuse("serviceCIDR and secondaryServiceCIDR are not dualstack (from different IPfamiles)")
+        }
+        _ => Ok(networks),
+    }
 }
 
 fn networks(text: &str) -> Result<Vec<Cidr>, String> {
@@ -153,6 +170,8 @@ mod tests {
             ("cluster-cidr=10.0.0.0/16 node-cidr-mask-size=24 node-cidr-mask-size-ipv4=24", "unset it"),
             ("cluster-cidr=10.0.0.0/25", "Invalid clusterCIDR"),
             ("cluster-cidr=fd00::/40", "the node CIDR size is too big"),
+            ("cluster-cidr=10.0.0.0/16 service-cluster-ip-range=10.96.0.0/16,10.97.0.0/16", "are not dualstack"),
+            ("cluster-cidr=10.0.0.0/16 service-cluster-ip-range=10.96.0.0/16,fd00::/64,", "more than two entries"),
         ] {
             let (_, why) = sets(&settings(flags)).unwrap_err();
             assert!(why.contains(word), "{flags}: {why}");
@@ -164,5 +183,14 @@ mod tests {
         let flags = "cluster-cidr=10.96.0.0/12 service-cluster-ip-range=10.96.0.0/16";
         let mut sets = sets(&settings(flags)).unwrap().unwrap();
         assert_eq!(alloc::format!("{}", sets[0].allocate_next().unwrap()), "10.97.0.0/24");
+    }
+
+    #[test]
+    fn services_of_two_families_have_blocks_of_both() {
+        let flags = "cluster-cidr=10.96.0.0/12,fd00::/56 service-cluster-ip-range=10.96.0.0/16,fd00::/112";
+        let mut sets = sets(&settings(flags)).unwrap().unwrap();
+        let next: alloc::vec::Vec<_> =
+            sets.iter_mut().map(|set| alloc::format!("{}", set.allocate_next().unwrap())).collect();
+        assert_eq!(next, ["10.97.0.0/24", "fd00:0:0:1::/64"]);
     }
 }

@@ -9,11 +9,12 @@ use alloc::string::String;
 use jiff::Timestamp;
 
 use super::Expectations;
-use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, object};
+use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, is_namespace_ending, object};
 use crate::components::events::{EventType, InvolvedObject};
 use crate::objects::{Object, ObjectKey, Text};
 
-/// Takes the answer to the creation of a pod.
+/// Takes the answer to the creation of a pod. That its namespace is ending is no failure: Source: also
+/// pkg/controller/{replicaset/replica_set.go,daemon/daemon_controller.go} (v1.34), `NamespaceTerminatingCause`.
 pub(in crate::components) fn created<S>(
     key: &ObjectKey,
     owner: &InvolvedObject,
@@ -26,6 +27,10 @@ pub(in crate::components) fn created<S>(
         runtime.emit(owner, EventType::Normal, "SuccessfulCreate", &format!("Created pod: {name}"), now);
         return None;
     };
+    if is_namespace_ending(reply) {
+        // The pod stays expected, and all others would fail as well.
+        return None;
+    }
     expectations.created(key);
     runtime.emit(owner, EventType::Warning, "FailedCreate", &format!("Error creating: {error}"), now);
     Some(("FailedCreate", error))
