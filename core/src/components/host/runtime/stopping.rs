@@ -46,7 +46,7 @@ fn before(role: ContainerRole, name: &str, pod: &Object) -> Vec<Text> {
 }
 
 impl Container {
-    /// Tells it to end; false if it is being ended already: that call goes on, and a shorter grace period comes too late.
+    /// Tells it to end; false if it is being ended already: that goes on, and a shorter grace period comes too late.
     ///
     /// Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingPod`, whose context nobody cancels.
     pub(super) fn tell_to_stop(
