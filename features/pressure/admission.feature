@@ -49,7 +49,7 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
         value: 1000000000
         """
       And machine "worker-1" does <verb> with:
-        | free | 1 |
+        | free | <free> |
       And Node "worker-1" has condition <condition>=True
       When the user creates:
         """yaml
@@ -66,14 +66,14 @@ Feature: A node under pressure refuses pods, before its taint keeps them away an
       And no Event Evicted about Pod "late", for 1s
 
       Examples:
-        | condition      | which                    | verb        | class                | tolerations                                                                       | resources                        |
-        | MemoryPressure | with a request           | fill-memory | usual                | []                                                                                | {requests: {cpu: 1m}}            |
-        | MemoryPressure | with limits              | fill-memory | usual                | []                                                                                | {limits: {memory: 1Gi, cpu: 1}}  |
-        | MemoryPressure | that tolerates it        | fill-memory | usual                | [{key: node.kubernetes.io/memory-pressure, operator: Exists, effect: NoSchedule}] | {}                               |
-        | MemoryPressure | that tolerates all       | fill-memory | usual                | [{operator: Exists}]                                                              | {}                               |
-        | MemoryPressure | that is critical         | fill-memory | system-node-critical | []                                                                                | {}                               |
-        | DiskPressure   | that is critical         | fill-disk   | system-node-critical | []                                                                                | {}                               |
-        | PIDPressure    | that is critical         | use-pids    | system-node-critical | []                                                                                | {}                               |
+        | condition      | which                    | verb        | free | class                | tolerations                                                                       | resources                        |
+        | MemoryPressure | with a request           | fill-memory | 1    | usual                | []                                                                                | {requests: {cpu: 1m}}            |
+        | MemoryPressure | with limits              | fill-memory | 1    | usual                | []                                                                                | {limits: {memory: 1Gi, cpu: 1}}  |
+        | MemoryPressure | that tolerates it        | fill-memory | 1    | usual                | [{key: node.kubernetes.io/memory-pressure, operator: Exists, effect: NoSchedule}] | {}                               |
+        | MemoryPressure | that tolerates all       | fill-memory | 1    | usual                | [{operator: Exists}]                                                              | {}                               |
+        | MemoryPressure | that is critical         | fill-memory | 1    | system-node-critical | []                                                                                | {}                               |
+        | DiskPressure   | that is critical         | fill-disk   | 5%   | system-node-critical | []                                                                                | {}                               |
+        | PIDPressure    | that is critical         | use-pids    | 1    | system-node-critical | []                                                                                | {}                               |
 
     Scenario: Memory and disk at once refuse a pod with requests too, and the message lists both
       Given a ready Node "worker-1"

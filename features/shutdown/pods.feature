@@ -2,6 +2,7 @@
 Feature: What becomes of the Pods of a machine that shuts down
   Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager.go (v1.34), killPods
   Source: pkg/kubelet/kubelet_pods.go (v1.34), generateAPIPodStatus: a reason belongs to its phase
+  Source: pkg/kubelet/kubelet.go (v1.34), SyncTerminatingPod: what is being ended is not interrupted
 
   Background:
     Given no other Node
@@ -90,14 +91,14 @@ Feature: What becomes of the Pods of a machine that shuts down
       And Pod "done" never has condition DisruptionTarget=True for 2m
       And no Event Killing about Pod "done" for 2m
 
-    Scenario: A Pod that is being deleted already goes when its time is over, not later
+    Scenario: A Pod that is being deleted already keeps the time that it has
       Given a Pod "web" on Node "worker-1" that takes 10m to stop
       And the user deletes Pod "web"
       And 1s passes
       When machine "worker-1" announces a shutdown
-      Then container "main" of Pod "web" keeps running on machine "worker-1" for 11s
-      And container "main" of Pod "web" stops on machine "worker-1" within 13s
-      And Pod "web" is gone within 15s
+      Then container "main" of Pod "web" keeps running on machine "worker-1" for 28s
+      And container "main" of Pod "web" stops on machine "worker-1" within 30s
+      And Pod "web" is gone within 32s
 
     Scenario: Without its API server the machine goes down all the same
       Given a Pod "web" on Node "worker-1" that takes 5s to stop

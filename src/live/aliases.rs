@@ -181,10 +181,15 @@ impl Aliases {
         }
         let mut is_namespace = false;
         match &mut call.target {
-            Target::Resource { resource, namespace, name, .. } => {
+            Target::Resource { resource, namespace, name, subresource } => {
                 is_namespace = *resource == NAMESPACES;
                 *namespace = self.namespace(namespace);
-                *name = if is_namespace { self.namespace(name) } else { self.real(name) };
+                *name = match subresource.as_str() {
+                    _ if is_namespace => self.namespace(name),
+                    // A scheme and a port can stand around the name.
+                    "proxy" => Text::from(self.words(name)),
+                    _ => self.real(name),
+                };
             }
             Target::Path(path) => *path = Text::from(self.words(path)),
         }
@@ -400,7 +405,8 @@ fn names_of_action(action: &ScenarioAction) -> Vec<String> {
             Action::Api { call, .. } => match (&call.target, &call.body) {
                 (Target::Resource { resource, name, .. }, body) if *resource == NODES => {
                     let of_body = if let Body::Json(body) = body { names_of_node(body) } else { Vec::new() };
-                    of_body.into_iter().chain([name.to_string()]).filter(|name| !name.is_empty()).collect()
+                    let is_name = |name: &String| !name.is_empty() && !name.contains(':');
+                    of_body.into_iter().chain([name.to_string()]).filter(is_name).collect()
                 }
                 _ => Vec::new(),
             },
@@ -529,6 +535,10 @@ mod tests {
         assert_eq!(body.at(&["spec", "nodeName"]).as_str(), Some("w1-x7"));
         assert_eq!(body.at(&["spec", "serviceAccountName"]).as_str(), Some("default"));
         assert_eq!(aliases.home(body), pod);
+        for (id, real) in [("w1", "w1-x7"), ("https:w1:10250", "https:w1-x7:10250"), ("w1:9100", "w1-x7:9100")] {
+            let call = Call::from_http("GET", &format!("/api/v1/nodes/{id}/proxy/healthz"), &[], "").unwrap();
+            assert_eq!(aliases.call(call).path_and_query(), format!("/api/v1/nodes/{real}/proxy"));
+        }
         assert!(aliases.owns(&ObjectKey::namespaced("default-x7", "p")));
         assert!(!aliases.owns(&ObjectKey::namespaced("default", "w2-x8.17")));
     }

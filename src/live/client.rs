@@ -161,11 +161,17 @@ impl Caller {
 pub(super) async fn answer_of(response: http::Response<HttpBody>) -> Result<AnswerSeen, String> {
     let code = response.status().as_u16();
     let bytes = response.into_body().collect().await.map_err(|error| told(&error))?.to_bytes();
-    let text = String::from_utf8_lossy(&bytes);
-    let body = Json::parse(&text).unwrap_or_else(|_| Json::from(text.into_owned()));
+    Ok(seen(code, &String::from_utf8_lossy(&bytes)))
+}
+
+/// Returns an answer as a scenario sees it: its message is that of a Status, or all of a text.
+fn seen(code: u16, text: &str) -> AnswerSeen {
+    let Ok(body) = Json::parse(text) else {
+        return AnswerSeen { code, message: text.to_owned(), body: Json::from(text) };
+    };
     let is_status = body.get("kind").as_str() == Some("Status");
     let message = if is_status { body.get("message").as_str().unwrap_or("") } else { "" };
-    Ok(AnswerSeen { code, message: message.to_owned(), body })
+    AnswerSeen { code, message: message.to_owned(), body }
 }
 
 /// Returns what stands for an answer where there is none.
@@ -225,6 +231,13 @@ mod tests {
         assert_eq!(request.headers()["impersonate-user"], "system:node:w1");
         assert_eq!(request.headers()["user-agent"], "kubelet/nodeproof");
         assert_eq!(request.headers().get_all("impersonate-group").iter().count(), 2);
+    }
+
+    #[test]
+    fn an_answer_without_an_object_is_its_own_message() {
+        assert_eq!(seen(404, "404 page not found\n").message, "404 page not found\n");
+        assert_eq!(seen(403, r#"{"kind": "Status", "message": "no"}"#).message, "no");
+        assert_eq!(seen(200, r#"{"kind": "Event", "message": "no"}"#).message, "");
     }
 
     #[test]

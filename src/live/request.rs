@@ -6,13 +6,14 @@
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Builder;
+use nodeproof_core::network::http::WHOLE_PATH;
 use nodeproof_core::network::{Body, Call, Target, Verb};
 
 /// Begins a request: method, address and headers of the call. `origin` is the server's address; empty for a client that
 /// adds its own.
 pub(super) fn begun(origin: &str, call: &Call) -> Builder {
     let mut request = Builder::new().method(call.verb.method()).uri(address(origin, call));
-    for (name, value) in &call.headers {
+    for (name, value) in call.headers.iter().filter(|(name, _)| *name != *WHOLE_PATH) {
         request = request.header(name.as_str(), value.as_str());
     }
     if call.header_value("accept").is_none() {
@@ -44,6 +45,9 @@ fn address(origin: &str, call: &Call) -> String {
                 address.push('/');
                 escape(part, "", &mut address);
             }
+            // What is asked of the server behind a proxy stands as it was written; the query is the call's own.
+            let whole = call.header_value(WHOLE_PATH).and_then(|path| path.split('?').next()?.split_once("/proxy"));
+            address.push_str(whole.map_or("", |(_, rest)| rest));
         }
     }
     let is_implied = call.verb == Verb::Watch && call.parameter("watch").is_none();
@@ -92,6 +96,11 @@ mod tests {
                 Some("application/json"),
             ),
             (Call::new(Verb::Get, NODES, "", "a/b?"), "GET https://h:1/api/v1/nodes/a%2Fb%3F", None),
+            (
+                Call::from_http("GET", "/api/v1/nodes/w1/proxy/logs/a%2Fb?x=1", &[], "").unwrap(),
+                "GET https://h:1/api/v1/nodes/w1/proxy/logs/a%2Fb?x=1",
+                None,
+            ),
         ];
         for (call, line, kind) in cases {
             let request = begun("https://h:1", &call).body(()).unwrap();

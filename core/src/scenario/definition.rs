@@ -118,6 +118,8 @@ pub struct HandFedNode {
     pub labels: Vec<(Text, Text)>,
     /// Its taints, as objects.
     pub taints: Vec<Json>,
+    /// The release of the kubelet that it is said to have, as `v1.34.4`. Default: it is not said.
+    pub version: Option<Text>,
     /// How often the Lease is renewed. Default 10 s, as a kubelet does.
     pub lease_every: SignedDuration,
     /// How often the status is written. Default 5 min, as a kubelet does.
@@ -131,6 +133,7 @@ impl HandFedNode {
             name: name.into(),
             labels: Vec::new(),
             taints: Vec::new(),
+            version: None,
             lease_every: SignedDuration::from_secs(10),
             status_every: SignedDuration::from_mins(5),
         }

@@ -206,6 +206,9 @@ impl HeartbeatWriter {
         status.set(&["status", "capacity"], room.clone());
         status.set(&["status", "allocatable"], room);
         status.set(&["status", "addresses"], json!([{"type": "Hostname", "address": self.node.name}]));
+        if let Some(version) = &self.node.version {
+            status.set(&["status", "nodeInfo", "kubeletVersion"], version.clone());
+        }
         let call = Call::strategic_patch(NODES, "", self.node.name.clone(), status);
         self.calls.push_back(call.subresource("status"));
     }

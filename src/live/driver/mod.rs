@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::network::Resource;
 use nodeproof_core::objects::Text;
-use nodeproof_core::profile::Settings;
+use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::scenario::{
     Capability, FaultEffect, Given, HandFedNode, Outcome, RunOptions, Scenario, Setup, Verdict, bystanders,
 };
@@ -110,7 +110,7 @@ impl Driver {
         let caller = environment.access().caller().await?;
         let timing_tolerance = environment.timing_tolerance();
         let mut scenario = timing_tolerance.widened(&plan.scenario);
-        let bystanders = bystanders_here(&scenario, has_machines);
+        let bystanders = bystanders_here(&scenario, has_machines, plan.settings.profile().release());
         scenario.given.splice(0..0, bystanders);
         let options = run_options(&timing_tolerance, &plan.settings);
         let live = LiveRun::new(scenario, plan.aliases.clone(), options, clock.now());
@@ -249,12 +249,14 @@ impl Driver {
     }
 }
 
-/// Returns the bystanders of a scenario; where there are no machines they are hand-fed Nodes.
-fn bystanders_here(scenario: &Scenario, has_machines: bool) -> Vec<Given> {
+/// Returns the bystanders of a scenario; where there are no machines they are hand-fed Nodes with the version of a
+/// kubelet, which tables show.
+fn bystanders_here(scenario: &Scenario, has_machines: bool, release: Release) -> Vec<Given> {
     let Some(given) = bystanders(scenario) else { return Vec::new() };
     let (Setup::ReadyNodes(specs), false) = (&given.setup, has_machines) else { return vec![given] };
     let by_hand = |spec: &MachineSpec| {
         let mut node = HandFedNode::new(spec.name.clone());
+        node.version = Some(Text::from(format!("v{release}")));
         node.labels.extend(spec.zone.clone().map(|zone| (Text::of("topology.kubernetes.io/zone"), zone)));
         Given { setup: Setup::HandFedNode(node), position: given.position.clone() }
     };
@@ -300,6 +302,13 @@ mod tests {
             let is_asked_for = self.is_asked_for;
             Box::pin(async move { Err(NoEnvironment { why: "etcd ended with code 2".to_owned(), is_asked_for }) })
         }
+    }
+
+    #[test]
+    fn a_bystander_without_a_machine_has_the_version_of_its_cluster() {
+        let given = bystanders_here(&Scenario::default(), false, Settings::default().profile().release());
+        let Setup::HandFedNode(node) = &given[0].setup else { panic!("hand-fed") };
+        assert_eq!(node.version.as_deref(), Some("v1.34.4"));
     }
 
     #[test]

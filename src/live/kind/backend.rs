@@ -227,6 +227,11 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     if plan.scenario.actions().any(proxies_to_pods) {
         return Some("containers of a kind node serve nothing".to_owned());
     }
+    if count > 0
+        && let Some(driver) = plan.scenario.objects_made().find_map(driver_of)
+    {
+        return Some(format!("no driver {driver} runs on a kind node"));
+    }
     // The reasons of the mask do not apply to a cluster with other flags.
     let lines = plan.scenario.expectations();
     if let Some(why) = lines.filter(|_| plan.scenario.cluster.flags.is_empty()).find_map(of_line) {
@@ -244,6 +249,13 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
         },
         _ => None,
     })
+}
+
+/// Returns the CSI driver that a volume needs, be it made beside Pods or within one.
+fn driver_of((_, object): (&Resource, &Json)) -> Option<String> {
+    let volumes = object.at(&["spec", "volumes"]).items().iter().chain([object.get("spec")]);
+    let mut drivers = volumes.filter_map(|volume| volume.at(&["csi", "driver"]).as_str());
+    drivers.next().map(str::to_owned)
 }
 
 fn proxies_to_pods(action: &ScenarioAction) -> bool {

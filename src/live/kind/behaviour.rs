@@ -8,8 +8,9 @@
 //! what containers use, when they are ready, and init containers, which the shell cannot tell from others.
 
 use nodeproof_core::components::machine::BEHAVIOUR_PREFIX;
+use nodeproof_core::network::{Body, Call, Verb};
 use nodeproof_core::objects::Json;
-use nodeproof_core::scenario::{Scenario, Setup};
+use nodeproof_core::scenario::{Action, Scenario, ScenarioAction, Setup};
 
 use crate::live::cleanup::op::quoted;
 
@@ -95,7 +96,16 @@ fn objects(scenario: &Scenario) -> impl Iterator<Item = &Json> {
         Setup::RunningPod { pod } => Some(pod),
         _ => None,
     });
-    running.chain(scenario.objects_made().map(|(_, object)| object))
+    let patches = scenario.actions().filter_map(|action| match action {
+        ScenarioAction::Action(action) => match &**action {
+            Action::Api { call: Call { verb: Verb::Patch | Verb::Update, body: Body::Json(body), .. }, .. } => {
+                Some(body)
+            }
+            _ => None,
+        },
+        _ => None,
+    });
+    running.chain(scenario.objects_made().map(|(_, object)| object)).chain(patches)
 }
 
 /// Returns what an object says of containers, wherever it stands, as in the template of a Deployment.

@@ -44,8 +44,8 @@ pub(crate) const KUBELET_SCRIPT: &str = concat!(
 for i in $(seq 50); do
   curl -fsm1 -o /dev/null http://127.0.0.1:10248/healthz && exit 0
   if [ "$(systemctl show -p SubState --value kubelet)" = auto-restart ] || systemctl is-failed -q kubelet; then
-    journalctl -u kubelet -o cat -n 200 | awk '/"command failed"/ {text = ""; on = 1} /^kubelet.service:/ {on = 0}"#,
-    r#" on {text = text $0 "\n"} END {printf "%s", text}' >&2
+    journalctl -u kubelet -o cat -n 200 | awk '/"command failed"|^panic: / {text = ""; on = 1}"#,
+    r#" /^kubelet.service:|^goroutine / {on = 0} on {text = text $0 "\n"} END {printf "%s", text}' >&2
     exit 3
   fi
   sleep 0.2
@@ -91,7 +91,8 @@ pub(crate) fn read(name: &str, node: &str, state: &str, output: &str) -> Json {
 /// Returns the error message of a kubelet that has ended by itself.
 ///
 /// Source: k8s.io/component-base cli/run.go and k8s.io/klog/v2 internal/serialize/keyvalues.go (v1.34): `"command
-/// failed" err="…"`, the error quoted as Go does; one of several lines stands indented between `<` and `>`.
+/// failed" err="…"`, the error quoted as Go does; one of several lines stands indented between `<` and `>`. A panic is
+/// told as it is.
 pub(crate) fn refusal(said: &str) -> String {
     if let Some((_, lines)) = said.split_once("err=<\n") {
         let lines = lines.lines().take_while(|line| *line != " >").map(|line| line.strip_prefix('\t').unwrap_or(line));
@@ -130,5 +131,6 @@ mod tests {
         assert_eq!(refusal(said), "failed to parse kubelet flag: invalid argument \"x\" for \"--node-labels\" flag");
         let said = "E1121 run.go:72] \"command failed\" err=<\n\tfailed to validate\n\tsecond line\n >\n";
         assert_eq!(refusal(said), "failed to validate\nsecond line");
+        assert_eq!(refusal("panic: a gate is locked\n\n"), "panic: a gate is locked");
     }
 }

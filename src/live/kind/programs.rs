@@ -107,6 +107,9 @@ pub(super) fn obstacle(flags: &Flags) -> Option<String> {
     if let Some((flag, _)) = flags.iter().find(|(flag, _)| !is_known(flag)) {
         return Some(format!("{flag} cannot be given to a cluster that kubeadm has made"));
     }
+    if of_program("kube-apiserver", flags).any(|flag| flag == ("anonymous-auth", "false")) {
+        return Some("the probes with which kubeadm watches the API server are anonymous".to_owned());
+    }
     let value = |name: &str| {
         let mut own = of_program("kube-controller-manager", flags);
         own.find_map(|(flag, value)| (flag == name).then_some(value))
@@ -225,6 +228,10 @@ spec:
             (
                 &[("feature-gates", "NodeSwap=true")],
                 Some("feature-gates cannot be given to a cluster that kubeadm has made"),
+            ),
+            (
+                &[("kube-apiserver.anonymous-auth", "false")],
+                Some("the probes with which kubeadm watches the API server are anonymous"),
             ),
             (
                 &[("kube-controller-manager.cluster-cidr", "10.1.0.0/16")],

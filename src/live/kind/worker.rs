@@ -153,6 +153,8 @@ pub(crate) fn obstacle(spec: &MachineSpec, version: &str) -> Option<String> {
         ("osImage", own.os_image == usual.os_image),
         ("kernelVersion", own.kernel_version == usual.kernel_version),
         ("containerRuntimeVersion", own.container_runtime == usual.container_runtime),
+        ("numa", own.numa.is_empty()),
+        ("attachLimits", own.attach_limits.is_empty()),
         ("failing", own.failing.is_empty()),
         ("systemUuid", spec.system_uuid.is_none()),
         ("clockSkew", spec.clock_skew.is_zero()),

@@ -46,7 +46,9 @@ fn before(role: ContainerRole, name: &str, pod: &Object) -> Vec<Text> {
 }
 
 impl Container {
-    /// Tells it to end; false if it was told before, which can only shorten its grace period.
+    /// Tells it to end; false if it is being ended already: that goes on, and a shorter grace period comes too late.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingPod`, whose context nobody cancels.
     pub(super) fn tell_to_stop(
         &mut self,
         (pod, behaviour): (Option<&Object>, ContainerBehaviour),
@@ -54,12 +56,11 @@ impl Container {
         now: Timestamp,
     ) -> bool {
         let deadline = now + grace.min(SignedDuration::from_nanos(i64::MAX));
-        if let Some(stop) = &mut self.stop {
-            stop.deadline = stop.deadline.min(deadline);
+        if self.stop.is_some() {
             return false;
         }
         if !self.signals.is_empty() {
-            self.kill_at = Some(self.kill_at.map_or(deadline, |before| before.min(deadline))).filter(|_| !is_scripted);
+            self.kill_at = Some(self.kill_at.unwrap_or(deadline)).filter(|_| !is_scripted);
             return false;
         }
         let found = pod.and_then(|pod| Some((pod, ContainerRole::find(pod, &self.name)?)));
@@ -126,7 +127,7 @@ impl Runtime {
     /// Tells all containers of a pod to end, or one alone: hooks, SIGTERM in their order, and SIGKILL for those that
     /// still run after the grace.
     ///
-    /// A second call can only shorten the grace. Returns the names of those that were told now.
+    /// A second call changes nothing for those that were told. Returns the names of those that were told now.
     pub fn stop(
         &mut self,
         uid: &str,
