@@ -93,10 +93,11 @@ Feature: What becomes of the Pods of a machine that shuts down
 
     Scenario: A Pod that is being deleted already keeps the time that it has
       Given a Pod "web" on Node "worker-1" that takes 10m to stop
-      And the user deletes Pod "web"
+      When the user deletes Pod "web"
       And 1s passes
-      When machine "worker-1" announces a shutdown
-      Then container "main" of Pod "web" keeps running on machine "worker-1" for 28s
+      And machine "worker-1" announces a shutdown
+      Then Node "worker-1" has condition Ready=False, reason "KubeletNotReady", within 1s
+      And container "main" of Pod "web" keeps running on machine "worker-1" for 28s
       And container "main" of Pod "web" stops on machine "worker-1" within 30s
       And Pod "web" is gone within 32s
 
