@@ -241,17 +241,13 @@ impl Draft {
                 found = Some((spec.clone(), spec.kubelet.clone()));
             }
         };
-        let mut done: Vec<&ScenarioAction> = Vec::new();
         for given in &self.scenario.given {
-            match &given.setup {
-                Setup::ReadyNodes(specs) => specs.iter().for_each(&mut take),
-                Setup::Do(action) => done.push(action),
-                _ => {}
+            if let Setup::ReadyNodes(specs) = &given.setup {
+                specs.iter().for_each(&mut take);
             }
         }
-        done.extend(self.scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.actions));
         let mut restarted = None;
-        for action in done {
+        for action in self.scenario.actions() {
             let ScenarioAction::Action(action) = action else { continue };
             match &**action {
                 Action::AddMachine(spec) => take(spec),

@@ -6,7 +6,7 @@ use nodeproof_core::components::registry::{self, controllers_of};
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
 use nodeproof_core::objects::time::seconds;
-use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
+use nodeproof_core::scenario::{Action, ScenarioAction};
 
 use super::draft::{Draft, NodeEntry, NodeKind};
 use crate::load::near::nearest;
@@ -190,13 +190,7 @@ impl Draft {
     fn has_lost(&self, client: &Text) -> bool {
         let from = Endpoint::Name(client.clone());
         let is_fault = |action: &Action| matches!(action, Action::AddRule(fault) if fault.from == from);
-        let given = self.scenario.given.iter().filter_map(|given| match &given.setup {
-            Setup::Do(action) => Some(action),
-            _ => None,
-        });
-        let mut before =
-            given.chain(self.scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.actions));
-        before.any(|action| matches!(action, ScenarioAction::Action(action) if is_fault(action)))
+        self.scenario.actions().any(|action| matches!(action, ScenarioAction::Action(action) if is_fault(action)))
     }
 
     /// Lays a fault on the requests of a client, as the rest of the fault says.

@@ -154,7 +154,7 @@ fn images(node: &Json) -> BTreeMap<Text, i64> {
 
 /// The Pods of one namespace with the same labels: how many of them are on each node, without those being deleted.
 #[derive(Clone, Debug, Default)]
-struct LabelGroup {
+pub(super) struct LabelGroup {
     labels: Json,
     nodes: BTreeMap<Text, i64>,
     /// The same by the zones of the nodes that are known, a node without zone in one without name.
@@ -162,6 +162,16 @@ struct LabelGroup {
 }
 
 impl LabelGroup {
+    /// Returns how many there are on each node that has one.
+    pub(super) const fn on_nodes(&self) -> &BTreeMap<Text, i64> {
+        &self.nodes
+    }
+
+    /// Returns how many there are in each zone of the nodes that are known.
+    pub(super) const fn in_zones(&self) -> &BTreeMap<Text, i64> {
+        &self.zones
+    }
+
     fn count_zone(&mut self, zone: Option<&Text>, step: i64) {
         *self.zones.entry(zone.cloned().unwrap_or_default()).or_default() += step;
     }
@@ -363,20 +373,22 @@ impl SchedulerCache {
         }
     }
 
-    fn groups(&self, namespace: &Text, selector: &Selector) -> Vec<&LabelGroup> {
+    /// Returns how many Pods of a namespace a selector selects, without those being deleted, by what `counts` takes.
+    pub(super) fn selected(
+        &self,
+        namespace: &Text,
+        selector: &Selector,
+        counts: fn(&LabelGroup) -> &BTreeMap<Text, i64>,
+    ) -> Cow<'_, BTreeMap<Text, i64>> {
         let of_namespace = self.groups.range((namespace.clone(), Text::of(""))..);
-        let of_namespace = of_namespace.take_while(move |((own, _), _)| own == namespace).map(|(_, group)| group);
-        of_namespace.filter(|group| selector.matches(&group.labels)).collect()
-    }
-
-    /// Returns how many Pods of a namespace a selector selects on each node that has one, without those being deleted.
-    pub(super) fn selected(&self, namespace: &Text, selector: &Selector) -> Cow<'_, BTreeMap<Text, i64>> {
-        sum(self.groups(namespace, selector).into_iter().map(|group| &group.nodes))
-    }
-
-    /// Returns the same for the zones of all nodes.
-    pub(super) fn selected_in_zones(&self, namespace: &Text, selector: &Selector) -> Cow<'_, BTreeMap<Text, i64>> {
-        sum(self.groups(namespace, selector).into_iter().map(|group| &group.zones))
+        let of_namespace = of_namespace.take_while(|((own, _), _)| own == namespace).map(|(_, group)| group);
+        let mut selected = of_namespace.filter(|group| selector.matches(&group.labels)).map(counts);
+        let Some(first) = selected.next() else { return Cow::default() };
+        let mut found = Cow::Borrowed(first);
+        for (name, count) in selected.flatten() {
+            *found.to_mut().entry(name.clone()).or_default() += count;
+        }
+        found
     }
 
     /// Returns a placed Pod.
@@ -384,15 +396,6 @@ impl SchedulerCache {
         let node = self.placed.get(key)?;
         self.nodes.get(node).map_or_else(|| self.pods_without_node.get(node)?.get(key), |info| info.pods.get(key))
     }
-}
-
-fn sum<'a>(mut counts: impl Iterator<Item = &'a BTreeMap<Text, i64>>) -> Cow<'a, BTreeMap<Text, i64>> {
-    let Some(first) = counts.next() else { return Cow::default() };
-    let mut found = Cow::Borrowed(first);
-    for (name, count) in counts.flatten() {
-        *found.to_mut().entry(name.clone()).or_default() += count;
-    }
-    found
 }
 
 /// Returns region and zone in one. Source: k8s.io/component-helpers node/topology/helpers.go (v1.34), `GetZoneKey`.

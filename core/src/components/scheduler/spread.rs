@@ -9,7 +9,7 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::cache::{NodeInfo, PodInfo};
+use super::cache::{LabelGroup, NodeInfo, PodInfo};
 use super::filters::untolerated;
 use super::plugins::{Plugin, Rejection, Remedy};
 use super::snapshot::ClusterSnapshot;
@@ -71,16 +71,15 @@ impl Constraint {
         !(self.honours_taints || self.honours_affinity && is_required(pod.spec()))
     }
 
-    /// Returns how many Pods count on each node that has one, in the cluster as it is.
-    fn selected<'a>(&self, pod: &PodInfo, view: &ClusterSnapshot<'a>) -> Cow<'a, BTreeMap<Text, i64>> {
+    /// Returns how many Pods count in the cluster as it is: on each node that has one, or in each zone.
+    fn selected<'a>(
+        &self,
+        pod: &PodInfo,
+        view: &ClusterSnapshot<'a>,
+        counts: fn(&LabelGroup) -> &BTreeMap<Text, i64>,
+    ) -> Cow<'a, BTreeMap<Text, i64>> {
         let selector = self.selector.as_ref().filter(|selector| !selector.is_everything());
-        selector.map(|selector| view.cluster.selected(&pod.key.namespace, selector)).unwrap_or_default()
-    }
-
-    /// Returns how many Pods count in each zone, if those of every node do.
-    fn selected_in_zones<'a>(&self, pod: &PodInfo, view: &ClusterSnapshot<'a>) -> Cow<'a, BTreeMap<Text, i64>> {
-        let selector = self.selector.as_ref().filter(|selector| !selector.is_everything());
-        selector.map(|selector| view.cluster.selected_in_zones(&pod.key.namespace, selector)).unwrap_or_default()
+        selector.map(|selector| view.cluster.selected(&pod.key.namespace, selector, counts)).unwrap_or_default()
     }
 
     fn matching(&self, pod: &PodInfo, node: &NodeInfo) -> i64 {
@@ -177,16 +176,14 @@ pub(super) fn scores(
     if constraints.is_empty() {
         return None;
     }
-    let is_ignored = |node: &NodeInfo| own && !has_all_keys(node, &constraints);
-    let selected: Vec<_> = constraints.iter().map(|constraint| constraint.selected(pod, view)).collect();
-    let counts: Vec<BTreeMap<&Text, i64>> = constraints
-        .iter()
-        .zip(&selected)
-        .map(|(constraint, selected)| domains((pod, view), nodes, (constraint, selected), own, &is_ignored))
-        .collect();
+    // A node that lacks one of these labels is left out.
+    let required: &[Constraint] = if own { &constraints } else { &[] };
+    let is_ignored = |node: &NodeInfo| !has_all_keys(node, required);
+    let of_domains = |constraint: &Constraint| domain_counts((pod, view), nodes, constraint, required);
+    let counts: Vec<Cow<'_, BTreeMap<Text, i64>>> = constraints.iter().map(of_domains).collect();
     let hosts = nodes.iter().filter(|node| !is_ignored(node)).count();
     let on_host = |constraint: &Constraint| *constraint.key == *HOSTNAME;
-    let size = |(constraint, counts): (&Constraint, &BTreeMap<&Text, i64>)| {
+    let size = |(constraint, counts): (&Constraint, &Cow<'_, BTreeMap<Text, i64>>)| {
         natural_logarithm(if on_host(constraint) { hosts } else { counts.len() } + 2)
     };
     let weights: Vec<f64> = constraints.iter().zip(&counts).map(size).collect();
@@ -195,9 +192,9 @@ pub(super) fn scores(
             return None;
         }
         let mut score = 0.0;
-        for (((constraint, counts), selected), weight) in constraints.iter().zip(&counts).zip(&selected).zip(&weights) {
+        for ((constraint, counts), weight) in constraints.iter().zip(&counts).zip(&weights) {
             let Some(value) = node.label(&constraint.key) else { continue };
-            let count = if on_host(constraint) { selected.get(node.name()) } else { counts.get(value) };
+            let count = counts.get(if on_host(constraint) { node.name() } else { value });
             score += as_float(count.copied().unwrap_or(0)) * weight + as_float(constraint.skew_max - 1);
         }
         Some(rounded(score))
@@ -208,37 +205,36 @@ pub(super) fn scores(
 /// The domain of the nodes that lack the label: it is counted as one and never looked up.
 const NO_DOMAIN: &Text = &Text::of("");
 
-/// Counts the Pods in each domain that a node to be scored is in.
-fn domains<'a>(
-    (pod, view): (&PodInfo, &ClusterSnapshot<'_>),
-    nodes: &[&'a NodeInfo],
-    (constraint, selected): (&Constraint, &BTreeMap<Text, i64>),
-    ignores: bool,
-    is_ignored: &impl Fn(&NodeInfo) -> bool,
-) -> BTreeMap<&'a Text, i64> {
+/// Counts the Pods in each domain that a node to be scored is in, or, where each node is one, on the nodes by name.
+fn domain_counts<'a>(
+    (pod, view): (&PodInfo, &ClusterSnapshot<'a>),
+    nodes: &[&NodeInfo],
+    constraint: &Constraint,
+    required: &[Constraint],
+) -> Cow<'a, BTreeMap<Text, i64>> {
     if *constraint.key == *HOSTNAME {
-        return BTreeMap::new();
+        return constraint.selected(pod, view, LabelGroup::on_nodes);
     }
-    let mut counts = BTreeMap::new();
-    for node in nodes.iter().filter(|node| !is_ignored(node)) {
-        counts.insert(node.label(&constraint.key).unwrap_or(NO_DOMAIN), 0);
-    }
+    let domain = |node: &NodeInfo| node.label(&constraint.key).unwrap_or(NO_DOMAIN).clone();
+    let scored = nodes.iter().filter(|node| has_all_keys(node, required));
+    let mut counts: BTreeMap<Text, i64> = scored.map(|node| (domain(node), 0)).collect();
     let is_checked = !constraint.counts_everywhere(pod);
-    if *constraint.key == *ZONE && !is_checked && !ignores {
-        let zones = constraint.selected_in_zones(pod, view);
+    if *constraint.key == *ZONE && !is_checked && required.is_empty() {
+        let zones = constraint.selected(pod, view, LabelGroup::in_zones);
         for (zone, count) in &mut counts {
-            *count = zones.get(*zone).copied().unwrap_or(0);
+            *count = zones.get(zone).copied().unwrap_or(0);
         }
-        return counts;
+        return Cow::Owned(counts);
     }
-    for (name, found) in selected {
-        let counts_there = |node: &&NodeInfo| !is_ignored(node) && (!is_checked || constraint.counts(pod, node));
+    for (name, found) in constraint.selected(pod, view, LabelGroup::on_nodes).iter() {
+        let counts_there =
+            |node: &&NodeInfo| has_all_keys(node, required) && (!is_checked || constraint.counts(pod, node));
         let node = view.cluster.get(name).filter(counts_there);
-        if let Some(count) = node.and_then(|node| counts.get_mut(node.label(&constraint.key).unwrap_or(NO_DOMAIN))) {
+        if let Some(count) = node.and_then(|node| counts.get_mut(&domain(node))) {
             *count += found;
         }
     }
-    counts
+    Cow::Owned(counts)
 }
 
 /// Source: scoring.go (v1.34), `NormalizeScore`.
