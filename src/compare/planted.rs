@@ -106,7 +106,7 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
     let mut planted_in_the_open = 0;
     let mut missed = Vec::new();
     // So many scenarios are enough to meet each rule.
-    for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(29) {
+    for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(73) {
         let Some(outcome) = run(scenario, &options, &suite, EntryPoint::Command).outcome else { continue };
         assert_eq!(differences(&outcome, &outcome, &tolerances), [], "{}", scenario.name);
         if outcome.histories.to_vec().iter().any(|history| history.entries.len() > WRITES_MOST) {

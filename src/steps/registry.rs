@@ -16,8 +16,8 @@ use super::own::CompileContext;
 use super::patterns;
 use super::sentence::apply;
 use super::sources::is_of_vocabulary;
-use crate::load::near::{Word, likeness, likeness_at_most, likeness_by_length};
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
+use nodeproof_core::objects::likeness::{Word, likeness, likeness_at_most, likeness_by_length};
 
 /// A compiled scenario.
 #[derive(Debug, Clone)]

@@ -82,6 +82,7 @@ impl Json {
 
     /// Returns the value at the end of a path of fields; `Null` if the path breaks off.
     #[must_use]
+    #[inline]
     pub fn at(&self, path: &[&str]) -> &Self {
         path.iter().fold(self, |value, field| value.get(field))
     }
@@ -106,6 +107,7 @@ impl Json {
 
     /// Returns the string.
     #[must_use]
+    #[inline]
     pub fn as_str(&self) -> Option<&str> {
         self.as_text().map(Text::as_str)
     }
@@ -261,6 +263,7 @@ impl Fields {
     }
 
     /// Returns where a field is, or where it would be.
+    #[inline]
     fn find(&self, name: &str) -> Result<usize, usize> {
         let few = if self.0.len() > FEW { &[] } else { &self.0[..] };
         let found = few.iter().position(|(field, _)| is_same(field, name));
@@ -269,6 +272,7 @@ impl Fields {
 
     /// Returns a field.
     #[must_use]
+    #[inline]
     pub fn get(&self, name: &str) -> Option<&Json> {
         if self.0.len() > FEW {
             return self.find(name).ok().map(|at| &self.0[at].1);
@@ -314,6 +318,7 @@ impl Fields {
     }
 
     /// Returns name and value of each field, sorted by name.
+    #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Text, &Json)> {
         self.0.iter().map(|(name, value)| (name, value))
     }

@@ -15,6 +15,7 @@ mod json_macro;
 pub mod jsonpath;
 pub mod kubelet_labels;
 pub mod lifecycle;
+pub mod likeness;
 pub mod list_keys;
 pub mod names;
 mod near;

@@ -30,6 +30,7 @@ impl Text {
 
     /// Returns the characters.
     #[must_use]
+    #[inline]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Static(word) => word,
@@ -99,18 +100,21 @@ impl Default for Text {
 
 impl Deref for Text {
     type Target = str;
+    #[inline]
     fn deref(&self) -> &str {
         self.as_str()
     }
 }
 
 impl Borrow<str> for Text {
+    #[inline]
     fn borrow(&self) -> &str {
         self.as_str()
     }
 }
 
 impl AsRef<str> for Text {
+    #[inline]
     fn as_ref(&self) -> &str {
         self.as_str()
     }
@@ -190,6 +194,7 @@ impl From<&Text> for Text {
 }
 
 impl PartialEq for Text {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         is_same(self, other)
     }
@@ -198,30 +203,35 @@ impl PartialEq for Text {
 impl Eq for Text {}
 
 impl PartialEq<str> for Text {
+    #[inline]
     fn eq(&self, other: &str) -> bool {
         is_same(self, other)
     }
 }
 
 impl PartialEq<&str> for Text {
+    #[inline]
     fn eq(&self, other: &&str) -> bool {
         is_same(self, other)
     }
 }
 
 impl PartialEq<String> for Text {
+    #[inline]
     fn eq(&self, other: &String) -> bool {
         is_same(self, other)
     }
 }
 
 impl PartialOrd for Text {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl Ord for Text {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         order(self, other)
     }

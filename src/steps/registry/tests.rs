@@ -4,8 +4,8 @@ use gherkin::Step;
 use nodeproof_core::scenario::{Bound, Predicate, ScenarioAction, Setup};
 
 use super::*;
-use crate::load::near::is_among;
 use crate::load::{Requirements, Source, check_one};
+use nodeproof_core::objects::likeness::is_among;
 
 fn read(steps: &str) -> (Vec<Compiled>, Vec<Problem>) {
     let lines: String = steps.lines().map(|line| format!("    {}\n", line.trim())).collect();
