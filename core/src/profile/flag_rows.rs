@@ -291,3 +291,21 @@ pub(super) const NODE_LIFECYCLE: [Row; 7] = [
         flag: "kube-controller-manager.unhealthy-zone-threshold",
     },
 ];
+
+/// Of how long the store keeps what is over.
+pub(super) const OF_STORE: [Row; 2] = [
+    Row {
+        name: "event-ttl",
+        says: "how long an Event stays after its last write",
+        first: &[(OLDEST, secs(3600))],
+        source: "pkg/controlplane/apiserver/options/options.go (v1.34), EventTTL",
+        flag: "kube-apiserver.event-ttl",
+    },
+    Row {
+        name: "etcd-compaction-interval",
+        says: "how often past revisions are forgotten that are older than this; 0 for never",
+        first: &[(OLDEST, secs(300))],
+        source: "k8s.io/apiserver pkg/storage/storagebackend/config.go (v1.34), DefaultCompactInterval",
+        flag: "kube-apiserver.etcd-compaction-interval",
+    },
+];

@@ -4,7 +4,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::flag_rows::{BEFORE_OFFERED, CLIENTS, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OTHER_CONTROLLERS, TO_KUBELETS};
+use super::flag_rows::{
+    BEFORE_OFFERED, CLIENTS, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OF_STORE, OTHER_CONTROLLERS, TO_KUBELETS,
+};
 use super::release::OLDEST;
 use super::value::{Value, secs};
 use super::{Release, releases};
@@ -173,13 +175,8 @@ pub static ROWS: &[Row] = &[
         source: "plugin/pkg/admission/defaulttolerationseconds/admission.go (v1.34)",
         flag: "kube-apiserver.default-unreachable-toleration-seconds",
     },
-    Row {
-        name: "event-ttl",
-        says: "how long an Event stays after its last write",
-        first: &[(OLDEST, secs(3600))],
-        source: "pkg/controlplane/apiserver/options/options.go (v1.34), EventTTL",
-        flag: "kube-apiserver.event-ttl",
-    },
+    OF_STORE[0],
+    OF_STORE[1],
     Row {
         name: "anonymous-auth",
         says: "requests without credentials are taken as those of system:anonymous",

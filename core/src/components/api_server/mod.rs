@@ -17,6 +17,7 @@ mod body_kinds;
 mod call;
 mod certificates;
 mod changes;
+mod compaction;
 mod component_status;
 pub(crate) mod content_negotiation;
 mod custom;
@@ -196,6 +197,7 @@ pub struct ApiServer {
     candidates: Vec<WatcherId>,
     delayed_reads: DelayedReads,
     expiry: Expiry,
+    compaction: compaction::Compaction,
     relays: BTreeMap<HttpId, kubelet_relay::Relay>,
     last_call: u64,
     /// Whether the Events' API version in `events.k8s.io/v1` has a store of its own.
@@ -221,6 +223,7 @@ impl ApiServer {
             tap: Tap::Closed,
             schema: Arc::new(context.settings.profile().schema()),
             plugins: plugins::Plugins::of(&context.settings).unwrap_or_default(),
+            compaction: compaction::Compaction::new(context.settings.duration("etcd-compaction-interval"), now),
             settings: context.settings,
             chance: context.chance,
             revision: 1,
@@ -266,6 +269,7 @@ impl ApiServer {
 
     /// Takes a request.
     pub fn handle_request(&mut self, client: ClientId, request: Request, now: Timestamp) {
+        self.compaction.catch_up(self.revision, now);
         let Request { id, identity, ask, because, .. } = request;
         let mut origin = Origin { client, identity, verb: Verb::Update, subresource: Text::of(""), because, now };
         let outcome = match ask {
@@ -315,6 +319,7 @@ impl ApiServer {
 
     /// Sends bookmarks, ends watches and waiting reads whose time is over, compacts, removes expired objects.
     pub fn handle_timeout(&mut self, now: Timestamp) {
+        self.compaction.catch_up(self.revision, now);
         self.answer_overdue(now);
         self.expire(now);
         while let Some((at, id)) = self.timers.first() {

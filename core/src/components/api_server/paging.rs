@@ -184,10 +184,11 @@ impl ApiServer {
         self.settings.profile().is("cache-lists-the-past")
     }
 
-    /// Returns what a list showed at a past revision; `None` if the watch history no longer reaches it.
+    /// Returns what a list showed at a past revision; `None` if it is compacted, or the watch history no longer
+    /// reaches it.
     fn selected_at(&self, kind: usize, selection: &Selection, revision: u64) -> Option<Vec<Object>> {
         let table = &self.tables[kind];
-        if revision < table.history.oldest() {
+        if revision < table.history.oldest().max(self.compaction.oldest()) {
             return None;
         }
         let mut objects: BTreeMap<ObjectKey, Object> =
