@@ -5,14 +5,19 @@
 //! meta/v1 types.go (v1.34). One struct per line, with `field=type` for each such field.
 
 const NAMES: &str = "\
+AppArmorProfile type=v1.AppArmorProfileType\n\
 AttachedVolume name=v1.UniqueVolumeName\n\
+AzureDiskVolumeSource cachingMode=v1.AzureDataDiskCachingMode kind=v1.AzureDataDiskKind\n\
 CSIDriverSpec volumeLifecycleModes=[]v1.VolumeLifecycleMode fsGroupPolicy=v1.FSGroupPolicy\n\
+Capabilities add=[]v1.Capability drop=[]v1.Capability\n\
 Condition status=v1.ConditionStatus\n\
 ConfigMapNodeConfigSource uid=types.UID\n\
 Container restartPolicy=v1.ContainerRestartPolicy terminationMessagePolicy=v1.TerminationMessagePolicy \
     imagePullPolicy=v1.PullPolicy\n\
 ContainerPort protocol=v1.Protocol\n\
 ContainerResizePolicy resourceName=v1.ResourceName restartPolicy=v1.ResourceResizeRestartPolicy\n\
+ContainerRestartRule action=v1.ContainerRestartRuleAction\n\
+ContainerRestartRuleOnExitCodes operator=v1.ContainerRestartRuleOnExitCodesOperator\n\
 ContainerStatus allocatedResources=v1.ResourceList stopSignal=v1.Signal\n\
 DaemonSetUpdateStrategy type=v1.DaemonSetUpdateStrategyType\n\
 DeleteOptions propagationPolicy=v1.DeletionPropagation\n\
@@ -22,8 +27,10 @@ EndpointPort protocol=v1.Protocol\n\
 EndpointSlice addressType=v1.AddressType\n\
 HTTPGetAction scheme=v1.URIScheme\n\
 HostPathVolumeSource type=v1.HostPathType\n\
+ImageVolumeSource pullPolicy=v1.PullPolicy\n\
 LabelSelectorRequirement operator=v1.LabelSelectorOperator\n\
 LeaseSpec strategy=v1.CoordinatedLeaseStrategy\n\
+Lifecycle stopSignal=v1.Signal\n\
 ManagedFieldsEntry operation=v1.ManagedFieldsOperationType\n\
 NamespaceCondition type=v1.NamespaceConditionType status=v1.ConditionStatus\n\
 NamespaceSpec finalizers=[]v1.FinalizerName\n\
@@ -55,6 +62,8 @@ PodStatus phase=v1.PodPhase qosClass=v1.PodQOSClass resize=v1.PodResizeStatus\n\
 Preconditions uid=types.UID\n\
 PriorityClass preemptionPolicy=v1.PreemptionPolicy\n\
 ResourceRequirements limits=v1.ResourceList requests=v1.ResourceList\n\
+SeccompProfile type=v1.SeccompProfileType\n\
+SecurityContext procMount=v1.ProcMountType\n\
 ServicePort protocol=v1.Protocol\n\
 ServiceSpec type=v1.ServiceType sessionAffinity=v1.ServiceAffinity \
     externalTrafficPolicy=v1.ServiceExternalTrafficPolicy ipFamilies=[]v1.IPFamily \

@@ -60,7 +60,9 @@ NodeSystemInfo = machineID:str! systemUUID:str! bootID:str! kernelVersion:str! o
 NodeSwapStatus = capacity:int*\n\
 ContainerImage = names:[str]! sizeBytes:int\n\
 AttachedVolume = name:str! devicePath:str!\n\
-NodeConfigStatus = assigned:any active:any lastKnownGood:any error:str\n\
+NodeConfigStatus = assigned:NodeConfigSource* active:NodeConfigSource* lastKnownGood:NodeConfigSource* error:str\n\
+NodeConfigSource = configMap:ConfigMapNodeConfigSource*\n\
+ConfigMapNodeConfigSource = namespace:str! name:str! uid:str resourceVersion:str kubeletConfigKey:str!\n\
 NodeRuntimeHandler = name:str! features:NodeRuntimeHandlerFeatures*\n\
 NodeRuntimeHandlerFeatures = recursiveReadOnlyMounts:bool* userNamespaces:bool*\n\
 NodeFeatures = supplementalGroupsPolicy:bool*\n\
@@ -103,9 +105,14 @@ VolumeError = time:time message:str\n\
 PersistentVolume = kind:str apiVersion:str metadata:ObjectMeta spec:PersistentVolumeSpec \
     status:PersistentVolumeStatus\n\
 PersistentVolumeSpec = capacity:{quantity} csi:CSIPersistentVolumeSource* hostPath:HostPathVolumeSource* \
-    local:LocalVolumeSource* nfs:NFSVolumeSource* iscsi:any fc:any gcePersistentDisk:any awsElasticBlockStore:any \
-    glusterfs:any rbd:any cinder:any cephfs:any flocker:any flexVolume:any azureFile:any vsphereVolume:any \
-    quobyte:any azureDisk:any photonPersistentDisk:any portworxVolume:any scaleIO:any storageos:any accessModes:[str] \
+    local:LocalVolumeSource* nfs:NFSVolumeSource* iscsi:ISCSIPersistentVolumeSource* fc:FCVolumeSource* \
+    gcePersistentDisk:GCEPersistentDiskVolumeSource* awsElasticBlockStore:AWSElasticBlockStoreVolumeSource* \
+    glusterfs:GlusterfsPersistentVolumeSource* rbd:RBDPersistentVolumeSource* cinder:CinderPersistentVolumeSource* \
+    cephfs:CephFSPersistentVolumeSource* flocker:FlockerVolumeSource* flexVolume:FlexPersistentVolumeSource* \
+    azureFile:AzureFilePersistentVolumeSource* vsphereVolume:VsphereVirtualDiskVolumeSource* \
+    quobyte:QuobyteVolumeSource* azureDisk:AzureDiskVolumeSource* \
+    photonPersistentDisk:PhotonPersistentDiskVolumeSource* portworxVolume:PortworxVolumeSource* \
+    scaleIO:ScaleIOPersistentVolumeSource* storageos:StorageOSPersistentVolumeSource* accessModes:[str] \
     claimRef:ObjectReference* persistentVolumeReclaimPolicy:str storageClassName:str mountOptions:[str] \
     volumeMode:str* nodeAffinity:VolumeNodeAffinity* volumeAttributesClassName:str*\n\
 CSIPersistentVolumeSource = driver:str! volumeHandle:str! readOnly:bool fsType:str volumeAttributes:{str} \
@@ -164,9 +171,9 @@ PodSchedulingGate = name:str!\n\
 PodResourceClaim = name:str! resourceClaimName:str* resourceClaimTemplateName:str*\n\
 TopologySpreadConstraint = maxSkew:int32! topologyKey:str! whenUnsatisfiable:str! labelSelector:LabelSelector* \
     minDomains:int32* nodeAffinityPolicy:str* nodeTaintsPolicy:str* matchLabelKeys:[str]\n\
-PodSecurityContext = seLinuxOptions:SELinuxOptions* windowsOptions:any runAsUser:int* runAsGroup:int* \
-    runAsNonRoot:bool* supplementalGroups:[int] supplementalGroupsPolicy:str* fsGroup:int* sysctls:[Sysctl] \
-    fsGroupChangePolicy:str* seccompProfile:any appArmorProfile:any\n\
+PodSecurityContext = seLinuxOptions:SELinuxOptions* windowsOptions:WindowsSecurityContextOptions* runAsUser:int* \
+    runAsGroup:int* runAsNonRoot:bool* supplementalGroups:[int] supplementalGroupsPolicy:str* fsGroup:int* \
+    sysctls:[Sysctl] fsGroupChangePolicy:str* seccompProfile:SeccompProfile* appArmorProfile:AppArmorProfile*\n\
 SELinuxOptions = user:str role:str type:str level:str\n\
 Sysctl = name:str! value:str!\n\
 Affinity = nodeAffinity:NodeAffinity* podAffinity:PodAffinity* podAntiAffinity:PodAffinity*\n\
@@ -184,39 +191,123 @@ WeightedPodAffinityTerm = weight:int32! podAffinityTerm:PodAffinityTerm\n\
 Container = name:str! image:str command:[str] args:[str] workingDir:str ports:[ContainerPort]@containerPort \
     envFrom:[EnvFromSource] env:[EnvVar]@name resources:ResourceRequirements resizePolicy:[ContainerResizePolicy] \
     restartPolicy:str* volumeMounts:[VolumeMount]@mountPath volumeDevices:[VolumeDevice]@devicePath \
-    livenessProbe:Probe* readinessProbe:Probe* startupProbe:Probe* lifecycle:any terminationMessagePath:str \
-    terminationMessagePolicy:str imagePullPolicy:str securityContext:any stdin:bool stdinOnce:bool tty:bool\n\
-EphemeralContainer = name:str! image:str command:[str] args:[str] workingDir:str ports:[ContainerPort]@containerPort \
-    envFrom:[EnvFromSource] env:[EnvVar]@name resources:ResourceRequirements resizePolicy:[ContainerResizePolicy] \
-    restartPolicy:str* volumeMounts:[VolumeMount]@mountPath volumeDevices:[VolumeDevice]@devicePath \
-    livenessProbe:Probe* readinessProbe:Probe* startupProbe:Probe* lifecycle:any terminationMessagePath:str \
-    terminationMessagePolicy:str imagePullPolicy:str securityContext:any stdin:bool stdinOnce:bool tty:bool \
-    targetContainerName:str\n\
+    livenessProbe:Probe* readinessProbe:Probe* startupProbe:Probe* lifecycle:Lifecycle* terminationMessagePath:str \
+    terminationMessagePolicy:str imagePullPolicy:str securityContext:SecurityContext* stdin:bool stdinOnce:bool \
+    tty:bool\n\
+EphemeralContainer = name:str! image:str command:[str] args:[str] workingDir:str \
+    ports:[ContainerPort]@containerPort envFrom:[EnvFromSource] env:[EnvVar]@name resources:ResourceRequirements \
+    resizePolicy:[ContainerResizePolicy] restartPolicy:str* volumeMounts:[VolumeMount]@mountPath \
+    volumeDevices:[VolumeDevice]@devicePath livenessProbe:Probe* readinessProbe:Probe* startupProbe:Probe* \
+    lifecycle:Lifecycle* terminationMessagePath:str terminationMessagePolicy:str imagePullPolicy:str \
+    securityContext:SecurityContext* stdin:bool stdinOnce:bool tty:bool targetContainerName:str\n\
 ContainerPort = name:str hostPort:int32 containerPort:int32! protocol:str hostIP:str\n\
-EnvFromSource = prefix:str configMapRef:any secretRef:any\n\
+EnvFromSource = prefix:str configMapRef:ConfigMapEnvSource* secretRef:SecretEnvSource*\n\
 EnvVar = name:str! value:str valueFrom:EnvVarSource*\n\
-EnvVarSource = fieldRef:ObjectFieldSelector* resourceFieldRef:any configMapKeyRef:any secretKeyRef:any\n\
+EnvVarSource = fieldRef:ObjectFieldSelector* resourceFieldRef:ResourceFieldSelector* \
+    configMapKeyRef:ConfigMapKeySelector* secretKeyRef:SecretKeySelector*\n\
 ObjectFieldSelector = apiVersion:str fieldPath:str!\n\
-ResourceRequirements = limits:{quantity} requests:{quantity} claims:[any]@name\n\
+ResourceRequirements = limits:{quantity} requests:{quantity} claims:[ResourceClaim]@name\n\
 ContainerResizePolicy = resourceName:str! restartPolicy:str!\n\
 VolumeMount = name:str! readOnly:bool recursiveReadOnly:str* mountPath:str! subPath:str mountPropagation:str* \
     subPathExpr:str\n\
 VolumeDevice = name:str! devicePath:str!\n\
-Probe = exec:any httpGet:HTTPGetAction* tcpSocket:any grpc:any initialDelaySeconds:int32 timeoutSeconds:int32 \
-    periodSeconds:int32 successThreshold:int32 failureThreshold:int32 terminationGracePeriodSeconds:int*\n\
-HTTPGetAction = path:str port:intstr! host:str scheme:str httpHeaders:[any]\n\
+Probe = exec:ExecAction* httpGet:HTTPGetAction* tcpSocket:TCPSocketAction* grpc:GRPCAction* \
+    initialDelaySeconds:int32 timeoutSeconds:int32 periodSeconds:int32 successThreshold:int32 \
+    failureThreshold:int32 terminationGracePeriodSeconds:int*\n\
+HTTPGetAction = path:str port:intstr! host:str scheme:str httpHeaders:[HTTPHeader]\n\
 Volume = name:str! hostPath:HostPathVolumeSource* emptyDir:EmptyDirVolumeSource* secret:SecretVolumeSource* \
     configMap:ConfigMapVolumeSource* persistentVolumeClaim:PersistentVolumeClaimVolumeSource* \
-    projected:ProjectedVolumeSource* downwardAPI:any csi:any nfs:any iscsi:any ephemeral:any image:any \
-    gcePersistentDisk:any awsElasticBlockStore:any gitRepo:any glusterfs:any rbd:any flexVolume:any cinder:any \
-    cephfs:any flocker:any fc:any azureFile:any vsphereVolume:any quobyte:any azureDisk:any photonPersistentDisk:any \
-    portworxVolume:any scaleIO:any storageos:any\n\
+    projected:ProjectedVolumeSource* downwardAPI:DownwardAPIVolumeSource* csi:CSIVolumeSource* \
+    nfs:NFSVolumeSource* iscsi:ISCSIVolumeSource* ephemeral:EphemeralVolumeSource* image:ImageVolumeSource* \
+    gcePersistentDisk:GCEPersistentDiskVolumeSource* awsElasticBlockStore:AWSElasticBlockStoreVolumeSource* \
+    gitRepo:GitRepoVolumeSource* glusterfs:GlusterfsVolumeSource* rbd:RBDVolumeSource* \
+    flexVolume:FlexVolumeSource* cinder:CinderVolumeSource* cephfs:CephFSVolumeSource* \
+    flocker:FlockerVolumeSource* fc:FCVolumeSource* azureFile:AzureFileVolumeSource* \
+    vsphereVolume:VsphereVirtualDiskVolumeSource* quobyte:QuobyteVolumeSource* azureDisk:AzureDiskVolumeSource* \
+    photonPersistentDisk:PhotonPersistentDiskVolumeSource* portworxVolume:PortworxVolumeSource* \
+    scaleIO:ScaleIOVolumeSource* storageos:StorageOSVolumeSource*\n\
 HostPathVolumeSource = path:str! type:str*\n\
 EmptyDirVolumeSource = medium:str sizeLimit:quantity*\n\
-SecretVolumeSource = secretName:str items:[any] defaultMode:int32* optional:bool*\n\
-ConfigMapVolumeSource = name:str items:[any] defaultMode:int32* optional:bool*\n\
+SecretVolumeSource = secretName:str items:[KeyToPath] defaultMode:int32* optional:bool*\n\
+ConfigMapVolumeSource = name:str items:[KeyToPath] defaultMode:int32* optional:bool*\n\
 PersistentVolumeClaimVolumeSource = claimName:str! readOnly:bool\n\
-ProjectedVolumeSource = sources:[any]! defaultMode:int32*\n\
+ProjectedVolumeSource = sources:[VolumeProjection]! defaultMode:int32*\n\
+Lifecycle = postStart:LifecycleHandler* preStop:LifecycleHandler*\n\
+ExecAction = command:[str]\n\
+TCPSocketAction = port:intstr! host:str\n\
+GRPCAction = port:int32! service:str!\n\
+HTTPHeader = name:str! value:str!\n\
+SecurityContext = capabilities:Capabilities* privileged:bool* seLinuxOptions:SELinuxOptions* \
+    windowsOptions:WindowsSecurityContextOptions* runAsUser:int* runAsGroup:int* runAsNonRoot:bool* \
+    readOnlyRootFilesystem:bool* allowPrivilegeEscalation:bool* procMount:str* seccompProfile:SeccompProfile* \
+    appArmorProfile:AppArmorProfile*\n\
+SeccompProfile = type:str! localhostProfile:str*\n\
+AppArmorProfile = type:str! localhostProfile:str*\n\
+WindowsSecurityContextOptions = gmsaCredentialSpecName:str* gmsaCredentialSpec:str* runAsUserName:str* \
+    hostProcess:bool*\n\
+ConfigMapEnvSource = name:str optional:bool*\n\
+SecretEnvSource = name:str optional:bool*\n\
+ResourceFieldSelector = containerName:str resource:str! divisor:quantity\n\
+ConfigMapKeySelector = name:str key:str! optional:bool*\n\
+SecretKeySelector = name:str key:str! optional:bool*\n\
+ResourceClaim = name:str! request:str\n\
+KeyToPath = key:str! path:str! mode:int32*\n\
+VolumeProjection = secret:SecretProjection* downwardAPI:DownwardAPIProjection* configMap:ConfigMapProjection* \
+    serviceAccountToken:ServiceAccountTokenProjection* clusterTrustBundle:ClusterTrustBundleProjection*\n\
+DownwardAPIVolumeSource = items:[DownwardAPIVolumeFile] defaultMode:int32*\n\
+CSIVolumeSource = driver:str! readOnly:bool* fsType:str* volumeAttributes:{str} \
+    nodePublishSecretRef:LocalObjectReference*\n\
+EphemeralVolumeSource = volumeClaimTemplate:PersistentVolumeClaimTemplate*\n\
+ImageVolumeSource = reference:str pullPolicy:str\n\
+ISCSIVolumeSource = targetPortal:str! iqn:str! lun:int32! iscsiInterface:str fsType:str readOnly:bool \
+    portals:[str] chapAuthDiscovery:bool chapAuthSession:bool secretRef:LocalObjectReference* initiatorName:str*\n\
+ISCSIPersistentVolumeSource = targetPortal:str! iqn:str! lun:int32! iscsiInterface:str fsType:str readOnly:bool \
+    portals:[str] chapAuthDiscovery:bool chapAuthSession:bool secretRef:SecretReference* initiatorName:str*\n\
+FCVolumeSource = targetWWNs:[str] lun:int32* fsType:str readOnly:bool wwids:[str]\n\
+GCEPersistentDiskVolumeSource = pdName:str! fsType:str partition:int32 readOnly:bool\n\
+AWSElasticBlockStoreVolumeSource = volumeID:str! fsType:str partition:int32 readOnly:bool\n\
+GitRepoVolumeSource = repository:str! revision:str directory:str\n\
+GlusterfsVolumeSource = endpoints:str! path:str! readOnly:bool\n\
+GlusterfsPersistentVolumeSource = endpoints:str! path:str! readOnly:bool endpointsNamespace:str*\n\
+RBDVolumeSource = monitors:[str]! image:str! fsType:str pool:str user:str keyring:str \
+    secretRef:LocalObjectReference* readOnly:bool\n\
+RBDPersistentVolumeSource = monitors:[str]! image:str! fsType:str pool:str user:str keyring:str \
+    secretRef:SecretReference* readOnly:bool\n\
+FlexVolumeSource = driver:str! fsType:str secretRef:LocalObjectReference* readOnly:bool options:{str}\n\
+FlexPersistentVolumeSource = driver:str! fsType:str secretRef:SecretReference* readOnly:bool options:{str}\n\
+CinderVolumeSource = volumeID:str! fsType:str readOnly:bool secretRef:LocalObjectReference*\n\
+CinderPersistentVolumeSource = volumeID:str! fsType:str readOnly:bool secretRef:SecretReference*\n\
+CephFSVolumeSource = monitors:[str]! path:str user:str secretFile:str secretRef:LocalObjectReference* \
+    readOnly:bool\n\
+CephFSPersistentVolumeSource = monitors:[str]! path:str user:str secretFile:str secretRef:SecretReference* \
+    readOnly:bool\n\
+FlockerVolumeSource = datasetName:str datasetUUID:str\n\
+AzureFileVolumeSource = secretName:str! shareName:str! readOnly:bool\n\
+AzureFilePersistentVolumeSource = secretName:str! shareName:str! readOnly:bool secretNamespace:any!\n\
+VsphereVirtualDiskVolumeSource = volumePath:str! fsType:str storagePolicyName:str storagePolicyID:str\n\
+QuobyteVolumeSource = registry:str! volume:str! readOnly:bool user:str group:str tenant:str\n\
+AzureDiskVolumeSource = diskName:str! diskURI:str! cachingMode:str* fsType:str* readOnly:bool* kind:str*\n\
+PhotonPersistentDiskVolumeSource = pdID:str! fsType:str\n\
+PortworxVolumeSource = volumeID:str! fsType:str readOnly:bool\n\
+ScaleIOVolumeSource = gateway:str! system:str! secretRef:LocalObjectReference* sslEnabled:bool \
+    protectionDomain:str storagePool:str storageMode:str volumeName:str fsType:str readOnly:bool\n\
+ScaleIOPersistentVolumeSource = gateway:str! system:str! secretRef:SecretReference* sslEnabled:bool \
+    protectionDomain:str storagePool:str storageMode:str volumeName:str fsType:str readOnly:bool\n\
+StorageOSVolumeSource = volumeName:str volumeNamespace:str fsType:str readOnly:bool \
+    secretRef:LocalObjectReference*\n\
+StorageOSPersistentVolumeSource = volumeName:str volumeNamespace:str fsType:str readOnly:bool \
+    secretRef:ObjectReference*\n\
+LifecycleHandler = exec:ExecAction* httpGet:HTTPGetAction* tcpSocket:TCPSocketAction* sleep:SleepAction*\n\
+Capabilities = add:[str] drop:[str]\n\
+ClusterTrustBundleProjection = name:str* signerName:str* labelSelector:LabelSelector* optional:bool* path:str!\n\
+ConfigMapProjection = name:str items:[KeyToPath] optional:bool*\n\
+DownwardAPIProjection = items:[DownwardAPIVolumeFile]\n\
+SecretProjection = name:str items:[KeyToPath] optional:bool*\n\
+ServiceAccountTokenProjection = audience:str expirationSeconds:int* path:str!\n\
+DownwardAPIVolumeFile = path:str! fieldRef:ObjectFieldSelector* resourceFieldRef:ResourceFieldSelector* \
+    mode:int32*\n\
+PersistentVolumeClaimTemplate = metadata:ObjectMeta spec:PersistentVolumeClaimSpec!\n\
+SleepAction = seconds:int!\n\
 PodStatus = phase:str conditions:[PodCondition]@type message:str reason:str nominatedNodeName:str hostIP:str \
     hostIPs:[HostIP]@ip podIP:str podIPs:[PodIP]@ip startTime:time* initContainerStatuses:[ContainerStatus] \
     containerStatuses:[ContainerStatus] qosClass:str ephemeralContainerStatuses:[ContainerStatus] resize:str \
@@ -287,9 +378,9 @@ LoadBalancerStatus = ingress:[LoadBalancerIngress]\n\
 LoadBalancerIngress = ip:str hostname:str ipMode:str* ports:[PortStatus]\n\
 PortStatus = port:int32! protocol:str! error:str*\n\
 StatefulSet = kind:str apiVersion:str metadata:ObjectMeta spec:StatefulSetSpec status:StatefulSetStatus\n\
-StatefulSetSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec volumeClaimTemplates:[any] \
-    serviceName:str! podManagementPolicy:str updateStrategy:StatefulSetUpdateStrategy revisionHistoryLimit:int32* \
-    minReadySeconds:int32 \
+StatefulSetSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec \
+    volumeClaimTemplates:[PersistentVolumeClaim] serviceName:str! podManagementPolicy:str \
+    updateStrategy:StatefulSetUpdateStrategy revisionHistoryLimit:int32* minReadySeconds:int32 \
     persistentVolumeClaimRetentionPolicy:StatefulSetPersistentVolumeClaimRetentionPolicy* \
     ordinals:StatefulSetOrdinals*\n\
 StatefulSetUpdateStrategy = type:str rollingUpdate:RollingUpdateStatefulSetStrategy*\n\

@@ -150,6 +150,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     ],
     fields: "\
 ContainerStatus + stopSignal:str*\n\
+Lifecycle + stopSignal:str*\n\
 PodCondition + observedGeneration:int\n\
 PodStatus + observedGeneration:int\n\
 NodeSystemInfo + swap:NodeSwapStatus*\n\

@@ -193,10 +193,16 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "WindowsGracefulNodeShutdown", BETA),
     ],
     fields: "\
-Container + restartPolicyRules:[any]\n\
-EphemeralContainer + restartPolicyRules:[any]\n\
+Container + restartPolicyRules:[ContainerRestartRule]\n\
+EphemeralContainer + restartPolicyRules:[ContainerRestartRule]\n\
 ObjectMeta + creationTimestamp:time*\n\
-EnvVarSource + fileKeyRef:any\n\
+ContainerRestartRule = action:str exitCodes:ContainerRestartRuleOnExitCodes*\n\
+ContainerRestartRuleOnExitCodes = operator:str values:[int32]\n\
+EnvVarSource + fileKeyRef:FileKeySelector*\n\
+FileKeySelector = volumeName:str! path:str! key:str! optional:bool*\n\
+VolumeProjection + podCertificate:PodCertificateProjection*\n\
+PodCertificateProjection = signerName:str keyType:str maxExpirationSeconds:int32* credentialBundlePath:str \
+    keyPath:str certificateChainPath:str\n\
 PodSpec + hostnameOverride:str*\n\
 PodStatus + extendedResourceClaimStatus:PodExtendedResourceClaimStatus*\n\
 ",
