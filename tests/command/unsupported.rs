@@ -4,6 +4,7 @@ use super::world::{Answer, Named, World};
 
 pub(crate) const TRIALS: &[Named] = &[
     ("unsupported::is_what_needs_something_that_is_not_modelled", by_name),
+    ("unsupported::is_what_writes_an_object_whose_effect_is_not_modelled", without_effect),
     ("unsupported::is_counted_beside_the_others", counted),
     ("unsupported::alone_is_no_success", alone),
     ("unsupported::is_no_excuse_for_a_wrong_value", wrong),
@@ -43,6 +44,34 @@ fn by_name() -> Result<(), String> {
         world.write("features/a/b.feature", format!("Feature: F\n{sound}\n{}", scenario("Not modelled", &given)));
         let answer = world.call(&["run"]).ends(0)?.says("1 passed, 1 unsupported")?;
         answer.says("unsupported 1: ")?.says(&format!("{what} is not modelled yet"))?;
+    }
+    Ok(())
+}
+
+/// What a user writes that would change other objects.
+fn without_effect() -> Result<(), String> {
+    let pod = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: c, image: i, \
+               envFrom: [{secretRef: {name: s}}]}]}}";
+    for (object, what) in [
+        (
+            "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {pods: \"0\"}}}",
+            "what ResourceQuota \"q\" does to other objects",
+        ),
+        (
+            "{apiVersion: v1, kind: Namespace, metadata: {name: n, labels: \
+             {pod-security.kubernetes.io/enforce: restricted}}}",
+            "the level restricted of Pod security in \"n\"",
+        ),
+        (pod, "a Pod that waits for Secret \"s\", which is not there,"),
+    ] {
+        let world = World::new();
+        let written = format!(
+            "Given the object:\n      \"\"\"yaml\n      {object}\n      \"\"\"\n    And a ready Node \"worker-1\""
+        );
+        let sound = scenario("It is killed", "Given a ready Node \"worker-1\"");
+        world.write("features/a/b.feature", format!("Feature: F\n{sound}\n{}", scenario("Not modelled", &written)));
+        let answer = world.call(&["run"]).ends(0)?.says("1 passed, 1 unsupported")?;
+        answer.says(&format!("unsupported 1: {what} is not modelled yet"))?;
     }
     Ok(())
 }

@@ -35,6 +35,7 @@ mod race_tests;
 mod setup_cache;
 #[cfg(test)]
 mod start_tests;
+mod unmodelled;
 mod user;
 mod watches;
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::drains::DrainTold;
 use super::own::{Looks, Own};
 use super::setup_cache::{Prepared, RunInput, SetupKey};
 use super::watches::Watches;
-use super::{SetupCache, Simulation, SimulationOptions};
+use super::{SetupCache, Simulation, SimulationOptions, unmodelled};
 use crate::components::api_server::{Commit, Tap};
 use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, NOT_MODELLED, Text};
@@ -422,7 +422,10 @@ impl<'a> World<'a> {
     }
 
     fn request(&mut self, id: ActionId, identity: Arc<Identity>, call: Call) -> Observation {
-        Observation::Answer(id, AnswerSeen::of(&self.cluster.simulation.request(identity, call)))
+        let writes = unmodelled::may_have_effect(&call);
+        let seen = AnswerSeen::of(&self.cluster.simulation.request(identity, call));
+        let missing = writes.then(|| self.cluster.simulation.effect_not_modelled(&seen)).flatten();
+        Observation::Answer(id, missing.map_or(seen, |what| AnswerSeen { code: 501, message: what, body: Json::Null }))
     }
 
     fn heal(&mut self, endpoint: &Endpoint) {

@@ -5,6 +5,7 @@
 //! they run on while the kubelet is down, and end when the power fails.
 
 mod behaviours;
+mod commands;
 mod hooks;
 mod role;
 mod script;

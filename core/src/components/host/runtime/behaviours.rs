@@ -1,10 +1,11 @@
-//! How containers behave: by what was said of their pod, and by its annotations.
+//! How containers behave: by what was said of their pod, by its annotations, and by their commands.
 //!
 //! Inputs: behaviours by the name of a pod. Outputs: the behaviour of a container, and a new end of one that runs.
 
 use jiff::Timestamp;
 
-use super::Runtime;
+use super::commands::CommandEnd;
+use super::{ContainerRole, Runtime};
 use crate::components::host::behaviour::{ContainerBehaviour, PodBehaviour};
 use crate::objects::{Json, Object, ObjectKey};
 
@@ -28,10 +29,21 @@ impl Runtime {
         self.behaviours.push((key, behaviour));
     }
 
-    /// Returns how a container of a pod behaves: what was set last wins, then the pod's annotations.
+    /// Returns how a container of a pod behaves: what was set last wins, then the pod's annotations, then what its
+    /// command says, unless the ends of its containers were recorded.
     #[must_use]
     pub fn behaviour(&self, pod: &Object, container: &str) -> ContainerBehaviour {
-        self.behaviour_of(&pod.key(), pod.stable().at(&["metadata", "annotations"]), container)
+        let mut told = self.behaviour_of(&pod.key(), pod.stable().at(&["metadata", "annotations"]), container);
+        if self.script.is_none()
+            && told.crashes_after.is_none()
+            && told.exit_code.is_none()
+            && let Some((_, own)) = ContainerRole::find(pod, container)
+        {
+            let shares = |field: &str| pod.stable().at(&["spec", field]).as_bool() == Some(true);
+            let of_command = CommandEnd::behaviour(own, shares("shareProcessNamespace") || shares("hostPID"));
+            told.fill(&of_command.unwrap_or_default());
+        }
+        told
     }
 
     pub(super) fn behaviour_of(&self, key: &ObjectKey, annotations: &Json, container: &str) -> ContainerBehaviour {
