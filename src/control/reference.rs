@@ -51,7 +51,10 @@ const ROWS: &[CallRow] = &[
         example: r#"{"call": "GET machines/w1/containers"}"#, code: 200 },
     CallRow { call: "POST machines/NAME/do", says: "does something to a machine",
         takes: "`action`: kubelet-stop, kubelet-kill, kubelet-start, kubelet-restart, kubelet-freeze, kubelet-thaw, \
-            power-off, power-on, reboot, shutdown and others, some with fields of their own",
+            power-off, power-on, reboot, shutdown and others; `bootId` with power-on and reboot, `delay` with \
+            shutdown, `kubelet` with kubelet-start and kubelet-restart, `free` with fill-disk (and `freeInodes`), \
+            fill-memory and use-pids, `name` (and `object`) with manifest-write and manifest-remove, `addresses` \
+            with network-connect, with change whatever POST machines takes for the hardware, and `clockSkew`",
         example: r#"{"call": "POST machines/w1/do", "body": {"action": "kubelet-kill"}}"#, code: 200 },
     CallRow { call: "POST machines/NAME/request", says: "sends a request to the server of its kubelet",
         takes: "`path`; `method` (GET), `port` (10250), `scheme` (https), `upgrade` (false); `as` (user and groups) \

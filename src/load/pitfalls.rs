@@ -77,13 +77,22 @@ pub(super) fn misspelt_heading(text: &Text, line: usize, problems: &mut Vec<Prob
     problems.push(problem.help(help));
 }
 
+/// Returns what to write where a row has other cells than the first.
+pub(super) const fn ragged_help(here: usize, first: usize) -> &'static str {
+    if here < first {
+        "an empty cell has its bars too, as in `| memory | |`"
+    } else {
+        "write `\\|` for a bar inside a cell"
+    }
+}
+
 /// Refuses rows with more or fewer cells than the first.
 pub(super) fn ragged(text: &Text, lines: &[(usize, String)], problems: &mut Vec<Problem>) {
     let Some((_, first)) = lines.first() else { return };
     for (line, row) in lines {
         if cells(row) != cells(first) {
             let message = format!("this row has {} cells, the first has {}", cells(row), cells(first));
-            problems.push(text.problem_at_line(*line, message).help("write `\\|` for a bar inside a cell"));
+            problems.push(text.problem_at_line(*line, message).help(ragged_help(cells(row), cells(first))));
         }
     }
 }

@@ -184,6 +184,7 @@ fn in_language(language: &str) -> String {
 fn with_heading(problem: Problem, words: &str) -> Problem {
     let heading = words.trim().split(':').next().unwrap_or_default();
     match nearest(heading, HEADINGS) {
+        Some(near) if near == heading && near != "Feature" => problem.help("a file begins with `Feature: ` and a name"),
         Some(near) => problem.help(format!("did you mean `{near}:`?")),
         None => problem,
     }
@@ -195,7 +196,7 @@ fn explain_table(text: &Text, line: usize) -> Problem {
         let (here, first) = (cells(text.line(line)), cells(above));
         if here != first {
             let message = format!("this row has {here} cells, the one above has {first}");
-            return text.problem_at_line(line, message).help("write `\\|` for a bar inside a cell");
+            return text.problem_at_line(line, message).help(super::pitfalls::ragged_help(here, first));
         }
     }
     if !text.line(line).trim().ends_with('|') {

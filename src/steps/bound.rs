@@ -108,7 +108,8 @@ impl Draft {
         let ((low, low_in_grace), high) = (self.take(from, limit(from))?, self.limit(to)?);
         self.in_grace.from = low_in_grace;
         if low > high {
-            self.problem(all, format!("{from} is later than {to}"));
+            let help = vec![format!("the earlier one stands first: between {to} and {from}")];
+            self.problem_with(all, format!("{from} is later than {to}"), help);
             return None;
         }
         let Some(anchor) = anchor else { return Some(Bound::Between(low, high)) };
@@ -160,10 +161,12 @@ impl Draft {
     /// Adds something that stays true. The bound is read even if the rest was wrong, so that its problems are found
     /// too.
     pub(super) fn expect_lasts(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
-        let Some(bound) = self.lasts(bound.trim_start_matches(',')) else { return };
+        let words = bound.trim_start_matches(',').trim();
+        let Some(bound) = self.lasts(words) else { return };
         if bound == Bound::For(SignedDuration::ZERO) {
             let help = vec!["say for how long it stays so, as `for 40s`; what is so now is said `at once`".to_owned()];
-            self.problem_with("for 0s", "for 0s proves nothing".to_owned(), help);
+            let message = if words.contains(" less ") { "nothing is left of it" } else { "for 0s proves nothing" };
+            self.problem_with(words, message.to_owned(), help);
             return;
         }
         if let Some((subject, predicate)) = what {

@@ -96,8 +96,8 @@ fn nothing_is_done(draft: &mut Draft) {
 }
 
 /// A controller, named as in `--controllers`, or all of those of a program by its name. What it knew is lost.
-#[given(regex = r"^(?P<component>[a-z]+-[a-z-]+) (?P<what>stops|starts|restarts)$")]
-#[when(regex = r"^(?P<component>[a-z]+-[a-z-]+) (?P<what>stops|starts|restarts)$")]
+#[given(regex = r"^(?P<component>etcd|[a-z]+-[a-z-]+) (?P<what>stops|starts|restarts)$")]
+#[when(regex = r"^(?P<component>etcd|[a-z]+-[a-z-]+) (?P<what>stops|starts|restarts)$")]
 fn controller(draft: &mut Draft, component: String, what: String) {
     let action = match what.as_str() {
         "stops" => ControllerAction::Stop,
@@ -112,11 +112,20 @@ fn controller(draft: &mut Draft, component: String, what: String) {
     } else if processes().any(|own| own == component) {
         draft.action(action(&component));
     } else {
-        let help = match nearest(&component, processes()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("the controllers are {}", processes().collect::<Vec<_>>().join(", ")),
+        let (message, help) = match nearest(&component, processes()) {
+            _ if ["kube-apiserver", "etcd"].contains(&component.as_str()) => (
+                format!("{component} cannot be stopped: without it nothing can be observed"),
+                "say who does not reach it: `kube-controller-manager loses its connection to the API server for 1m`, \
+                 and so for each machine"
+                    .to_owned(),
+            ),
+            near => {
+                let known = || format!("the controllers are {}", processes().collect::<Vec<_>>().join(", "));
+                let help = near.map_or_else(known, |near| format!("did you mean {near}?"));
+                (format!("there is no controller {component:?}"), help)
+            }
         };
-        draft.problem_with(&component, format!("there is no controller {component:?}"), vec![help]);
+        draft.problem_with(&component, message, vec![help]);
     }
 }
 
@@ -136,11 +145,13 @@ impl Draft {
     /// Returns the rows of the step's table: number, name and value. A first row `flag | value` is its heading.
     pub(super) fn flag_rows(&mut self, step: &Step) -> Vec<(usize, String, String)> {
         let Some(table) = &step.table else {
-            self.problem_with(
-                "",
-                "the table is missing".to_owned(),
-                vec!["| node-monitor-grace-period | 20s |".to_owned()],
-            );
+            let row = match step.value.split(' ').next() {
+                Some("a" | "machine") => "| memory | 16Gi |",
+                Some("whose") | Some("the") => "| nodeStatusUpdateFrequency | 5s |",
+                _ => "| node-monitor-grace-period | 20s |",
+            };
+            let help = format!("a row for each name and its value stands below: {row}");
+            self.problem_with("", "the table is missing".to_owned(), vec![help]);
             return Vec::new();
         };
         if table.row_width() != 2 {

@@ -377,7 +377,8 @@ impl Draft {
             return Some(name);
         }
         if known.is_some() {
-            self.problem(&name, format!("there is a Node {name:?} already"));
+            let row = "another machine takes this name with a row `| hostname-override |` of its kubelet's flags";
+            self.problem_with(&name, format!("there is a Node {name:?} already"), vec![row.to_owned()]);
             return None;
         }
         self.nodes.push(NodeEntry { name: name.clone(), kind, zone: zone.map(str::to_owned) });

@@ -280,6 +280,11 @@ fn no_event(draft: &mut Draft, reason: String, object: String, bound: String) {
 )]
 fn request_answered(draft: &mut Draft, what: String, code: String, text: String) {
     let code = code.parse::<u16>().unwrap_or_default();
+    if code != 0 && !(100..600).contains(&code) {
+        let help = vec!["200, 201, 403, 404, 409, 422, 429 and 500 are frequent".to_owned()];
+        draft.problem_with(&code.to_string(), format!("no server answers with {code}"), help);
+        return;
+    }
     let refused = code == 0 || code >= 400;
     if refused != (what == "refused") {
         let (is, says) = if refused { ("a", "refused") } else { ("no", "answered") };
@@ -410,6 +415,11 @@ fn kubectl_does(draft: &mut Draft, what: String, message: String, bound: String)
         draft.problem(&what, "the line stands behind `prints`, as in: kubectl prints \"node/a drained\"".to_owned());
         return;
     }
+    if let Some(name) = objects_in(&message).find(|name| !draft.may_be_there(name)) {
+        let help = vec!["a line is compared whole, so this one would be about nothing".to_owned()];
+        draft.problem_with(name, format!("nothing in the scenario is called {name:?}"), help);
+        return;
+    }
     let line = Predicate::Prints(Text::from(message.replace("\\\"", "\"")));
     match what.as_str() {
         "prints" => draft.expect_becomes(Some((Subject::Command, line)), &bound),
@@ -423,6 +433,20 @@ fn kubectl_does(draft: &mut Draft, what: String, message: String, bound: String)
             draft.expect_becomes(Some((Subject::Command, ended)), &bound);
         }
     }
+}
+
+/// Finds the names of objects in a line of kubectl: `node/worker-1`, `pod/web`, `pod default/web`.
+fn objects_in(line: &str) -> impl Iterator<Item = &str> {
+    let named = line.split_whitespace().filter_map(|word| {
+        let word = word.trim_end_matches([',', ':', '.']);
+        let name = word.strip_prefix("node/").or_else(|| word.strip_prefix("pod/"))?;
+        Some(name)
+    });
+    let after_pod = line.split("pod ").skip(1).filter_map(|rest| {
+        let word = rest.split_whitespace().next()?.trim_end_matches([',', ':', '.']);
+        word.split_once('/').map(|(_, name)| name)
+    });
+    named.chain(after_pod)
 }
 
 /// Any of the sentences about one Node or Pod, for each Node of a zone, or for each Pod that the scenario has put on

@@ -24,8 +24,11 @@ fn machine(draft: &mut Draft, node: String) {
     }
 }
 
-/// A machine with its parts, a row each: `cpu`, `memory`, `ephemeral-storage`, `pods`, `zone`, `swap`, `osImage` and so
-/// on, as the body of `POST machines` names them.
+/// A machine with its parts, a row each: `cpu`, `memory`, `ephemeral-storage`, `pods` and other resources, `zone`,
+/// `region`, `nodeName`, `addresses`, `machineId`, `systemUuid`, `bootId`, `osImage`, `kernelVersion`,
+/// `containerRuntime`, `swap`, `swapController`, `cgroupVersion`, `inodes`, `pids`, `numa`, `devicePlugins`,
+/// `attachLimits`, `images`, `clockSkew` (how far its clock is ahead, `-3s` for behind), `inhibitMaxDelay`, `cni`,
+/// `credentials`, `failing`, `powered`, as the body of `POST machines` has them.
 #[given(regex = r#"^a machine "(?P<node>[^"]*)" with:$"#)]
 fn machine_with(draft: &mut Draft, node: String, step: &Step) {
     let Some(name) = draft.declare_node(&node, NodeKind::Machine, None) else { return };
@@ -120,7 +123,8 @@ fn kubelet_restarts_with(draft: &mut Draft, node: String, step: &Step) {
 
 /// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on; under load,
 /// other processes want all of its CPUs until it is relieved. A shutdown is one by systemd, which can be announced
-/// before, or only announced: the kubelet hears of it, and the machine stays up.
+/// before, or only announced: the kubelet hears of it, and the machine stays up. A reboot takes no time: one that takes
+/// a minute loses power, `1m` passes, and gets power.
 #[given(
     regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|announces a shutdown|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
 )]
@@ -151,7 +155,9 @@ fn machine_does(draft: &mut Draft, node: String, what: String, delay: String) {
 }
 
 /// Anything that can happen to a machine, as `POST machines/NAME/do` of the control interface names it, with its fields
-/// as rows: `does fill-memory with:`, and a row `| free | 50Mi |`.
+/// as rows: `does fill-memory with:`, and a row `| free | 50Mi |`, as `use-pids` and `fill-disk` take it, which takes
+/// `freeInodes` too; `does change with:` what a machine has, as `| clockSkew | 5m |` for its clock; `power-on` and
+/// `reboot` take `bootId`, `manifest-write` takes `name` and `object`, `network-connect` takes `addresses`.
 #[given(regex = r#"^machine "(?P<node>[^"]*)" does (?P<what>[a-z-]+)(?P<with> with:)?$"#)]
 #[when(regex = r#"^machine "(?P<node>[^"]*)" does (?P<what>[a-z-]+)(?P<with> with:)?$"#)]
 fn machine_does_what(draft: &mut Draft, node: String, what: String, with: String, step: &Step) {

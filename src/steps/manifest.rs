@@ -187,7 +187,7 @@ pub(super) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// Reads a request, as in `PATCH /api/v1/nodes/worker-1/status`.
 pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
     if !METHODS.contains(&method) {
-        return Err(format!("there is no method {method:?}: GET, POST, PUT, PATCH or DELETE"));
+        return Err(format!("there is no method {method:?}: it is GET to read, POST, PUT, PATCH or DELETE to write"));
     }
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();

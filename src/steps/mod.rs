@@ -32,6 +32,7 @@ mod sentence;
 mod snippet;
 mod sources;
 mod syntax;
+mod taint_forms;
 mod users;
 mod words;
 mod workloads;

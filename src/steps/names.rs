@@ -23,6 +23,7 @@ use super::known_names::{
 };
 use super::manifest::Manifest;
 use super::predicates::MAIN;
+use super::taint_forms::impossible;
 use crate::load::Case;
 use crate::load::near::nearest;
 
@@ -60,7 +61,8 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         Predicate::All(parts) => parts.iter().find_map(|part| unknown_name(subject, part, own)),
         Predicate::Condition { kind: name, reason, .. } => unknown_condition(kind, name, own)
             .or_else(|| reason.as_ref().and_then(|reason| unknown_reason(kind, reason, own))),
-        Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, TAINTS, own),
+        Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, TAINTS, own)
+            .or_else(|| impossible(taint, own).map(|[name, message, help]| UnknownName { name, message, help })),
         Predicate::Label { key, .. } => unknown_label(key, own),
         Predicate::Event { reason, .. } if is_out_of_resource(reason) => None,
         Predicate::Event { reason, .. } => {

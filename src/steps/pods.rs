@@ -10,7 +10,8 @@ use super::words;
 use crate::load::near::nearest;
 
 /// A Pod of one container that is bound to the Node when it is made; the scenario waits until it runs. Another
-/// namespace than `default` stands before its name: `ns/pod`.
+/// namespace than `default` stands before its name: `ns/pod`. Its container ends within a second with code 0 when it is
+/// told to, so that the Pod has succeeded; one that is killed after its grace period has failed.
 #[given(regex = r#"^a Pod "(?P<pod>[^"]*)" on Node "(?P<node>[^"]*)"$"#)]
 fn plain_pod(draft: &mut Draft, pod: String, node: String) {
     draft.pod_on(&pod, &node, Vec::new(), &[]);

@@ -70,7 +70,11 @@ impl Draft {
         let machine = self.machine_behind(node)?;
         let pod = self.pod(pod)?;
         if container != MAIN && !self.says(container) {
-            self.problem(container, format!("no container {container:?} is declared"));
+            let help = match nearest(container, [MAIN]) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("the container of a Pod that a sentence makes is called {MAIN}"),
+            };
+            self.problem_with(container, format!("no container {container:?} is declared"), vec![help]);
             return None;
         }
         let container = Text::from(container);
@@ -167,6 +171,14 @@ impl Draft {
 
     pub(super) fn renewals(&mut self, object: &str, every: &str, longest: &str, bound: &str) {
         let Some(pace) = self.duration(every) else { return };
+        if pace.is_zero() {
+            self.problem_with(
+                every,
+                "nothing is written every 0s".to_owned(),
+                vec!["every 10s, for a Lease".to_owned()],
+            );
+            return;
+        }
         let predicate = if longest.is_empty() {
             Predicate::RenewedEvery { every: pace, tolerance: pace / 4 }
         } else {

@@ -196,8 +196,14 @@ impl Draft {
         if is_of_workload || [Some(key), value].into_iter().flatten().all(is_said) {
             return true;
         }
-        let help = vec!["a Pod gets it from its object, or `app=NAME` from a workload of that name".to_owned()];
-        self.problem_with(label, format!("nothing in the scenario has label {label:?}"), help);
+        let comes = value.is_some_and(|value| key.as_str() == "app" && self.says_elsewhere(value));
+        let help = if comes {
+            "the workload of that name comes below: put it above this line"
+        } else {
+            "a Pod gets it from its object, or `app=NAME` from a workload of that name"
+        };
+        let so_far = if comes { " so far" } else { "" };
+        self.problem_with(label, format!("nothing in the scenario has label {label:?}{so_far}"), vec![help.to_owned()]);
         false
     }
 

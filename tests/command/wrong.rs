@@ -6,6 +6,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("wrong::options_of_the_command", options),
     ("wrong::lines_of_a_scenario", lines),
     ("wrong::settings_and_fixtures", files),
+    ("wrong::what_no_line_speaks_of", unjudged),
     ("wrong::lines_that_would_hold_of_nothing", nothing),
 ];
 
@@ -59,7 +60,45 @@ fn lines() -> Result<(), String> {
         (&[GIVEN, "And the objects in \"nothing-like-it.yaml\"", WHEN, then], "--fixtures says where such files are"),
         (&[GIVEN, "And the objects in \"../features/a/x.feature\"", WHEN, then], "is no file below fixtures/"),
         (&[GIVEN, WHEN, "Then Node \"w\" field spec..x is 3 within 5s"], "a field's name is missing at column 6"),
-        (&[GIVEN, "When the user sends FETCH /api/v1/nodes", then], "there is no method \"FETCH\": GET, POST"),
+        (&[GIVEN, "When the user sends FETCH /api/v1/nodes", then], "\"FETCH\": it is GET to read, POST, PUT"),
+        (&[GIVEN, WHEN, "Then Node \"w\" exists between 50s and 40s"], "stands first: between 40s and 50s"),
+        (&[GIVEN, GIVEN, WHEN, then], "with a row `| hostname-override |` of its kubelet's flags"),
+        (&[GIVEN, "When kube-apiserver stops", then], "4:10: kube-apiserver cannot be stopped: without it nothing"),
+        (&[GIVEN, "When etcd restarts", then], "say who does not reach it: `kube-controller-manager loses"),
+        (&["Given a machine \"w\" with:", WHEN, then], "each name and its value stands below: | memory | 16Gi |"),
+        (&["Given a machine \"w\" with:", "  | cpu | 0 |", WHEN, then], "more than 0 is needed: there is no machine"),
+        (
+            &["Given a machine \"w\" with:", "  | cpu | 2 |", "  | memory |", WHEN, then],
+            "an empty cell has its bars too, as in `| memory | |`",
+        ),
+        (
+            &[
+                GIVEN,
+                "And a PodDisruptionBudget \"b\" that keeps 1 of \"app=web\"",
+                "And a Deployment \"web\" of 2 Pods",
+                WHEN,
+                then,
+            ],
+            "the workload of that name comes below: put it above this line",
+        ),
+        (
+            &[
+                GIVEN,
+                "And a Pod \"p\" on Node \"w\"",
+                WHEN,
+                "Then container \"mian\" of Pod \"p\" stops on machine \"w\" within 5s",
+            ],
+            "did you mean main?",
+        ),
+        (&[GIVEN, WHEN, "Then the Lease of Node \"w\" is renewed every 0s for 1m"], "nothing is written every 0s"),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" keeps condition Ready=True for the grace period less 90s"],
+            "nothing is left of it",
+        ),
+        (
+            &[GIVEN, "When the user sends GET /api", "Then the request is refused with 999"],
+            "no server answers with 999",
+        ),
         (&[GIVEN, "When requests to nodez from \"w\" are lost", then], "did you mean nodes?"),
         (&[GIVEN, WHEN, "Then Node \"w\" exists at once # soon"], "is no duration"),
         (
@@ -111,6 +150,31 @@ fn lines() -> Result<(), String> {
     Ok(())
 }
 
+/// What can only be seen when it runs.
+fn unjudged() -> Result<(), String> {
+    for (steps, words) in [
+        (
+            ["And a Pod \"p\" on Node \"w\"", "When the user drains Node \"w\"", "Then Node \"w\" exists at once"],
+            "expected  kubectl succeeds\n  observed  kubectl ends with 1: ",
+        ),
+        (
+            [
+                "And a Pod \"p\" on Node \"w\"",
+                "When the kubelet on \"w\" stops",
+                "Then container \"main\" of Pod \"p\" stops on machine \"bystander\" within 5s",
+            ],
+            "container main of Pod default/p not there",
+        ),
+    ] {
+        let world = World::new();
+        let steps = steps.join("\n    ");
+        let text = format!("Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    {steps}\n");
+        world.write("features/a/x.feature", text);
+        world.call(&["run"]).ends(1)?.says(words)?;
+    }
+    Ok(())
+}
+
 fn nothing() -> Result<(), String> {
     const GIVEN: &str = "Given a ready Node \"w\"";
     const WHEN: &str = "When the kubelet on \"w\" is killed";
@@ -145,7 +209,13 @@ fn nothing() -> Result<(), String> {
             ": nothing in the scenario has label \"app=wbe\"",
         ),
     ];
-    for (steps, words) in cases {
+    let of_taint = "Then Node \"w\" never has taint \"node.kubernetes.io/unreachable=true:NoExecute\" for 5s";
+    let of_pod = "Then kubectl never prints \"evicting pod default/wbe\" for 60s";
+    let more: [(&[&str], &str); 2] = [
+        (&[GIVEN, WHEN, of_taint], "its own form is node.kubernetes.io/unreachable:NoExecute"),
+        (&[GIVEN, "When the user drains Node \"w\"", of_pod], "5:53: nothing in the scenario is called \"wbe\""),
+    ];
+    for (steps, words) in cases.iter().chain(&more) {
         let world = World::new();
         world.write("features/a/x.feature", format!("Feature: F\n  Scenario: S\n    {}\n", steps.join("\n    ")));
         world.call(&["run"]).ends(2)?.says(words)?;

@@ -373,6 +373,9 @@ impl Hardware {
                 .ok_or_else(|| FieldError::new(field.as_str(), QUANTITY_NEEDED))?;
             let is_whole = (amount - Quantity::whole(amount.value(), amount.format())).is_zero();
             match name.as_str() {
+                "cpu" | "memory" if amount.is_zero() => {
+                    return Err(FieldError::new(field, "more than 0 is needed: there is no machine without"));
+                }
                 "cpu" => self.cpu = amount,
                 "memory" => self.memory = amount,
                 "ephemeral-storage" => self.ephemeral_storage = amount,

@@ -222,15 +222,14 @@ impl Run {
                 self.view.set_own(look, seen);
                 self.each_judge(None, now, Judge::observe);
             }
-            Observation::Started => self.view.start_command(),
+            Observation::Started => {
+                self.view.start_command(self.under_way.as_ref().map(|(_, job)| job.step.clone()));
+            }
             Observation::Printed(line) => {
                 self.view.add_printed(line);
                 self.each_judge(None, now, Judge::observe);
             }
-            Observation::Exited(code) => {
-                self.view.end_command(code);
-                self.each_judge(None, now, Judge::observe);
-            }
+            Observation::Exited(code) => self.handle_exit(code, now),
             Observation::Gap(resource) => {
                 for judge in &mut self.judges {
                     judge.handle_gap(&resource);

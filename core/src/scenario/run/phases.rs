@@ -13,6 +13,19 @@ use crate::scenario::FieldTest;
 const SETTLED: SignedDuration = SignedDuration::from_mins(5);
 
 impl Run {
+    /// Notes that a command of kubectl has ended. Its failure ends the scenario if no line speaks of the command.
+    pub(super) fn handle_exit(&mut self, code: u8, now: Timestamp) {
+        self.view.end_command(code);
+        self.each_judge(None, now, Judge::observe);
+        let Some(command) = self.view.command().filter(|_| code != 0) else { return };
+        let (last, step) = (command.printed.last().cloned().unwrap_or_default(), command.step.clone());
+        let is_judged = self.scenario.expectations().any(|line| line.fact.subject == Subject::Command);
+        if let Some(step) = step.filter(|_| !is_judged) {
+            let texts = (String::from("kubectl succeeds"), format!("kubectl ends with {code}: {last}"));
+            self.end_at_step(Verdict::Failed, step, texts, None, now);
+        }
+    }
+
     pub(super) fn enter_setup(&mut self, given: usize, now: Timestamp) {
         self.phase = Phase::Setup(given);
         let scenario = self.scenario.clone();

@@ -238,7 +238,9 @@ pub(super) fn json_truth(predicate: &Predicate, object: &Json, before: Option<&J
         }
         Predicate::Field { path, test } => field_truth(object, before, path, test),
         Predicate::Phase(phase) => phase_truth(object.at(&["status", "phase"]), phase),
-        Predicate::ContainerRuns { namespace, pod, container } => container_truth(object, namespace, pod, container),
+        Predicate::ContainerRuns { namespace, pod, container } => {
+            container_truth(object, before, [("namespace", namespace), ("pod", pod), ("container", container)])
+        }
         Predicate::Not(inner) => negated(json_truth(inner, object, before)),
         Predicate::All(parts) => whole(parts.iter().map(|part| json_truth(part, object, before))),
         Predicate::Exists => Truth::new(true, "there"),
@@ -266,13 +268,23 @@ pub(super) fn json_truth(predicate: &Predicate, object: &Json, before: Option<&J
     }
 }
 
-/// Judges what a machine's container runtime shows; an unknown container counts as not running.
-fn container_truth(machine: &Json, namespace: &Text, pod: &Text, container: &Text) -> Truth {
-    let wanted = [("namespace", namespace), ("pod", pod), ("container", container)];
+/// Judges what a machine's container runtime shows. A container that is not there does not run, if it ran there when
+/// the act began; of one that did not, nothing holds.
+fn container_truth(machine: &Json, before: Option<&Json>, wanted: [(&str, &Text); 3]) -> Truth {
     let is_meant = |shown: &&Json| wanted.iter().all(|(field, name)| shown.get(field).as_str() == Some(name.as_str()));
-    let mut states = machine.get("containers").items().iter().filter(is_meant).map(|shown| shown.get("state"));
-    let state = states.next_back().and_then(Json::as_str).unwrap_or("not there");
-    Truth::new(state == "running", format!("container {container} of Pod {namespace}/{pod} {state}"))
+    let state_on = |machine: &Json| {
+        let meant = machine.get("containers").items().iter().rfind(is_meant);
+        meant.and_then(|shown| shown.get("state").as_str()).map(String::from)
+    };
+    let state = state_on(machine);
+    let ran = || before.and_then(state_on).is_some_and(|state| state == "running");
+    let holds = match state.as_deref() {
+        None if !ran() => Holds::Absent,
+        state => Holds::from(state == Some("running")),
+    };
+    let [(_, namespace), (_, pod), (_, container)] = wanted;
+    let seen = state.as_deref().unwrap_or("not there");
+    Truth::new(holds, format!("container {container} of Pod {namespace}/{pod} {seen}"))
 }
 
 fn phase_truth(found: &Json, expected: &Text) -> Truth {

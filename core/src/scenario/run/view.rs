@@ -13,7 +13,7 @@ use super::RunOptions;
 use crate::network::{EVENTS, NODES, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
-use crate::scenario::{ActionId, AnswerSeen, ObjectChange, ObjectRef, OwnLook, OwnSeen, WatchedEvent};
+use crate::scenario::{ActionId, AnswerSeen, ObjectChange, ObjectRef, OwnLook, OwnSeen, Position, WatchedEvent};
 
 /// The limits that the invariants of Nodes are checked with.
 #[derive(Clone, Debug)]
@@ -55,6 +55,8 @@ pub(super) struct CommandSeen {
     pub(super) printed: Vec<String>,
     /// Its exit code, if it has ended.
     pub(super) exit: Option<u8>,
+    /// The step that started it.
+    pub(super) step: Option<Position>,
 }
 
 /// What is known of the cluster.
@@ -146,8 +148,8 @@ impl ClusterView {
     }
 
     /// Notes that a command of kubectl has started.
-    pub(super) fn start_command(&mut self) {
-        self.command = Some(CommandSeen::default());
+    pub(super) fn start_command(&mut self, step: Option<Position>) {
+        self.command = Some(CommandSeen { step, ..CommandSeen::default() });
     }
 
     /// Notes a line that it prints.
