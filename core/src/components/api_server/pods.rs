@@ -129,10 +129,8 @@ fn default_container(container: &mut Json) {
     }
     if container.get("env").is_array() {
         for variable in container.entry(&["env"]).make_array() {
-            if variable.at(&["valueFrom", "fieldRef"]).is_object()
-                && variable.at(&["valueFrom", "fieldRef", "apiVersion"]).is_null()
-            {
-                variable.set(&["valueFrom", "fieldRef", "apiVersion"], "v1");
+            if variable.get("valueFrom").is_object() {
+                default_references(variable.entry(&["valueFrom"]));
             }
         }
     }
@@ -163,8 +161,55 @@ fn default_volume(volume: &mut Json) {
             volume.set(&[source, "defaultMode"], 420_i64);
         }
     }
-    if volume.get("hostPath").is_object() && volume.at(&["hostPath", "type"]).is_null() {
-        volume.set(&["hostPath", "type"], "");
+    for (source, field, value) in SOURCE_DEFAULTS {
+        if volume.get(source).is_object() {
+            set_absent(volume, &[source, field], *value);
+        }
+    }
+    if volume.get("azureDisk").is_object() {
+        set_absent(volume, &["azureDisk", "readOnly"], false);
+    }
+    if volume.get("image").is_object() && volume.at(&["image", "pullPolicy"]).is_null() {
+        let is_latest = uses_latest(volume.at(&["image", "reference"]).as_str().unwrap_or(""));
+        volume.set(&["image", "pullPolicy"], if is_latest { "Always" } else { "IfNotPresent" });
+    }
+    if volume.at(&["downwardAPI", "items"]).is_array() {
+        volume.entry(&["downwardAPI", "items"]).make_array().iter_mut().for_each(default_references);
+    }
+    if volume.at(&["projected", "sources"]).is_array() {
+        for source in volume.entry(&["projected", "sources"]).make_array() {
+            if source.get("serviceAccountToken").is_object() {
+                set_absent(source, &["serviceAccountToken", "expirationSeconds"], 3600_i64);
+            }
+            if source.at(&["downwardAPI", "items"]).is_array() {
+                source.entry(&["downwardAPI", "items"]).make_array().iter_mut().for_each(default_references);
+            }
+        }
+    }
+}
+
+/// What else has a default in the sources of volumes. Source: pkg/apis/core/v1/zz_generated.defaults.go (v1.34).
+const SOURCE_DEFAULTS: &[(&str, &str, &str)] = &[
+    ("hostPath", "type", ""),
+    ("iscsi", "iscsiInterface", "default"),
+    ("rbd", "pool", "rbd"),
+    ("rbd", "user", "admin"),
+    ("rbd", "keyring", "/etc/ceph/keyring"),
+    ("azureDisk", "cachingMode", "ReadWrite"),
+    ("azureDisk", "fsType", "ext4"),
+    ("azureDisk", "kind", "Shared"),
+    ("scaleIO", "storageMode", "ThinProvisioned"),
+    ("scaleIO", "fsType", "xfs"),
+];
+
+/// Fills in a reference to a field or a resource, of a variable or of a file. The divisor is no pointer, so it is shown
+/// in any case. Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_ObjectFieldSelector`.
+fn default_references(of: &mut Json) {
+    if of.get("fieldRef").is_object() {
+        set_absent(of, &["fieldRef", "apiVersion"], "v1");
+    }
+    if of.get("resourceFieldRef").is_object() {
+        set_absent(of, &["resourceFieldRef", "divisor"], "0");
     }
 }
 

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::amount::{check_port, not_negative};
-use super::{FieldError, Problem, invalid, one_of, placement, pod_resources, quote, text};
+use super::{FieldError, Problem, field_refs, invalid, one_of, placement, pod_resources, quote, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -116,7 +116,7 @@ fn common(container: &Json, path: &str, context: &ContainerContext<'_>, errors: 
     let field = format!("{path}.terminationMessagePolicy");
     one_of(&field, text(container, "terminationMessagePolicy"), &policies, errors);
     ports(container, path, errors);
-    variables(container, path, errors);
+    variables(container, path, context.wording, errors);
     variable_sources(container, path, errors);
     mounts(container, path, context, errors);
     devices(container, path, context, errors);
@@ -168,7 +168,7 @@ fn unique_host_ports(containers: &[Json], from: usize, list: &str, errors: &mut 
 }
 
 /// Source: validation.go (v1.34), `ValidateEnv` and `validateEnvVarValueFrom`.
-fn variables(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+fn variables(container: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     for (at, variable) in container.get("env").items().iter().enumerate() {
         let path = format!("{path}.env[{at}]");
         if text(variable, "name").is_empty() {
@@ -180,8 +180,12 @@ fn variables(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
         }
         let path = format!("{path}.valueFrom");
         let field = from.get("fieldRef");
-        if !field.is_null() && text(field, "fieldPath").is_empty() {
-            errors.push(FieldError::required(format!("{path}.fieldRef.fieldPath"), ""));
+        if field.is_object() {
+            field_refs::field(field, field_refs::OF_VARIABLES, &format!("{path}.fieldRef"), wording, errors);
+        }
+        if from.get("resourceFieldRef").is_object() {
+            let path = format!("{path}.resourceFieldRef");
+            field_refs::resource(from.get("resourceFieldRef"), &path, false, errors);
         }
         for source in ["configMapKeyRef", "secretKeyRef"] {
             let key = from.get(source);

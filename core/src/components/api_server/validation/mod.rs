@@ -9,6 +9,7 @@ mod container;
 mod cron;
 pub(super) mod endpoint_slice;
 pub(super) mod event;
+mod field_refs;
 pub(super) mod ip;
 pub(super) mod job;
 mod job_policies;
@@ -30,6 +31,7 @@ mod selector;
 pub(super) mod service;
 pub(super) mod storage;
 pub(super) mod storage_status;
+mod volumes;
 pub(super) mod workload;
 pub(super) mod workload_status;
 

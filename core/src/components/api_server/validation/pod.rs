@@ -1,13 +1,13 @@
 //! Validation of Pods.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodCreate`, as far as a node's life touches it.
-//! Left out on purpose: the details of volumes.
+//! The sources of volumes are checked in `volumes`.
 
 use alloc::format;
 use alloc::vec::Vec;
 
 use super::ip::Reading;
-use super::{FieldError, container, invalid, meta, one_of, placement, pod_details, pod_resources, text};
+use super::{FieldError, container, invalid, meta, one_of, placement, pod_details, pod_resources, text, volumes};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -157,7 +157,7 @@ pub(super) fn annotations(tree: &Json, path: &str, errors: &mut Vec<FieldError>)
 
 /// Checks the specification of a Pod.
 pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
-    let volumes = volumes(spec, wording, errors);
+    let volumes = checked_volumes(spec, wording, errors);
     pod_details::claims(spec, wording, errors);
     container::validate(spec, &volumes, wording, errors);
     pod_resources::validate(spec, wording, errors);
@@ -197,20 +197,19 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
 
 /// Checks the volumes: each has a name of its own and one source. Returns those that are as they should be.
 /// Source: validation.go (v1.34), `ValidateVolumes` and `validateVolumeSource`.
-fn volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -> Vec<&'a Json> {
+fn checked_volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -> Vec<&'a Json> {
     let mut valid: Vec<&Json> = Vec::new();
     for (at, volume) in spec.get("volumes").items().iter().enumerate() {
         let path = format!("spec.volumes[{at}]");
         let before = errors.len();
-        let sources = VOLUME_SOURCES.into_iter().filter(|source| !volume.get(source).is_null());
-        for source in sources.skip(1) {
+        let mut sources = VOLUME_SOURCES.into_iter().filter(|source| !volume.get(source).is_null());
+        if let Some(first) = sources.next() {
+            volumes::source(first, volume.get(first), &format!("{path}.{first}"), wording, errors);
+        }
+        for source in sources {
             let field = if source == "downwardAPI" { "downwarAPI" } else { source };
             let field = if source == "cephfs" { "cephFS" } else { field };
             errors.push(FieldError::forbidden(format!("{path}.{field}"), "may not specify more than 1 volume type"));
-        }
-        let claim = volume.get("persistentVolumeClaim");
-        if !claim.is_null() && text(claim, "claimName").is_empty() {
-            errors.push(FieldError::required(format!("{path}.persistentVolumeClaim.claimName"), ""));
         }
         let name = text(volume, "name");
         let path = format!("{path}.name");

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, driver_name, invalid, is_blank, others, text};
+use super::{FieldError, Problem, driver_name, invalid, is_blank, others, text, volumes};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -150,30 +150,17 @@ fn sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
                 }
                 secret_references(spec.get("csi"), errors);
             }
-            "nfs" => {
-                for part in ["server", "path"] {
-                    if is_blank(spec.at(&["nfs", part])) {
-                        errors.push(FieldError::required(format!("spec.nfs.{part}"), ""));
-                    }
-                }
-                let path = text(spec.get("nfs"), "path");
-                if !path.starts_with('/') {
-                    errors.push(FieldError::invalid_text("spec.nfs.path", path, "must be an absolute path"));
-                }
-            }
-            "hostPath" if is_blank(spec.at(&["hostPath", "path"])) => {
-                errors.push(FieldError::required("spec.hostPath.path", ""));
-            }
             "local" => {
-                if is_blank(spec.at(&["local", "path"])) {
-                    errors.push(FieldError::required("spec.local.path", ""));
+                match text(spec.get("local"), "path") {
+                    "" => errors.push(FieldError::required("spec.local.path", "")),
+                    own => volumes::no_backsteps(own, "spec.local.path", errors),
                 }
                 if spec.at(&["nodeAffinity", "required"]).is_null() {
                     let why = "Local volume requires node affinity";
                     errors.push(FieldError::required("spec.nodeAffinity", why));
                 }
             }
-            _ => {}
+            other => volumes::source(other, spec.get(other), &format!("spec.{other}"), wording, errors),
         }
     }
     if found == 0 {
