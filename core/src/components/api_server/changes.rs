@@ -19,6 +19,7 @@ pub(super) fn prepare_update(
     (settings, now): (&Settings, Timestamp),
 ) {
     put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
+    pods::drop_disabled(kind, tree, Some(old), settings);
     let has_status = kind.subresource("status").is_some();
     match (kind.name, subresource) {
         ("Pod", "status") => pods::prepare_status_update(tree, old, settings),

@@ -3,11 +3,15 @@
 //! Mirrors pkg/registry/core/pod/{strategy.go,storage/storage.go}, pkg/apis/core/v1/defaults.go and
 //! pkg/apis/core/v1/helper/qos/qos.go (v1.34).
 
+mod dropped_fields;
+
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use jiff::Timestamp;
+
+pub(super) use dropped_fields::drop_disabled;
 
 use super::fields::{put, round_up, set_absent};
 use super::validation::pod_resources;
@@ -161,14 +165,7 @@ fn default_volume(volume: &mut Json) {
             volume.set(&[source, "defaultMode"], 420_i64);
         }
     }
-    for (source, field, value) in SOURCE_DEFAULTS {
-        if volume.get(source).is_object() {
-            set_absent(volume, &[source, field], *value);
-        }
-    }
-    if volume.get("azureDisk").is_object() {
-        set_absent(volume, &["azureDisk", "readOnly"], false);
-    }
+    default_sources(volume);
     if volume.get("image").is_object() && volume.at(&["image", "pullPolicy"]).is_null() {
         let is_latest = uses_latest(volume.at(&["image", "reference"]).as_str().unwrap_or(""));
         volume.set(&["image", "pullPolicy"], if is_latest { "Always" } else { "IfNotPresent" });
@@ -185,6 +182,18 @@ fn default_volume(volume: &mut Json) {
                 source.entry(&["downwardAPI", "items"]).make_array().iter_mut().for_each(default_references);
             }
         }
+    }
+}
+
+/// Fills in what sources have of their own, of a Pod's volume or of a PersistentVolume.
+pub(super) fn default_sources(volume: &mut Json) {
+    for (source, field, value) in SOURCE_DEFAULTS {
+        if volume.get(source).is_object() {
+            set_absent(volume, &[source, field], *value);
+        }
+    }
+    if volume.get("azureDisk").is_object() {
+        set_absent(volume, &["azureDisk", "readOnly"], false);
     }
 }
 

@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 
 use super::fields::set_absent;
+use super::pods;
 use crate::components::volumes::{CLAIM_FINALIZER, VOLUME_FINALIZER};
 use crate::json;
 use crate::objects::Json;
@@ -17,6 +18,9 @@ use crate::profile::Settings;
 pub(super) fn default(kind: &str, tree: &mut Json) {
     match kind {
         "PersistentVolume" => {
+            if tree.get("spec").is_object() {
+                pods::default_sources(tree.entry(&["spec"]));
+            }
             set_absent(tree, &["spec", "persistentVolumeReclaimPolicy"], "Retain");
             set_absent(tree, &["spec", "volumeMode"], "Filesystem");
             set_absent(tree, &["status", "phase"], "Pending");

@@ -111,6 +111,7 @@ fn default_namespace(tree: &mut Json) {
 
 /// Resets and sets the fields that a kind resets and sets on creation.
 pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, now: Timestamp) {
+    pods::drop_disabled(kind, tree, None, settings);
     match kind.name {
         "Pod" => pods::prepare_create(tree, settings, now),
         "Node" => {

@@ -204,7 +204,8 @@ fn checked_volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldE
         let before = errors.len();
         let mut sources = VOLUME_SOURCES.into_iter().filter(|source| !volume.get(source).is_null());
         if let Some(first) = sources.next() {
-            volumes::source(first, volume.get(first), &format!("{path}.{first}"), wording, errors);
+            let own = (first, volume.get(first));
+            volumes::source(volumes::Owner::Pod, own, &format!("{path}.{first}"), wording, errors);
         }
         for source in sources {
             let field = if source == "downwardAPI" { "downwarAPI" } else { source };

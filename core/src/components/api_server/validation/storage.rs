@@ -138,8 +138,10 @@ fn sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let mut found = 0;
     for source in SOURCES.iter().filter(|source| !spec.get(source).is_null()) {
         found += 1;
-        if found > 1 {
-            errors.push(FieldError::forbidden(format!("spec.{source}"), "may not specify more than 1 volume type"));
+        // Upstream does not count this one.
+        if found > 1 && *source != "flexVolume" {
+            let field = if *source == "cephfs" { "cephFS" } else { source };
+            errors.push(FieldError::forbidden(format!("spec.{field}"), "may not specify more than 1 volume type"));
             continue;
         }
         match *source {
@@ -148,7 +150,7 @@ fn sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
                 if is_blank(spec.at(&["csi", "volumeHandle"])) {
                     errors.push(FieldError::required("spec.csi.volumeHandle", ""));
                 }
-                secret_references(spec.get("csi"), errors);
+                secret_references(spec.get("csi"), wording, errors);
             }
             "local" => {
                 match text(spec.get("local"), "path") {
@@ -160,7 +162,10 @@ fn sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
                     errors.push(FieldError::required("spec.nodeAffinity", why));
                 }
             }
-            other => volumes::source(other, spec.get(other), &format!("spec.{other}"), wording, errors),
+            other => {
+                let own = (other, spec.get(other));
+                volumes::source(volumes::Owner::PersistentVolume, own, &format!("spec.{other}"), wording, errors);
+            }
         }
     }
     if found == 0 {
@@ -205,14 +210,23 @@ fn data_sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
 }
 
 /// Checks that the secrets of a CSI volume have a name and a namespace. Source: validation.go (v1.34),
-/// `validateCSIPersistentVolumeSource`.
-fn secret_references(csi: &Json, errors: &mut Vec<FieldError>) {
+/// `validatePVSecretReference`.
+fn secret_references(csi: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     for field in
         ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"]
     {
-        let missing = ["name", "namespace"].into_iter().filter(|part| is_blank(csi.get(field).get(part)));
-        for part in missing.filter(|_| csi.get(field).is_object()) {
-            errors.push(FieldError::required(format!("spec.csi.{field}.{part}"), ""));
+        let reference = csi.get(field);
+        if !reference.is_object() {
+            continue;
+        }
+        for part in ["name", "namespace"] {
+            let (own, path) = (text(reference, part), format!("spec.csi.{field}.{part}"));
+            let problems = if part == "name" { names::subdomain(own, wording) } else { names::label(own, wording) };
+            if own.is_empty() {
+                errors.push(FieldError::required(path, ""));
+            } else {
+                invalid(problems, path, own, errors);
+            }
         }
     }
 }

@@ -41,8 +41,21 @@ const HOST_PATH_TYPES: [&str; 8] =
 const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
 const MODE_MAX: i64 = 0o777;
 
+/// Whose source it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Owner {
+    Pod,
+    PersistentVolume,
+}
+
 /// Checks a source. `path` is that of the source, with a name of its own for one kind.
-pub(super) fn source(kind: &str, of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+pub(super) fn source(
+    owner: Owner,
+    (kind, of): (&str, &Json),
+    path: &str,
+    wording: Wording,
+    errors: &mut Vec<FieldError>,
+) {
     let own =
         if kind == "gcePersistentDisk" { path.replace("gcePersistentDisk", "persistentDisk") } else { path.into() };
     let path = own.as_str();
@@ -53,14 +66,38 @@ pub(super) fn source(kind: &str, of: &Json, path: &str, wording: Wording, errors
         errors.push(FieldError::required(format!("{path}.{field}"), ""));
     }
     match kind {
+        "hostPath" => host_path(of, path, errors),
+        "gitRepo" => descending(text(of, "directory"), &format!("{path}.directory"), errors),
+        "secret" | "configMap" => {
+            mode(of, "defaultMode", path, errors);
+            items(of, path, errors);
+        }
+        "downwardAPI" => {
+            mode(of, "defaultMode", path, errors);
+            of.get("items").items().iter().for_each(|file| downward(file, path, wording, errors));
+        }
+        "projected" => projected(of, path, wording, errors),
+        "iscsi" => iscsi(owner, of, path, errors),
+        "fc" => fibre_channel(of, path, errors),
+        "flocker" => flocker(of, path, errors),
+        "quobyte" => quobyte(of, path, errors),
+        "flexVolume" => reserved_options(of, path, errors),
+        "azureDisk" => azure_disk(of, path, errors),
+        "csi" => csi(of, path, wording, errors),
+        _ => values(kind, of, path, wording, errors),
+    }
+    references(owner, (kind, of), path, wording, errors);
+}
+
+/// Checks the values of the sources that have little to check.
+fn values(kind: &str, of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    match kind {
         "emptyDir" if text(of, "sizeLimit").starts_with('-') => {
             errors.push(FieldError::forbidden(
                 format!("{path}.sizeLimit"),
                 "SizeLimit field must be a valid resource quantity",
             ));
         }
-        "hostPath" => host_path(of, path, errors),
-        "gitRepo" => descending(text(of, "directory"), &format!("{path}.directory"), errors),
         "gcePersistentDisk" | "awsElasticBlockStore" => {
             let part = of.get("partition");
             if part.as_i64().is_some_and(|part| !(0..=255).contains(&part)) {
@@ -75,35 +112,6 @@ pub(super) fn source(kind: &str, of: &Json, path: &str, wording: Wording, errors
             let at = format!("{path}.path");
             errors.push(FieldError::invalid_text(at, text(of, "path"), "must be an absolute path"));
         }
-        "secret" | "configMap" => {
-            mode(of, "defaultMode", path, errors);
-            items(of, path, errors);
-        }
-        "downwardAPI" => {
-            mode(of, "defaultMode", path, errors);
-            of.get("items").items().iter().for_each(|file| downward(file, path, wording, errors));
-        }
-        "projected" => projected(of, path, wording, errors),
-        "iscsi" => iscsi(of, path, errors),
-        "fc" => fibre_channel(of, path, errors),
-        "flocker" => flocker(of, path, errors),
-        "quobyte" => quobyte(of, path, errors),
-        "flexVolume" => reserved_options(of, path, errors),
-        "azureDisk" => azure_disk(of, path, errors),
-        "csi" => {
-            driver_name(text(of, "driver"), &format!("{path}.driver"), wording, errors);
-            let secret = of.get("nodePublishSecretRef");
-            if secret.is_object() && text(secret, "name").is_empty() {
-                errors.push(FieldError::required(format!("{path}.nodePublishSecretRef.name"), ""));
-            } else if secret.is_object() {
-                invalid(
-                    names::subdomain(text(secret, "name"), wording),
-                    format!("{path}.name"),
-                    text(secret, "name"),
-                    errors,
-                );
-            }
-        }
         "storageos" => {
             for field in ["volumeName", "volumeNamespace"].into_iter().filter(|field| !text(of, field).is_empty()) {
                 invalid(names::label(text(of, field), wording), format!("{path}.{field}"), text(of, field), errors);
@@ -117,10 +125,41 @@ pub(super) fn source(kind: &str, of: &Json, path: &str, wording: Wording, errors
         }
         _ => {}
     }
-    if matches!(kind, "cinder" | "storageos") && of.get("secretRef").is_object() {
-        if text(of.get("secretRef"), "name").is_empty() {
-            errors.push(FieldError::required(format!("{path}.secretRef.name"), ""));
+}
+
+/// Checks the Secrets and namespaces that a source names.
+fn references(owner: Owner, (kind, of): (&str, &Json), path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let persistent = owner == Owner::PersistentVolume;
+    let secret = of.get("secretRef");
+    let parts: &[&str] = match kind {
+        "cinder" | "storageos" if persistent => &["name", "namespace"],
+        "cinder" | "storageos" => &["name"],
+        _ => &[],
+    };
+    for part in parts.iter().filter(|part| secret.is_object() && text(secret, part).is_empty()) {
+        errors.push(FieldError::required(format!("{path}.secretRef.{part}"), ""));
+    }
+    if kind == "azureFile" && persistent && of.get("secretNamespace").as_str() == Some("") {
+        errors.push(FieldError::required(format!("{path}.secretNamespace"), ""));
+    }
+    if let Some(namespace) = of.get("endpointsNamespace").as_str().filter(|_| kind == "glusterfs" && persistent) {
+        let at = format!("{path}.endpointsNamespace");
+        if namespace.is_empty() {
+            let why = "if the endpointnamespace is set, it must be a valid namespace name";
+            errors.push(FieldError::invalid_text(at, namespace, why));
+        } else {
+            invalid(names::label(namespace, wording), at, namespace, errors);
         }
+    }
+}
+
+fn csi(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    driver_name(text(of, "driver"), &format!("{path}.driver"), wording, errors);
+    let secret = of.get("nodePublishSecretRef");
+    if secret.is_object() && text(secret, "name").is_empty() {
+        errors.push(FieldError::required(format!("{path}.nodePublishSecretRef.name"), ""));
+    } else if secret.is_object() {
+        invalid(names::subdomain(text(secret, "name"), wording), format!("{path}.name"), text(secret, "name"), errors);
     }
 }
 
@@ -255,7 +294,7 @@ fn projected(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErro
     }
 }
 
-fn iscsi(of: &Json, path: &str, errors: &mut Vec<FieldError>) {
+fn iscsi(owner: Owner, of: &Json, path: &str, errors: &mut Vec<FieldError>) {
     if text(of, "targetPortal").is_empty() {
         errors.push(FieldError::required(format!("{path}.targetPortal"), ""));
     }
@@ -263,7 +302,7 @@ fn iscsi(of: &Json, path: &str, errors: &mut Vec<FieldError>) {
     if name.is_empty() {
         errors.push(FieldError::required(format!("{path}.iqn"), ""));
     } else {
-        qualified_target(name, &format!("{path}.iqn"), errors);
+        qualified_target(owner, name, &format!("{path}.iqn"), errors);
     }
     let lun = of.get("lun");
     if lun.as_i64().is_some_and(|lun| !(0..=255).contains(&lun)) {
@@ -273,18 +312,23 @@ fn iscsi(of: &Json, path: &str, errors: &mut Vec<FieldError>) {
     if authenticates && of.get("secretRef").is_null() {
         errors.push(FieldError::required(format!("{path}.secretRef"), ""));
     }
+    let secret = of.get("secretRef");
+    if owner == Owner::PersistentVolume && secret.is_object() && text(secret, "name").is_empty() {
+        errors.push(FieldError::required(format!("{path}.secretRef.name"), ""));
+    }
     if let Some(initiator) = of.get("initiatorName").as_str() {
-        qualified_target(initiator, &format!("{path}.initiatorname"), errors);
+        qualified_target(owner, initiator, &format!("{path}.initiatorname"), errors);
     }
 }
 
 /// Checks a name of an iSCSI target or initiator. Source: validation.go (v1.34), `iscsiInitiatorIqnRegex` and others.
-fn qualified_target(name: &str, path: &str, errors: &mut Vec<FieldError>) {
+fn qualified_target(owner: Owner, name: &str, path: &str, errors: &mut Vec<FieldError>) {
     let is_long = |length: usize| name.len() == length && name[4..].bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_right = match name.get(..3) {
         Some("iqn") => is_iqn(name),
         Some("eui") => name.is_ascii() && is_long(20),
         Some("naa") => name.is_ascii() && is_long(36),
+        _ if owner == Owner::PersistentVolume => false,
         _ => {
             let why = "must be valid format starting with iqn, eui, or naa";
             return errors.push(FieldError::invalid_text(path, name, why));
