@@ -165,11 +165,11 @@ impl Disruption {
                 continue;
             };
             let kind = owner.get("kind").as_str().unwrap_or("");
-            let source = match kind {
-                "ReplicaSet" => SETS,
-                "StatefulSet" => STATEFUL,
-                "Deployment" => DEPLOYMENT_CACHE,
-                "ReplicationController" => REPLICATION,
+            let source = match (group_of(owner), kind) {
+                ("apps" | "extensions", "ReplicaSet") => SETS,
+                ("apps", "StatefulSet") => STATEFUL,
+                ("apps", "Deployment") => DEPLOYMENT_CACHE,
+                ("", "ReplicationController") => REPLICATION,
                 _ => return Err(unscaled(owner, kind)),
             };
             let own = owner_key(pod, kind)
@@ -310,7 +310,7 @@ impl Disruption {
 }
 
 /// Returns since when a pod has a condition DisruptionTarget that a deletion should have followed: a pod that has ended
-/// keeps it, and so does one that its kubelet ends.
+/// keeps it, and so does one that its kubelet ends. Without an instant it is as old as can be.
 ///
 /// Source: disruption.go (v1.34), `nonTerminatingPodHasStaleDisruptionCondition`.
 fn targeted_since(pod: &Object) -> Option<Timestamp> {
@@ -319,13 +319,18 @@ fn targeted_since(pod: &Object) -> Option<Timestamp> {
         && target.get("reason").as_str() != Some("TerminationByKubelet")
         && !is_ending(pod)
         && !is_terminal(pod);
-    is_stale.then(|| target.get("lastTransitionTime").as_str().and_then(parse))?
+    let since = || target.get("lastTransitionTime").as_str().and_then(parse).unwrap_or(Timestamp::UNIX_EPOCH);
+    is_stale.then(since)
+}
+
+fn group_of(owner: &Json) -> &str {
+    owner.get("apiVersion").as_str().and_then(|version| version.rsplit_once('/')).map_or("", |(group, _)| group)
 }
 
 /// Returns the error for an owner of a kind whose scale is not known.
 fn unscaled(owner: &Json, kind: &str) -> String {
     let version = owner.get("apiVersion").as_str().unwrap_or("");
-    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    let group = group_of(owner);
     match find_kind(kind).map(|(resource, _)| resource).filter(|resource| resource.group == *group) {
         Some(resource) if group.is_empty() => format!("{} does not implement the scale subresource", resource.plural),
         Some(resource) => format!("{}.{group} does not implement the scale subresource", resource.plural),
