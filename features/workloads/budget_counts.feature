@@ -85,7 +85,7 @@ Feature: How many Pods a PodDisruptionBudget lets go
 
   Rule: An owner is of a kind and of a group
 
-    Scenario: Another group has a ReplicaSet too
+    Scenario Outline: <version> has no <kind>
       Given the user creates:
         """
         kind: Pod
@@ -95,7 +95,7 @@ Feature: How many Pods a PodDisruptionBudget lets go
           namespace: default
           labels: {app: web}
           ownerReferences:
-            - {apiVersion: example.com/v1, kind: ReplicaSet, name: web, uid: "1", controller: true}
+            - {apiVersion: <version>, kind: <kind>, name: web, uid: "1", controller: true}
         spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
         """
       When the user creates:
@@ -105,7 +105,14 @@ Feature: How many Pods a PodDisruptionBudget lets go
         metadata: {name: web, namespace: default}
         spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
         """
-      Then Event CalculateExpectedPodCountFailed about PodDisruptionBudget "web", message "Failed to calculate the number of expected pods: no matches for kind \"ReplicaSet\" in version \"example.com/v1\"", within 1s
+      Then Event CalculateExpectedPodCountFailed about PodDisruptionBudget "web", message "Failed to calculate the number of expected pods: no matches for kind \"<kind>\" in version \"<version>\"", within 1s
+
+      Examples:
+        | version            | kind       |
+        | example.com/v1     | ReplicaSet |
+        | extensions/v1beta1 | ReplicaSet |
+        | apps/v2            | Deployment |
+        | v1                 | pods       |
 
   Rule: A condition DisruptionTarget that no deletion follows is taken back
 
