@@ -110,6 +110,7 @@ impl SlicePlan {
         }
         for (mut body, endpoints) in changed {
             body.set(&["endpoints"], endpoints);
+            body.set(&["ports"], group.ports.clone());
             self.update.push(body);
         }
     }
