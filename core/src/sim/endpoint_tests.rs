@@ -198,6 +198,29 @@ fn the_first_slice_of_a_service_says_when_the_service_was_created() {
     assert_eq!(said.as_str(), created.at(&["metadata", "creationTimestamp"]).as_str());
 }
 
+/// The empty slice of a Service without endpoints is compared with what it should be in a way of its own.
+#[test]
+fn an_empty_slice_gets_no_label_without_a_value() {
+    let mut sim = cluster(None);
+    service(&mut sim, &[]);
+    advance(&mut sim, 5_000);
+    for (value, shown) in [("", false), ("yes", true)] {
+        patch_service(&mut sim, json!({"metadata": {"labels": {"new": value}}}));
+        advance(&mut sim, 5_000);
+        assert_eq!(!slices(&mut sim)[0].at(&["metadata", "labels", "new"]).is_null(), shown);
+    }
+}
+
+#[test]
+fn an_endpoint_has_no_zone_if_its_node_names_none() {
+    let mut sim = cluster(None);
+    node(&mut sim, "w1", "", "2");
+    service(&mut sim, &[]);
+    pod(&mut sim, 1, "w1");
+    advance(&mut sim, 5_000);
+    assert!(slices(&mut sim)[0].get("endpoints").items()[0].get("zone").is_null());
+}
+
 /// A pod that is deleted at once changes twice: the second sync waits for the watch, unless it comes before it and
 /// tries again after a pause.
 #[test]

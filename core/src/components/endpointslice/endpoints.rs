@@ -111,7 +111,9 @@ fn endpoint(service: &Object, pod: &Object, node: Option<&Object>, addresses: Ve
         "conditions": {"ready": ready, "serving": serving, "terminating": is_ending(pod)}});
     endpoint.set(&["addresses"], Json::array(addresses));
     let spec = pod.stable().get("spec");
-    if !spec.get("hostname").is_empty() && spec.get("subdomain").as_str() == Some(service.name()) {
+    if !matches!(spec.get("hostname").as_str(), None | Some(""))
+        && spec.get("subdomain").as_str() == Some(service.name())
+    {
         endpoint.set(&["hostname"], spec.get("hostname").clone());
     }
     let namespace = service.key().namespace;
@@ -122,8 +124,8 @@ fn endpoint(service: &Object, pod: &Object, node: Option<&Object>, addresses: Ve
     if let Some(name) = node_name(pod) {
         endpoint.set(&["nodeName"], name);
     }
-    if let Some(zone) = node.map(|node| labels(node).get(ZONE)).filter(|zone| !zone.is_empty()) {
-        endpoint.set(&["zone"], zone.clone());
+    if let Some(zone) = node.and_then(|node| labels(node).get(ZONE).as_text()).filter(|zone| !zone.is_empty()) {
+        endpoint.set(&["zone"], zone);
     }
     endpoint
 }
@@ -181,8 +183,6 @@ fn ports_of(service: &Object, pod: &Object) -> Json {
     if found.is_empty() { Json::Null } else { Json::array(found) }
 }
 
-fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
-    let spec = pod.stable().get("spec");
 /// Returns what the ports of a slice are sorted by: a digest of how Go prints them, so that their order means nothing.
 /// Source: k8s.io/endpointslice util/controller_utils.go (v1.34), `portsInOrder`; k8s.io/apimachinery
 /// pkg/util/dump/dump.go, `ForHash`.
@@ -197,6 +197,8 @@ fn rank(port: &Json) -> Vec<u8> {
     md5(printed.as_bytes())
 }
 
+fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
+    let spec = pod.stable().get("spec");
     let restarts = |container: &&Json| container.get("restartPolicy").as_str() == Some("Always");
     let containers = spec.get("containers").items().iter();
     let containers = containers.chain(spec.get("initContainers").items().iter().filter(restarts));
