@@ -153,11 +153,13 @@ impl StatefulSets {
         false
     }
 
-    /// Tells whether a pod is one that the next change need not wait for.
+    /// Tells whether a pod is one that the next change need not wait for. One that has ended and was Ready to the end
+    /// is available, since that asks for no phase.
     ///
     /// Source: stateful_set_utils.go (v1.33 `isHealthy`, v1.34 `isUnavailable`).
     fn is_healthy(&self, pod: &Object, min_ready: i64, now: Timestamp) -> bool {
-        let is_up = is_running_and_ready(pod) && (!self.waits_for_available || is_available(pod, min_ready, now));
+        let is_up =
+            if self.waits_for_available { is_available(pod, min_ready, now) } else { is_running_and_ready(pod) };
         is_up && !is_ending(pod)
     }
 
