@@ -82,3 +82,43 @@ Feature: How many Pods a PodDisruptionBudget lets go
         {kind: Eviction, apiVersion: policy/v1, metadata: {name: db-0}}
         """
       Then the request is refused with 429, "Cannot evict pod as it would violate the pod's disruption budget."
+
+  Rule: An owner is of a kind and of a group
+
+    Scenario Outline: <version> has no <kind>
+      Given the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          labels: {app: web}
+          ownerReferences:
+            - {apiVersion: <version>, kind: <kind>, name: web, uid: "1", controller: true}
+        spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      When the user creates:
+        """
+        kind: PodDisruptionBudget
+        apiVersion: policy/v1
+        metadata: {name: web, namespace: default}
+        spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+        """
+      Then Event CalculateExpectedPodCountFailed about PodDisruptionBudget "web", message "Failed to calculate the number of expected pods: no matches for kind \"<kind>\" in version \"<version>\"", within 1s
+
+      Examples:
+        | version            | kind       |
+        | example.com/v1     | ReplicaSet |
+        | extensions/v1beta1 | ReplicaSet |
+        | apps/v2            | Deployment |
+        | v1                 | pods       |
+
+  Rule: A condition DisruptionTarget that no deletion follows is taken back
+
+    Scenario: It has no instant, so that it is as old as can be
+      When the user sends strategic PATCH /api/v1/namespaces/default/pods/db-0/status:
+        """yaml
+        status: {conditions: [{type: DisruptionTarget, status: "True", reason: Mine}]}
+        """
+      Then Pod "db-0" has condition DisruptionTarget=False within 1s

@@ -133,3 +133,31 @@ Feature: A StatefulSet keeps its Pods, its revisions and their claims
       When the user sends DELETE /apis/apps/v1/namespaces/default/statefulsets/log
       Then PersistentVolumeClaim "data-log-0" is gone after Pod "log-0" is gone, within 30s
       And PersistentVolumeClaim "data-log-1" is gone after Pod "log-1" is gone, within 30s
+
+  Rule: A set without an order tries one Pod, then two, then four
+
+    Scenario: The name of the first is taken, so that the others are not tried
+      Given the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: cache-0, namespace: default}
+        spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: pause}]}
+        """
+      When the user sends POST /apis/apps/v1/namespaces/default/statefulsets:
+        """
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: cache, namespace: default}
+        spec:
+          serviceName: cache
+          podManagementPolicy: Parallel
+          replicas: 3
+          selector: {matchLabels: {app: cache}}
+          template:
+            metadata: {labels: {app: cache}}
+            spec: {containers: [{name: main, image: pause}]}
+        """
+      Then StatefulSet "cache" keeps field status.replicas 0 for 30s
+      When the user deletes Pod "cache-0"
+      Then StatefulSet "cache" field status.replicas is 3 within 60s

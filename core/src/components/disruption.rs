@@ -24,7 +24,8 @@ use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};
 use super::workload::{DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS};
 use crate::json;
-use crate::network::{Call, PODS, Resource, Verb, find_kind};
+use crate::network::kinds::{KINDS, Kind};
+use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
 use crate::objects::time::{parse, to_time};
 use crate::objects::{Json, Object, ObjectKey};
@@ -164,17 +165,7 @@ impl Disruption {
                 leaves_out = true;
                 continue;
             };
-            let kind = owner.get("kind").as_str().unwrap_or("");
-            let source = match kind {
-                "ReplicaSet" => SETS,
-                "StatefulSet" => STATEFUL,
-                "Deployment" => DEPLOYMENT_CACHE,
-                "ReplicationController" => REPLICATION,
-                _ => return Err(unscaled(owner, kind)),
-            };
-            let own = owner_key(pod, kind)
-                .and_then(|(key, uid)| runtime.cache(source).get(&key).filter(|own| own.uid() == &*uid));
-            let Some(mut own) = own else { return Err(format!("found no controllers for pod {:?}", pod.name())) };
+            let mut own = found_owner(pod, owner, runtime)?;
             if let Some((deployment, uid)) = owner_key(own, "Deployment")
                 && let Some(above) =
                     runtime.cache(DEPLOYMENT_CACHE).get(&deployment).filter(|above| above.uid() == &*uid)
@@ -310,7 +301,7 @@ impl Disruption {
 }
 
 /// Returns since when a pod has a condition DisruptionTarget that a deletion should have followed: a pod that has ended
-/// keeps it, and so does one that its kubelet ends.
+/// keeps it, and so does one that its kubelet ends. Without an instant it is as old as can be.
 ///
 /// Source: disruption.go (v1.34), `nonTerminatingPodHasStaleDisruptionCondition`.
 fn targeted_since(pod: &Object) -> Option<Timestamp> {
@@ -319,17 +310,55 @@ fn targeted_since(pod: &Object) -> Option<Timestamp> {
         && target.get("reason").as_str() != Some("TerminationByKubelet")
         && !is_ending(pod)
         && !is_terminal(pod);
-    is_stale.then(|| target.get("lastTransitionTime").as_str().and_then(parse))?
+    let since = || target.get("lastTransitionTime").as_str().and_then(parse).unwrap_or(Timestamp::UNIX_EPOCH);
+    is_stale.then(since)
 }
 
-/// Returns the error for an owner of a kind whose scale is not known.
-fn unscaled(owner: &Json, kind: &str) -> String {
+/// Returns the owner of a pod; the controllers that are looked for have any version, others that of a resource with a
+/// scale.
+///
+/// Source: disruption.go (v1.34), `finders`.
+fn found_owner<'a>(pod: &Object, owner: &Json, runtime: &'a KeyedRuntime<()>) -> Result<&'a Object, String> {
+    let kind = owner.get("kind").as_str().unwrap_or("");
+    let source = match (group_of(owner), kind) {
+        ("apps" | "extensions", "ReplicaSet") => Some(SETS),
+        ("apps", "StatefulSet") => Some(STATEFUL),
+        ("apps", "Deployment") => Some(DEPLOYMENT_CACHE),
+        ("", "ReplicationController") => Some(REPLICATION),
+        _ => None,
+    };
+    let found = source.zip(owner_key(pod, kind)).and_then(|(source, (key, uid))| {
+        let own = runtime.cache(source).get(&key)?;
+        (own.uid() == &*uid).then_some(own)
+    });
+    match found {
+        Some(own) if source != Some(DEPLOYMENT_CACHE) || resource_of(owner, kind).is_some() => Ok(own),
+        _ => Err(unscaled(pod, owner, kind, source.is_some())),
+    }
+}
+
+fn group_of(owner: &Json) -> &str {
+    owner.get("apiVersion").as_str().and_then(|version| version.rsplit_once('/')).map_or("", |(group, _)| group)
+}
+
+/// Returns the resource of an owner, of its group and version.
+fn resource_of(owner: &Json, kind: &str) -> Option<&'static Resource> {
     let version = owner.get("apiVersion").as_str().unwrap_or("");
-    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-    match find_kind(kind).map(|(resource, _)| resource).filter(|resource| resource.group == *group) {
-        Some(resource) if group.is_empty() => format!("{} does not implement the scale subresource", resource.plural),
-        Some(resource) => format!("{}.{group} does not implement the scale subresource", resource.plural),
+    let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
+    let is_its = |own: &&Kind| own.name == kind && own.resource.group == *group && own.resource.version == *version;
+    KINDS.iter().find(is_its).map(|own| &own.resource)
+}
+
+/// Returns the error for an owner that is not found, or of a kind whose scale is not known.
+fn unscaled(pod: &Object, owner: &Json, kind: &str, has_scale: bool) -> String {
+    let version = owner.get("apiVersion").as_str().unwrap_or("");
+    match resource_of(owner, kind) {
         None => format!("no matches for kind {kind:?} in version {version:?}"),
+        Some(_) if has_scale => format!("found no controllers for pod {:?}", pod.name()),
+        Some(resource) if resource.group.is_empty() => {
+            format!("{} does not implement the scale subresource", resource.plural)
+        }
+        Some(resource) => format!("{}.{} does not implement the scale subresource", resource.plural, resource.group),
     }
 }
 

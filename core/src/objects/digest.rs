@@ -1,4 +1,4 @@
-//! Digests, for names and marks that Kubernetes builds from a hash.
+//! Digests, for names, marks and orders that Kubernetes builds from a hash.
 //!
 //! Pure: bytes in, the digest out. The library's: it differs in nothing but speed between machines.
 
@@ -6,7 +6,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use md5::Md5;
 use sha2::{Digest as _, Sha256, Sha512};
+
+/// Returns the MD5 of some bytes.
+pub(crate) fn md5(bytes: &[u8]) -> Vec<u8> {
+    Md5::digest(bytes).to_vec()
+}
 
 /// Returns the SHA-256 of some bytes as 64 lower-case hexadecimal digits.
 #[must_use]

@@ -233,6 +233,47 @@ fn a_daemon_pod_runs_on_each_node_even_a_cordoned_one() {
     assert_eq!((told.get("desiredNumberScheduled").as_i64(), told.get("numberAvailable").as_i64()), (Some(2), Some(2)));
 }
 
+/// A surplus Pod that is not running goes if it is the first that is not available; one that is Ready is available.
+#[test]
+fn a_surplus_pod_that_has_ended_while_it_was_ready_stays() {
+    let controllers = ["statefulset-controller"].to_vec();
+    let mut sim = Simulation::new(SimulationOptions { controllers, ..SimulationOptions::default() });
+    pod(&mut sim, json!({"name": "db-7", "namespace": "default", "labels": {"app": "db"}}));
+    let say = |sim: &mut Simulation, ready: &str| {
+        let status = json!({"status": {"phase": "Failed", "conditions": [{"type": "Ready", "status": ready}]}});
+        let call = Call::strategic_patch(PODS, "default", "db-7", status).subresource("status");
+        assert_eq!(ask(sim, call).code, 200);
+    };
+    say(&mut sim, "True");
+    workload(&mut sim, "StatefulSet", "db", 0);
+    advance(&mut sim, 5_000);
+    assert_eq!(list(&mut sim, &PODS).len(), 1);
+    say(&mut sim, "False");
+    advance(&mut sim, 5_000);
+    assert_eq!(list(&mut sim, &PODS).len(), 0);
+}
+
+/// A Node wakes the sets that have no pod on it, and tells them by name: the pod may be of a set before this one.
+#[test]
+fn a_node_wakes_no_set_while_a_pod_of_a_set_of_that_name_is_on_it() {
+    let controllers = ["daemonset-controller"].to_vec();
+    let mut sim = Simulation::new(SimulationOptions { controllers, ..SimulationOptions::default() });
+    let owner = json!({"kind": "DaemonSet", "apiVersion": "apps/v1", "name": "agent", "uid": "1", "controller": true});
+    pod(&mut sim, json!({"name": "old", "namespace": "default", "ownerReferences": [owner]}));
+    workload(&mut sim, "DaemonSet", "agent", 0);
+    advance(&mut sim, 5_000);
+    let node = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "w1"}});
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, NODES, "", "").body(node)).code, 201);
+    let free = Call::strategic_patch(NODES, "", "w1", json!({"spec": {"taints": null}}));
+    assert_eq!(ask(&mut sim, free).code, 200);
+    advance(&mut sim, 5_000);
+    assert_eq!(list(&mut sim, &PODS).len(), 1);
+    let change = json!({"metadata": {"labels": {"a": "b"}}});
+    assert_eq!(ask(&mut sim, Call::strategic_patch(apps("daemonsets"), "default", "agent", change)).code, 200);
+    advance(&mut sim, 5_000);
+    assert_eq!(list(&mut sim, &PODS).len(), 2);
+}
+
 #[test]
 fn a_budget_follows_its_pods_and_refuses_the_eviction_that_would_break_it() {
     let mut sim = cluster();

@@ -69,8 +69,25 @@ impl DeleteOptions {
         }
     }
 
+    /// Reads the options of an eviction's deletion; its query can ask for a dry run too, and for nothing else.
+    ///
+    /// Source: pkg/registry/core/pod/storage/eviction.go (v1.34), `propagateDryRun`.
+    pub(super) fn of_eviction(eviction: &Json, query: &RequestOptions) -> Result<Self, Answer> {
+        let mut read = Self::of_body(eviction.get("deleteOptions"));
+        let asked = query.parameters("dryRun");
+        if read.dry_runs.is_empty() {
+            read.dry_run = !asked.is_empty();
+            read.dry_runs = asked;
+        } else if !asked.is_empty() && asked != read.dry_runs {
+            let (asked, sent) = (asked.join(" "), read.dry_runs.join(" "));
+            let why = format!("Non-matching dry-run options in request and content: [{asked}] and [{sent}]");
+            return Err(status::untyped(&why));
+        }
+        Ok(read)
+    }
+
     /// Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go (v1.34), `ValidateDeleteOptions`.
-    fn check(&self, settings: &Settings) -> Result<(), Answer> {
+    pub(super) fn check(&self, settings: &Settings) -> Result<(), Answer> {
         let mut errors = Vec::new();
         if let Some(policy) = &self.policy {
             if self.orphan_dependents.is_some() {

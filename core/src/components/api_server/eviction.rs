@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::call::RequestInfo;
-use super::delete::check_preconditions;
+use super::delete::{DeleteOptions, check_preconditions};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
 use crate::network::kinds;
-use crate::network::{Answer, Body, Resource};
+use crate::network::{Answer, Resource};
 use crate::objects::lifecycle::is_ready;
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, Text, time};
@@ -50,20 +50,19 @@ impl ApiServer {
         if body.at(&["metadata", "name"]).as_str().unwrap_or("") != info.name.as_str() {
             return Err(status::bad_request("name in URL does not match name in Eviction object"));
         }
-        let sent = match body.get("deleteOptions") {
-            Json::Null => Body::Empty,
-            sent => Body::Json(sent.clone()),
-        };
-        let mut delete = self.delete_options(options, &sent)?;
-        delete.dry_run |= options.dry_run;
+        let mut delete = DeleteOptions::of_eviction(body, options)?;
         let Some(pod) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
         if !ignores_budgets(&pod) {
             self.take_from_budget(&pod, origin, delete.dry_run)?;
         }
+        if delete.dry_run {
+            delete.check(&self.settings)?;
+        }
         check_preconditions(kind, &pod, &delete)?;
-        // The condition below is a write of its own, after which another version would no longer match.
+        // The condition below is a write of its own, after which another version would no longer match. It stays, as
+        // what the budget lost, if the deletion is refused for its options.
         delete.resource_version = None;
         if !delete.dry_run {
             let mut tree = pod.json();
@@ -72,6 +71,7 @@ impl ApiServer {
                 self.commit(info.kind, origin, tree);
             }
         }
+        delete.check(&self.settings)?;
         let whole = RequestInfo {
             subresource: Text::of(""),
             namespace: info.namespace.clone(),

@@ -17,6 +17,7 @@ use crate::network::{
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{Release, Settings};
 
+mod eviction;
 mod http;
 mod kinds;
 
@@ -404,39 +405,6 @@ fn a_pod_gets_the_token_of_a_stored_account_and_only_then() {
     let volume = pod.at(&["spec", "volumes"]).items()[0].get("name").clone();
     assert!(volume.as_str().unwrap().starts_with("kube-api-access-"));
     assert_eq!(pod.at(&["spec", "containers"]).items()[0].get("volumeMounts").items()[0].get("name"), &volume);
-}
-
-#[test]
-fn an_eviction_takes_from_the_budget_until_there_is_none() {
-    let mut fixture = Fixture::new();
-    let budgets = Resource::of("policy", "v1", "poddisruptionbudgets");
-    for name in ["p1", "p2"] {
-        let mut body = json!({"metadata": {"labels": {"app": "x"}}, "spec": {"nodeName": "w1",
-            "containers": [{"name": "c", "image": "i:1"}]}});
-        body.set(&["metadata", "name"], name);
-        fixture.call(Call::new(Verb::Create, PODS, "default", "").body(body));
-        let status = json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
-        fixture.call(Call::strategic_patch(PODS, "default", name, status).subresource("status"));
-    }
-    let body =
-        json!({"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "x"}}}});
-    fixture.call(Call::new(Verb::Create, budgets.clone(), "default", "").body(body));
-    let status =
-        json!({"status": {"observedGeneration": 1, "disruptionsAllowed": 1, "desiredHealthy": 1, "currentHealthy": 2}});
-    fixture.call(Call::strategic_patch(budgets.clone(), "default", "b", status).subresource("status"));
-    let mut evict = |name: &'static str| {
-        let mut body = json!({"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {}});
-        body.set(&["metadata", "name"], name);
-        fixture.call(Call::new(Verb::Create, PODS, "default", name).subresource("eviction").body(body))
-    };
-    assert_eq!(evict("p1").code, 201);
-    let refused = evict("p2");
-    assert_eq!(refused.code, 429);
-    assert_eq!(refused.message(), "Cannot evict pod as it would violate the pod's disruption budget.");
-    let pod = fixture.server.object(&PODS, &ObjectKey::namespaced("default", "p1")).unwrap();
-    assert!(!pod.stable().at(&["metadata", "deletionTimestamp"]).is_null());
-    let budget = fixture.server.object(&budgets, &ObjectKey::namespaced("default", "b")).unwrap();
-    assert_eq!(budget.stable().at(&["status", "disruptionsAllowed"]).as_i64(), Some(0));
 }
 
 #[test]

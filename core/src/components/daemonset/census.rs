@@ -15,7 +15,7 @@ use super::nodes::{GENERATION_LABEL, generation, target, verdict};
 use super::revisions::hash_of;
 use super::rolling::allows_surge;
 use crate::components::client::{Cache, CacheEvent, node_name};
-use crate::components::workload::pods::{Owned, controller_of, is_available, labels, number};
+use crate::components::workload::pods::{Owned, controller_of, is_available, labels, number, owner_key};
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, ObjectKey, Text};
@@ -67,12 +67,29 @@ pub(super) struct Censuses {
     pods: Owned,
     /// By the UID of the set, from its first sync on.
     by_set: BTreeMap<Text, Census>,
+    /// How many pods are bound to a node, by the name of their set and the node's.
+    bound: BTreeMap<(ObjectKey, Text), usize>,
 }
 
 impl Censuses {
     /// Follows a change of a pod.
     pub(super) fn update(&mut self, event: &CacheEvent) {
         self.pods.update(event);
+        let place = |pod: &Option<Object>| {
+            let pod = pod.as_ref()?;
+            Some((owner_key(pod, "DaemonSet")?.0, node_name(pod)?.clone()))
+        };
+        if let Some(left) = place(&event.before)
+            && let Some(count) = self.bound.get_mut(&left)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.bound.remove(&left);
+            }
+        }
+        if let Some(taken) = place(&event.after) {
+            *self.bound.entry(taken).or_default() += 1;
+        }
         let uid = |pod: &Option<Object>| controller_of(pod.as_ref()?)?.get("uid").as_text().cloned();
         let (before, after) = (uid(&event.before), uid(&event.after));
         let stays = before == after;
@@ -100,12 +117,11 @@ impl Censuses {
         }
     }
 
-    /// Tells whether any pod of a set is bound to a node.
-    pub(super) fn is_on(&self, set: &Object, node: &str, pods: &Cache) -> bool {
-        match self.by_set.get(set.uid()) {
-            Some(census) => census.is_bound_to(node, pods),
-            None => self.begun(set, pods).is_bound_to(node, pods),
-        }
+    /// Tells whether any pod is bound to a node whose owner has the name of a set, be it this set or one before it.
+    ///
+    /// Source: daemon_controller.go (v1.34), `syncNodeUpdate`.
+    pub(super) fn is_on(&self, set: &Object, node: &str) -> bool {
+        self.bound.contains_key(&(set.key(), Text::from(node)))
     }
 
     /// Returns the census of a set, up to date.
@@ -207,10 +223,6 @@ impl Census {
     fn noted_on<'a>(&'a self, node: &str, pods: &'a Cache) -> impl Iterator<Item = &'a Object> {
         let own = self.nodes.get(node).map_or(&[][..], |entry| &entry.pods);
         own.iter().filter_map(|pod| pods.get(&pod.namespace, &pod.name))
-    }
-
-    fn is_bound_to(&self, node: &str, pods: &Cache) -> bool {
-        self.noted_on(node, pods).any(|pod| node_name(pod).is_some_and(|bound| &**bound == node))
     }
 
     /// Returns the pods of a node, without those that are not selected or have ended and are being deleted.

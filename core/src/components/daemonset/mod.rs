@@ -209,11 +209,7 @@ impl DaemonSets {
                 _ if self.looks_for_pods => {
                     let verdict = verdict(set, after);
                     let strays = set.stable().at(&["status", "numberMisscheduled"]).as_i64().unwrap_or(0) > 0;
-                    if self.pods.is_on(set, after.name(), runtime.cache(PODS_CACHE).cache()) {
-                        !verdict.should_stay || strays
-                    } else {
-                        verdict.should_run
-                    }
+                    if self.pods.is_on(set, after.name()) { !verdict.should_stay || strays } else { verdict.should_run }
                 }
                 None => verdict(set, after).should_run,
                 Some(before) => verdict(set, before) != verdict(set, after),

@@ -14,6 +14,7 @@ use core::net::IpAddr;
 use crate::components::client::node_name;
 use crate::components::workload::pods::labels;
 use crate::json;
+use crate::objects::digest::md5;
 use crate::objects::kubelet_labels::ZONE;
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal};
 use crate::objects::{Json, Object, Text};
@@ -110,7 +111,9 @@ fn endpoint(service: &Object, pod: &Object, node: Option<&Object>, addresses: Ve
         "conditions": {"ready": ready, "serving": serving, "terminating": is_ending(pod)}});
     endpoint.set(&["addresses"], Json::array(addresses));
     let spec = pod.stable().get("spec");
-    if !spec.get("hostname").is_empty() && spec.get("subdomain").as_str() == Some(service.name()) {
+    if !matches!(spec.get("hostname").as_str(), None | Some(""))
+        && spec.get("subdomain").as_str() == Some(service.name())
+    {
         endpoint.set(&["hostname"], spec.get("hostname").clone());
     }
     let namespace = service.key().namespace;
@@ -121,8 +124,8 @@ fn endpoint(service: &Object, pod: &Object, node: Option<&Object>, addresses: Ve
     if let Some(name) = node_name(pod) {
         endpoint.set(&["nodeName"], name);
     }
-    if let Some(zone) = node.map(|node| labels(node).get(ZONE)).filter(|zone| !zone.is_empty()) {
-        endpoint.set(&["zone"], zone.clone());
+    if let Some(zone) = node.and_then(|node| labels(node).get(ZONE).as_text()).filter(|zone| !zone.is_empty()) {
+        endpoint.set(&["zone"], zone);
     }
     endpoint
 }
@@ -176,8 +179,22 @@ fn ports_of(service: &Object, pod: &Object) -> Json {
         Some(own)
     });
     let mut found: Vec<Json> = found.collect();
-    found.sort_by_cached_key(|port| (port.get("name").as_text().cloned(), port.get("port").as_i64()));
+    found.sort_by_cached_key(rank);
     if found.is_empty() { Json::Null } else { Json::array(found) }
+}
+
+/// Returns what the ports of a slice are sorted by: a digest of how Go prints them, so that their order means nothing.
+/// Source: k8s.io/endpointslice util/controller_utils.go (v1.34), `portsInOrder`; k8s.io/apimachinery
+/// pkg/util/dump/dump.go, `ForHash`.
+fn rank(port: &Json) -> Vec<u8> {
+    let text = |field: &str| port.get(field).as_str().unwrap_or("<nil>");
+    let (name, protocol, application) = (text("name"), text("protocol"), text("appProtocol"));
+    let number = port.get("port").as_i64().unwrap_or(0);
+    let printed = format!(
+        "(v1.EndpointPort){{Name:(*string){name} Protocol:(*v1.Protocol){protocol} Port:(*int32){number} \
+         AppProtocol:(*string){application}}}"
+    );
+    md5(printed.as_bytes())
 }
 
 fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
@@ -189,4 +206,27 @@ fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
         port.get("name").as_str() == Some(name) && port.get("protocol").as_str().unwrap_or("TCP") == protocol
     };
     containers.flat_map(|container| container.get("ports").items()).find(fits)?.get("containerPort").as_i64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank;
+    use crate::json;
+
+    /// What the function of upstream returns for these ports (k8s.io/endpointslice v0.34.4).
+    #[test]
+    fn the_digests_of_ports_are_those_of_upstream() {
+        for (port, start) in [
+            (json!({"name": "q", "protocol": "TCP", "port": 81}), [0x97, 0x27, 0xd5, 0x2c]),
+            (json!({"name": "p", "protocol": "TCP", "port": 9090, "appProtocol": "http"}), [0xb2, 0xc4, 0x5b, 0x60]),
+            (json!({"name": "p", "protocol": "TCP", "port": 80}), [0x22, 0x19, 0x38, 0xe1]),
+            (json!({"name": "q", "protocol": "UDP", "port": 8080}), [0x34, 0x73, 0x28, 0x79]),
+            (
+                json!({"name": "", "protocol": "SCTP", "port": 80, "appProtocol": "kubernetes.io/h2c"}),
+                [0xa5, 0xcd, 0xd6, 0x56],
+            ),
+        ] {
+            assert!(rank(&port).starts_with(&start), "{port:?}");
+        }
+    }
 }

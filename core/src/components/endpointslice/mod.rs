@@ -70,6 +70,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
     let own = EndpointSlices {
         knows_nodes: context.settings.profile().is("endpoint-hints-name-nodes"),
         answers_late: context.settings.is_lost(Race::SliceBeforeAnswer),
+        looks_early: context.settings.is_lost(Race::SyncBeforeSlice),
         ..EndpointSlices::default()
     };
     KeyedController::new(own, &CONFIG, context, now)
@@ -82,6 +83,8 @@ struct EndpointSlices {
     knows_nodes: bool,
     /// Whether the watch tells of what is written here before the answer comes.
     answers_late: bool,
+    /// Whether a second sync comes before the watch tells of what the first one wrote.
+    looks_early: bool,
     pods: Selections,
     /// The pods that have not ended, among those selected: only they can be endpoints.
     alive: Selections,
@@ -369,7 +372,7 @@ impl Reconciler for EndpointSlices {
         let slices = own.filter_map(|slice| runtime.cache(SLICE_CACHE).get(slice).cloned());
         let slices: Vec<Object> = slices.filter(|slice| !is_ending(slice)).collect();
         if self.written.is_ahead_of(key, &slices) {
-            if self.answered.get(key).is_none_or(|at| now - WATCH_LAG >= *at) {
+            if self.looks_early || self.answered.get(key).is_none_or(|at| now - WATCH_LAG >= *at) {
                 return Flow::Retry;
             }
             runtime.add_after(key.clone(), WATCH_LAG, now);

@@ -110,6 +110,7 @@ impl SlicePlan {
         }
         for (mut body, endpoints) in changed {
             body.set(&["endpoints"], endpoints);
+            body.set(&["ports"], group.ports.clone());
             self.update.push(body);
         }
     }
@@ -198,8 +199,14 @@ fn is_owned(slice: &Object, service: &Object) -> bool {
         .any(|owner| is(owner, "uid", service.uid()) && is(owner, "kind", "Service") && is(owner, "apiVersion", "v1"))
 }
 
-/// Tells whether a slice is like the empty one that a Service without endpoints has; whose it is does not count.
+/// Tells whether a slice is like the empty one that a Service without endpoints has; whose it is does not count, nor
+/// does a label without a value.
 /// Source: k8s.io/endpointslice reconciler.go (v1.34), `placeholderSliceCompare`.
 fn is_placeholder(slice: &Object, marks: &Json) -> bool {
-    slice.stable().get("endpoints").is_empty() && slice.stable().get("ports").is_empty() && labels(slice) == marks
+    let lacks = |own: &Json, other: &Json| {
+        other.fields().any(|(name, value)| value.as_str() != Some("") && own.get(name.as_str()) != value)
+    };
+    let own = labels(slice);
+    let is_bare = slice.stable().get("endpoints").is_empty() && slice.stable().get("ports").is_empty();
+    is_bare && !lacks(own, marks) && !lacks(marks, own)
 }

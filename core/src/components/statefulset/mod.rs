@@ -139,6 +139,8 @@ struct StatefulSetSync {
     claims: BTreeMap<String, Option<String>>,
     /// The ordinals that need nothing more in this sync.
     settled: BTreeSet<i64>,
+    /// How many of them may be looked at so far, if the set keeps no order.
+    reach: usize,
     /// Whether a pod of the current revision was deleted to be made anew.
     rolled: bool,
     stage: StatefulSetStage,
@@ -378,6 +380,7 @@ impl Reconciler for StatefulSets {
             collisions,
             claims: BTreeMap::new(),
             settled: BTreeSet::new(),
+            reach: 0,
             rolled: false,
             stage: StatefulSetStage::AdoptRevisions,
             because: None,

@@ -58,6 +58,9 @@ impl StatefulSets {
             return;
         }
         let ordered = is_ordered(&work.set);
+        if !ordered && (work.failed || self.start_slowly(key, work, runtime, now)) {
+            return;
+        }
         for (number, pod) in work.replicas.clone() {
             if work.settled.contains(&number) {
                 continue;
@@ -81,6 +84,38 @@ impl StatefulSets {
         if !(self.scale_down(key, work, runtime, now) && ordered) {
             self.roll(key, work, runtime, now);
         }
+    }
+
+    /// Looks at the next batch of pods, which is twice as large as the one before: after a failure none follows. False
+    /// if there is none left.
+    ///
+    /// Source: stateful_set_control.go (v1.34), `runForAll` and `slowStartBatch`.
+    fn start_slowly(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) -> bool {
+        let is_open = |work: &StatefulSetSync, at: usize| !work.settled.contains(&work.replicas[at].0);
+        let all = work.replicas.len();
+        if !(0..work.reach.min(all)).any(|at| is_open(work, at)) {
+            if work.reach >= all {
+                return false;
+            }
+            work.reach = work.reach * 2 + 1;
+        }
+        for at in 0..work.reach.min(all) {
+            if is_open(work, at) {
+                let (number, pod) = work.replicas[at].clone();
+                let progress = self.process(key, work, (number, pod.as_ref()), runtime, now);
+                if progress != ReplicaProgress::AwaitsClaims {
+                    work.settled.insert(number);
+                }
+            }
+        }
+        work.stage = StatefulSetStage::Pods;
+        true
     }
 
     fn process(
@@ -153,11 +188,13 @@ impl StatefulSets {
         false
     }
 
-    /// Tells whether a pod is one that the next change need not wait for.
+    /// Tells whether a pod is one that the next change need not wait for. One that has ended and was Ready to the end
+    /// is available, since that asks for no phase.
     ///
     /// Source: stateful_set_utils.go (v1.33 `isHealthy`, v1.34 `isUnavailable`).
     fn is_healthy(&self, pod: &Object, min_ready: i64, now: Timestamp) -> bool {
-        let is_up = is_running_and_ready(pod) && (!self.waits_for_available || is_available(pod, min_ready, now));
+        let is_up =
+            if self.waits_for_available { is_available(pod, min_ready, now) } else { is_running_and_ready(pod) };
         is_up && !is_ending(pod)
     }
 
