@@ -167,16 +167,16 @@ pub(super) async fn answer_of(response: http::Response<HttpBody>) -> Result<Answ
 /// Returns an answer as a scenario sees it: its message is that of a Status, or all of a text.
 fn seen(code: u16, text: &str) -> AnswerSeen {
     let Ok(body) = Json::parse(text) else {
-        return AnswerSeen { code, message: text.to_owned(), body: Json::from(text) };
+        return AnswerSeen { code, message: text.to_owned(), body: Json::from(text), unmodelled: None };
     };
     let is_status = body.get("kind").as_str() == Some("Status");
     let message = if is_status { body.get("message").as_str().unwrap_or("") } else { "" };
-    AnswerSeen { code, message: message.to_owned(), body }
+    AnswerSeen { code, message: message.to_owned(), body, unmodelled: None }
 }
 
 /// Returns what stands for an answer where there is none.
 pub(super) const fn no_answer(message: String) -> AnswerSeen {
-    AnswerSeen { code: 0, message, body: Json::Null }
+    AnswerSeen { code: 0, message, body: Json::Null, unmodelled: None }
 }
 
 /// Makes the HTTP request of a call.

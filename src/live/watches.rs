@@ -78,7 +78,7 @@ impl Watches {
             }
             let _ = tell(Seen::Trouble("the watch of the scenario has ended".to_owned()));
         }));
-        AnswerSeen { code: 200, message: String::new(), body: Json::Null }
+        AnswerSeen { code: 200, ..AnswerSeen::default() }
     }
 
     /// Waits for the next arrival.

@@ -62,6 +62,11 @@ fn without_effect() -> Result<(), String> {
              {pod-security.kubernetes.io/enforce: restricted}}}",
             "the level restricted of Pod security in \"n\"",
         ),
+        (
+            "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, \
+             containers: [{name: c, image: i}]}}}}",
+            "what Job \"j\" does to other objects",
+        ),
         (pod, "a Pod that waits for Secret \"s\", which is not there,"),
     ] {
         let world = World::new();

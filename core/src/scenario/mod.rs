@@ -29,7 +29,8 @@ pub use grace::{DEFAULT_GRACE_PERIOD, GraceLimits};
 pub use heartbeat_writer::HeartbeatWriter;
 pub use history::{Histories, History, HistoryEntry};
 pub use observation::{
-    ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, WatchedEvent, Writer,
+    ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, Unmodelled, WatchedEvent,
+    Writer,
 };
 pub use outcome::{Mismatch, Missed, Outcome, Snapshot, StepVerdict, Verdict};
 pub use pods::{PodPlace, PodsBy};

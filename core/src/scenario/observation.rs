@@ -96,7 +96,7 @@ pub struct WatchedEvent {
 }
 
 /// The answer to a request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct AnswerSeen {
     /// The HTTP code; 0 if there was no answer.
     pub code: u16,
@@ -104,6 +104,17 @@ pub struct AnswerSeen {
     pub message: String,
     /// The body.
     pub body: Json,
+    /// What of the effect of the object is not modelled that the request has written.
+    pub unmodelled: Option<Unmodelled>,
+}
+
+/// An effect on other objects that is not modelled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unmodelled {
+    /// What it is, as the verdict says it.
+    pub what: String,
+    /// The kind of the object, if the server itself treats it as any other: lines about answers and this kind hold.
+    pub only_for_others_than: Option<String>,
 }
 
 impl AnswerSeen {
@@ -111,8 +122,8 @@ impl AnswerSeen {
     #[must_use]
     pub fn of(answered: &Result<Answer, TransportError>) -> Self {
         match answered {
-            Ok(answer) => Self { code: answer.code, message: answer.message(), body: answer.body() },
-            Err(error) => Self { code: 0, message: error.to_string(), body: Json::Null },
+            Ok(answer) => Self { code: answer.code, message: answer.message(), body: answer.body(), ..Self::default() },
+            Err(error) => Self { message: error.to_string(), ..Self::default() },
         }
     }
 }

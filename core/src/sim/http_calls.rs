@@ -84,9 +84,9 @@ impl Simulation {
             Ok(answer) => {
                 let body = Json::parse(&answer.body).unwrap_or_else(|_| Json::Str(answer.body.clone()));
                 let message = body.get("message").as_str().unwrap_or(answer.body.as_str());
-                AnswerSeen { code: answer.code, message: String::from(message), body }
+                AnswerSeen { code: answer.code, message: String::from(message), body, unmodelled: None }
             }
-            Err(message) => AnswerSeen { code: 0, message, body: Json::Null },
+            Err(message) => AnswerSeen { message, ..AnswerSeen::default() },
         }
     }
 

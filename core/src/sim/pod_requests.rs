@@ -39,7 +39,7 @@ impl Simulation {
             let address = crate::components::api_server::ADDRESS;
             let port = crate::components::api_server::PORT;
             let message = format!("dial tcp {address}:{port}: i/o timeout");
-            return Observation::Answer(id, AnswerSeen { code: 0, message, body: Json::Null });
+            return Observation::Answer(id, AnswerSeen { message, ..AnswerSeen::default() });
         }
         let call = match token {
             Some(token) => call.header("authorization", format!("Bearer {token}")),

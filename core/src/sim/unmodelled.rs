@@ -9,22 +9,19 @@ use alloc::string::String;
 use super::Simulation;
 use crate::network::{Call, Resource, Target, Verb};
 use crate::objects::{Json, NOT_MODELLED, ObjectKey, Text};
-use crate::scenario::AnswerSeen;
+use crate::scenario::{AnswerSeen, Unmodelled};
 
-/// Kinds whose whole purpose is what they do to other objects, by an admission plugin or a controller that is not
-/// modelled.
-const WITHOUT_EFFECT: [&str; 10] = [
+/// Kinds that decide by admission what becomes of other requests.
+const OF_ADMISSION: [&str; 6] = [
     "ResourceQuota",
     "LimitRange",
     "ValidatingWebhookConfiguration",
     "MutatingWebhookConfiguration",
     "ValidatingAdmissionPolicyBinding",
     "MutatingAdmissionPolicyBinding",
-    "HorizontalPodAutoscaler",
-    "CronJob",
-    "Job",
-    "ResourceClaim",
 ];
+/// Kinds that change others by a controller. The server itself treats them as any object.
+const OF_CONTROLLERS: [&str; 4] = ["HorizontalPodAutoscaler", "CronJob", "Job", "ResourceClaim"];
 /// Level of Pod security that lets every Pod in. Source: k8s.io/pod-security-admission api/constants.go (v1.34).
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 /// What a volume of every Pod names, and the root-ca-certificate-publisher-controller writes.
@@ -39,16 +36,18 @@ pub(super) fn may_have_effect(call: &Call) -> bool {
 
 impl Simulation {
     /// Returns what of the effect is not modelled that an object has which was just written.
-    pub(super) fn effect_not_modelled(&self, answer: &AnswerSeen) -> Option<String> {
+    pub(super) fn effect_not_modelled(&self, answer: &AnswerSeen) -> Option<Unmodelled> {
         if !(200..300).contains(&answer.code) {
             return None;
         }
         let namespace = answer.body.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
-        effect(&answer.body, |kind, name| {
+        let what = effect(&answer.body, |kind, name| {
             let plural = if kind == "Secret" { "secrets" } else { "configmaps" };
             let key = ObjectKey { namespace: namespace.clone(), name: Text::from(name) };
             self.api.object(&Resource::of("", "v1", plural), &key).is_some()
-        })
+        })?;
+        let kind = answer.body.get("kind").as_str().filter(|kind| OF_CONTROLLERS.contains(kind)).map(String::from);
+        Some(Unmodelled { what, only_for_others_than: kind })
     }
 }
 
@@ -57,7 +56,7 @@ impl Simulation {
 fn effect(object: &Json, is_there: impl Fn(&str, &str) -> bool) -> Option<String> {
     let kind = object.get("kind").as_str().unwrap_or_default();
     let name = object.at(&["metadata", "name"]).as_str().unwrap_or_default();
-    if WITHOUT_EFFECT.contains(&kind) {
+    if OF_ADMISSION.contains(&kind) || OF_CONTROLLERS.contains(&kind) {
         return Some(format!("what {kind} \"{name}\" does to other objects{NOT_MODELLED}"));
     }
     match kind {

@@ -2,13 +2,12 @@
 //!
 //! Inputs: the requests of `the user watches …`. Outputs: the answers to them, and what the watches show.
 
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::Simulation;
 use crate::network::{Call, ClientId, Identity, RequestId};
-use crate::objects::{Json, Text};
+use crate::objects::Text;
 use crate::scenario::{ActionId, AnswerSeen, WatchedEvent};
 
 /// The open watches, by the actions that opened them.
@@ -27,7 +26,7 @@ impl Watches {
         match simulation.watch(identity, call) {
             Ok(watch) => {
                 self.0.push((id, watch));
-                AnswerSeen { code: 200, message: String::new(), body: Json::Null }
+                AnswerSeen { code: 200, ..AnswerSeen::default() }
             }
             Err(answer) => AnswerSeen::of(&Ok(*answer)),
         }

@@ -423,9 +423,9 @@ impl<'a> World<'a> {
 
     fn request(&mut self, id: ActionId, identity: Arc<Identity>, call: Call) -> Observation {
         let writes = unmodelled::may_have_effect(&call);
-        let seen = AnswerSeen::of(&self.cluster.simulation.request(identity, call));
-        let missing = writes.then(|| self.cluster.simulation.effect_not_modelled(&seen)).flatten();
-        Observation::Answer(id, missing.map_or(seen, |what| AnswerSeen { code: 501, message: what, body: Json::Null }))
+        let mut seen = AnswerSeen::of(&self.cluster.simulation.request(identity, call));
+        seen.unmodelled = writes.then(|| self.cluster.simulation.effect_not_modelled(&seen)).flatten();
+        Observation::Answer(id, seen)
     }
 
     fn heal(&mut self, endpoint: &Endpoint) {

@@ -120,7 +120,7 @@ impl Driver {
     /// Waits for an answer. If the cluster turns out to have broken down meanwhile, the reason is the answer.
     async fn answer(&self, answer: impl Future<Output = AnswerSeen>) -> AnswerSeen {
         let answered = unless_broken(self.environment.as_ref(), answer).await;
-        answered.unwrap_or_else(|message| AnswerSeen { code: 0, message, body: Json::Null })
+        answered.unwrap_or_else(|message| AnswerSeen { message, ..AnswerSeen::default() })
     }
 
     /// Notes what a request creates, and creates the namespace that it needs.
@@ -147,6 +147,7 @@ impl Driver {
             code: answer.code,
             message: self.aliases.home_text(&answer.message),
             body: self.aliases.home(&answer.body),
+            unmodelled: None,
         }
     }
 

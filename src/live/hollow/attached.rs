@@ -263,7 +263,7 @@ mod tests {
         let answer = |code, message: &str| nodeproof_core::scenario::AnswerSeen {
             code,
             message: message.to_owned(),
-            body: nodeproof_core::objects::Json::Null,
+            ..nodeproof_core::scenario::AnswerSeen::default()
         };
         let server = "https://10.0.0.1:6443";
         assert_eq!(

@@ -57,8 +57,8 @@ impl ApiServer {
 
     /// Refuses who has no credentials, if nobody in particular is not let in.
     fn unless_nobody(&self, identity: Arc<Identity>) -> Result<Arc<Identity>, Answer> {
-        let lets_in = self.settings.value("anonymous-auth") != Value::Bool(false);
-        if identity.is_anonymous() && !lets_in { Err(unauthorized()) } else { Ok(identity) }
+        let lets_in = || self.settings.value("anonymous-auth") != Value::Bool(false);
+        if identity.is_anonymous() && !lets_in() { Err(unauthorized()) } else { Ok(identity) }
     }
 
     /// Returns the identity that the headers `Impersonate-*` name, or the sender's own if there are none.

@@ -42,7 +42,7 @@ impl ApiServer {
         if node.is_empty() {
             return Err(format!("unknown node for user {:?}", identity.user.as_str()));
         }
-        let selects = self.settings.profile().is("nodes-authorised-with-selectors");
+        let selects = || self.settings.profile().is("nodes-authorised-with-selectors");
         match (asked.group, asked.resource) {
             ("", "secrets") => self.may_read_related(node, Reference::Secret, asked),
             ("", "configmaps") => self.may_read_related(node, Reference::ConfigMap, asked),
@@ -56,9 +56,9 @@ impl ApiServer {
             ("", "serviceaccounts") => self.may_use_account(node, asked),
             ("coordination.k8s.io", "leases") => may_use_lease(node, asked),
             ("storage.k8s.io", "csinodes") => may_use_csi_node(node, asked),
-            ("resource.k8s.io", "resourceslices") => self.may_use_slice(node, asked, selects),
-            ("", "nodes") if selects => may_use_node(node, asked),
-            ("", "pods") if selects => self.may_use_pod(node, asked),
+            ("resource.k8s.io", "resourceslices") => self.may_use_slice(node, asked, selects()),
+            ("", "nodes") if selects() => may_use_node(node, asked),
+            ("", "pods") if selects() => self.may_use_pod(node, asked),
             _ if self.node_rules_allow(asked) => ALLOWED,
             _ => no(""),
         }

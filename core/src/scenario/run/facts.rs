@@ -10,7 +10,7 @@ use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
 use crate::objects::{Json, ObjectKey, Path};
 use crate::scenario::words::change_text;
-use crate::scenario::{Fact, ObjectChange, ObjectRef, Predicate, Scenario, Subject};
+use crate::scenario::{Fact, ObjectChange, ObjectRef, Predicate, Scenario, Subject, Unmodelled};
 
 /// Names an EndpointSlice after its Service; `None` for any other object. Of several slices of a Service, which it has
 /// beyond 100 endpoints or with addresses of two families, the one that changed last counts.
@@ -75,6 +75,16 @@ pub(super) fn touches(fact: &Fact, change: &ObjectChange) -> bool {
         Subject::Answer => true,
         Subject::Watch | Subject::Command | Subject::Machine(_) | Subject::Own(_) => false,
     }
+}
+
+/// Tells whether lines of the scenario may depend on an effect that is not modelled.
+pub(super) fn is_judged(unmodelled: &Unmodelled, scenario: &Scenario) -> bool {
+    let Some(kind) = &unmodelled.only_for_others_than else { return true };
+    scenario.expectations().any(|line| match &line.fact.subject {
+        Subject::Answer | Subject::Watch => false,
+        Subject::Object(of) => *of.kind != **kind,
+        _ => true,
+    })
 }
 
 /// Tells whether a predicate is about Events.

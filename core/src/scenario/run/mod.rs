@@ -362,6 +362,9 @@ impl Run {
         if answer.code == 501 && is_not_modelled(&answer.message) {
             return self.give_up(job.step, answer.message, now);
         }
+        if let Some(unmodelled) = answer.unmodelled.as_ref().filter(|own| facts::is_judged(own, &self.scenario)) {
+            return self.give_up(job.step, unmodelled.what.clone(), now);
+        }
         let ok = (200..300).contains(&answer.code);
         let text = format!("answered {} {:?}", answer.code, answer.message);
         self.view.set_answer(answer);

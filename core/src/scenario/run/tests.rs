@@ -707,7 +707,7 @@ fn a_refused_request_fails_its_step_unless_a_line_expects_it() {
         let mut run = Run::new(Arc::new(plan), RunOptions::default(), start());
         run.handle_start(start());
         let Some(RunOutput::Perform { id, .. }) = run.poll_output() else { panic!("no deed") };
-        let answer = AnswerSeen { code: 422, message: String::from("Node is invalid"), body: Json::Null };
+        let answer = AnswerSeen { code: 422, message: String::from("Node is invalid"), ..AnswerSeen::default() };
         run.handle_observation(Observation::Answer(id, answer), start());
         while run.next_deadline().is_some() {
             run.handle_timeout(run.next_deadline().unwrap().at);
