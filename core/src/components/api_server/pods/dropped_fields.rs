@@ -49,7 +49,7 @@ pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<
     };
     for list in LISTS {
         if spec.get(list).is_array() {
-            spec.entry(&[list]).make_array().iter_mut().for_each(|own| drops.from_container(own, list));
+            spec.entry(&[list]).make_array().iter_mut().for_each(|own| drops.apply(own, list));
         }
     }
 }
@@ -124,7 +124,7 @@ struct Drops {
 }
 
 impl Drops {
-    fn from_container(&self, container: &mut Json, list: &str) {
+    fn apply(&self, container: &mut Json, list: &str) {
         if self.rules {
             container.remove(&["restartPolicyRules"]);
             if list != "initContainers" || container.get("restartPolicy").as_str() != Some("Always") {
