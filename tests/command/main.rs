@@ -26,6 +26,7 @@ mod record;
 mod releases;
 mod reports;
 #[cfg(feature = "live")]
+mod schema;
 mod serve;
 mod snapshots;
 mod trials;
