@@ -57,3 +57,15 @@ Feature: What a container's command does
     Then Pod "web" stays terminating for 29s
     And Pod "web" is gone between 30s and 33s
     And the history of Pod "web" matches its snapshot
+
+  Scenario: A command that sleeps for longer than there are instants runs on
+    When the user creates:
+      """yaml
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: web}
+      spec:
+        containers: [{name: main, image: busybox, command: [sleep, "9000000000000000"]}]
+      """
+    Then Pod "web" has condition Ready=True between 0.5s and 4s
+    And Pod "web" keeps field status.containerStatuses[0].restartCount at 0 for 1m

@@ -26,11 +26,14 @@ impl Compaction {
 
     /// Goes through the intervals that are over; the revision has been the same since the last call.
     pub(super) fn catch_up(&mut self, revision: u64, now: Timestamp) {
-        while self.interval > SignedDuration::ZERO && self.next <= now {
-            self.oldest = self.noted;
-            self.noted = revision;
-            self.next += self.interval;
+        if self.interval <= SignedDuration::ZERO || self.next > now {
+            return;
         }
+        let nanos = self.interval.as_nanos();
+        let more = now.duration_since(self.next).as_nanos() / nanos;
+        self.oldest = if more == 0 { self.noted } else { revision };
+        self.noted = revision;
+        self.next += SignedDuration::from_nanos_i128((more + 1) * nanos);
     }
 
     /// Returns the oldest revision that etcd still has.
@@ -53,6 +56,9 @@ mod tests {
             compaction.catch_up(revision, minutes(at));
             assert_eq!(compaction.oldest(), oldest, "{at} min");
         }
+        let mut often = Compaction::new(SignedDuration::from_nanos(1), minutes(0));
+        often.catch_up(7, minutes(60_000));
+        assert_eq!(often.oldest(), 7);
         let mut never = Compaction::new(SignedDuration::ZERO, minutes(0));
         never.catch_up(9, minutes(60));
         assert_eq!(never.oldest(), 0);

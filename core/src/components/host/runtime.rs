@@ -252,7 +252,8 @@ impl Runtime {
         let before = at.map(|at| sandbox.containers.remove(at));
         let mut started = Container::running(key.1.clone(), id, restarts, now);
         started.image = image;
-        started.ends = behaviour.own_end(is_init).map(|(after, exit_code)| (now + after, exit_code));
+        let end = |after| now.checked_add(after).unwrap_or(Timestamp::MAX);
+        started.ends = behaviour.own_end(is_init).map(|(after, exit_code)| (end(after), exit_code));
         // The runtime keeps one dead container beside the present one.
         started.before = before.map(|own| Container { before: None, ..own }.into());
         if let Some(run) = run {

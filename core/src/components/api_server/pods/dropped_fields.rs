@@ -20,33 +20,38 @@ pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<
         }
         _ => return,
     };
-    if !tree.at(path).is_object() {
+    let old = old.map_or(&NULL, |old| old.at(path));
+    // Nearly no Pod has any of them, and a gate is looked up in the files of all releases: so that is asked last.
+    let drops = |gate: &str, uses: &dyn Fn(&Json) -> bool| {
+        uses(tree.at(path)) && !uses(old) && settings.knows_gate(gate) && !settings.is_gate_on(gate)
+    };
+    let any_source = |source: &'static str| move |spec: &Json| sources(spec).any(|own| own.get(source).is_object());
+    let (bundle, certificate) = (any_source("clusterTrustBundle"), any_source("podCertificate"));
+    let renames = drops("HostnameOverride", &|spec| !spec.get("hostnameOverride").is_null());
+    let images = drops("ImageVolume", &|spec| volumes(spec).any(|volume| volume.get("image").is_object()));
+    let bundles = drops("ClusterTrustBundleProjection", &bundle);
+    let certificates = drops("PodCertificateRequest", &certificate);
+    let drops = Drops {
+        rules: drops("ContainerRestartRules", &has_rules),
+        files: drops("EnvFiles", &|spec| containers(spec).any(names_file)),
+        signals: drops("ContainerStopSignals", &|spec| containers(spec).any(has_signal)),
+        proc_mount: drops("ProcMountType", &|spec| containers(spec).any(has_proc_mount)),
+    };
+    if !(renames || images || bundles || certificates || drops.any()) {
         return;
     }
-    let old = old.map_or(&NULL, |old| old.at(path));
-    let is_off = |gate: &str| settings.knows_gate(gate) && !settings.is_gate_on(gate);
     let spec = tree.entry(path);
-    if is_off("HostnameOverride") && old.get("hostnameOverride").is_null() {
+    if renames {
         spec.remove(&["hostnameOverride"]);
     }
-    if is_off("ImageVolume") && !volumes(old).any(|volume| volume.get("image").is_object()) {
+    if images {
         drop_image_volumes(spec);
     }
-    for (gate, source) in
-        [("ClusterTrustBundleProjection", "clusterTrustBundle"), ("PodCertificateRequest", "podCertificate")]
-    {
-        if is_off(gate) && !sources(old).any(|own| own.get(source).is_object()) {
+    for (is_dropped, source) in [(bundles, "clusterTrustBundle"), (certificates, "podCertificate")] {
+        if is_dropped {
             drop_source(spec, source);
         }
     }
-    let drops = Drops {
-        rules: is_off("ContainerRestartRules") && !containers(old).any(|own| !own.get("restartPolicyRules").is_null()),
-        files: is_off("EnvFiles") && !containers(old).any(names_file),
-        signals: is_off("ContainerStopSignals")
-            && !containers(old).any(|own| !own.at(&["lifecycle", "stopSignal"]).is_null()),
-        proc_mount: is_off("ProcMountType")
-            && !containers(old).any(|own| proc_mount(own).is_some_and(|own| own != "Default")),
-    };
     for list in LISTS {
         if spec.get(list).is_array() {
             spec.entry(&[list]).make_array().iter_mut().for_each(|own| drops.apply(own, list));
@@ -74,15 +79,32 @@ fn proc_mount(container: &Json) -> Option<&str> {
     container.at(&["securityContext", "procMount"]).as_str()
 }
 
+fn has_proc_mount(container: &Json) -> bool {
+    proc_mount(container).is_some_and(|own| own != "Default")
+}
+
+fn has_signal(container: &Json) -> bool {
+    !container.at(&["lifecycle", "stopSignal"]).is_null()
+}
+
+/// Tells whether a container has rules of restarts, or a policy that only came with them.
+fn has_rules(spec: &Json) -> bool {
+    let of_list = |list: &str| {
+        let is_older = |own: &Json| list == "initContainers" && own.get("restartPolicy").as_str() == Some("Always");
+        let has = |own: &Json| {
+            !own.get("restartPolicyRules").is_null() || !own.get("restartPolicy").is_null() && !is_older(own)
+        };
+        spec.get(list).items().iter().any(has)
+    };
+    LISTS.into_iter().any(of_list)
+}
+
 /// Drops volumes of images with their mounts.
 fn drop_image_volumes(spec: &mut Json) {
     let names: alloc::vec::Vec<Json> = volumes(spec)
         .filter(|volume| volume.get("image").is_object())
         .map(|volume| volume.get("name").clone())
         .collect();
-    if names.is_empty() {
-        return;
-    }
     spec.entry(&["volumes"]).make_array().retain(|volume| !volume.get("image").is_object());
     if spec.get("volumes").is_empty() {
         spec.remove(&["volumes"]);
@@ -103,9 +125,6 @@ fn drop_image_volumes(spec: &mut Json) {
 }
 
 fn drop_source(spec: &mut Json, source: &str) {
-    if !sources(spec).any(|own| own.get(source).is_object()) {
-        return;
-    }
     for volume in spec.entry(&["volumes"]).make_array() {
         if volume.at(&["projected", "sources"]).is_array() {
             for own in volume.entry(&["projected", "sources"]).make_array() {
@@ -124,6 +143,10 @@ struct Drops {
 }
 
 impl Drops {
+    const fn any(&self) -> bool {
+        self.rules || self.files || self.signals || self.proc_mount
+    }
+
     fn apply(&self, container: &mut Json, list: &str) {
         if self.rules {
             container.remove(&["restartPolicyRules"]);
@@ -136,13 +159,13 @@ impl Drops {
                 variable.remove(&["valueFrom", "fileKeyRef"]);
             }
         }
-        if self.signals && !container.at(&["lifecycle", "stopSignal"]).is_null() {
+        if self.signals && has_signal(container) {
             container.remove(&["lifecycle", "stopSignal"]);
             if container.get("lifecycle").is_empty() {
                 container.remove(&["lifecycle"]);
             }
         }
-        if self.proc_mount && proc_mount(container).is_some() {
+        if self.proc_mount && has_proc_mount(container) {
             container.set(&["securityContext", "procMount"], "Default");
         }
     }

@@ -12,7 +12,7 @@ use crate::components::host::behaviour::{After, ContainerBehaviour};
 use crate::objects::Json;
 
 /// The end of a command.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CommandEnd {
     /// How long it takes; `None` for `sleep infinity`.
     pub(super) takes: Option<SignedDuration>,
