@@ -170,3 +170,26 @@ Feature: An administrator may change a Node
         | A taint without an effect   | {"spec": {"taints": [{"key": "a"}]}} | metadata.taints[0].effect: Required value |
         | A taint with a wrong effect | {"spec": {"taints": [{"key": "a", "effect": "Never"}]}} | metadata.taints[0].effect: Unsupported value: "Never": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute" |
         | A taint without a key       | {"spec": {"taints": [{"effect": "NoSchedule"}]}} | metadata.taints[0].key: Invalid value: "": name part must be non-empty |
+
+  Rule: What a user applies is merged with what the kubelet has written
+
+    Scenario: Labels are applied, and taken away again
+      Given a ready Node "worker-1"
+      When the user applies:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata: {name: worker-1, labels: {example.com/rack: r7, kubernetes.io/os: plan9}}
+        """
+      Then Node "worker-1" has label "example.com/rack=r7" within 1s
+      And Node "worker-1" has label "kubernetes.io/os=plan9" within 1s
+      And Node "worker-1" keeps label "kubernetes.io/hostname=worker-1" for 20s
+      And Node "worker-1" has label "kubernetes.io/os=linux" between 0s and 11s after Node "worker-1" has label "kubernetes.io/os=plan9"
+      When the user applies:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata: {name: worker-1}
+        """
+      Then Node "worker-1" has no label "example.com/rack" within 1s
+      And Node "worker-1" keeps label "kubernetes.io/hostname=worker-1" for 20s

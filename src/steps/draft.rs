@@ -66,8 +66,8 @@ pub struct Draft {
     pub(super) problems: Vec<Problem>,
     pub(super) nodes: Vec<NodeEntry>,
     pub(super) pods: Vec<PodEntry>,
-    /// The names of the workloads.
-    pub(super) owners: Vec<Text>,
+    /// The workloads, by kind and name.
+    pub(super) owners: Vec<(Text, Text)>,
     /// The instances of the cloud as the steps so far describe them.
     pub(super) instances: BTreeMap<String, Json>,
     /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
@@ -447,7 +447,7 @@ impl Draft {
     /// Tells whether an object of this name is there or comes: the scenario says it, or makes it with others.
     pub(super) fn may_be_there(&self, name: &str) -> bool {
         let name = name.rsplit('/').next().unwrap_or(name);
-        let is_of_owner = |owner: &Text| name.strip_prefix(owner.as_str()).is_some_and(|rest| rest.starts_with('-'));
+        let is_of_owner = |(_, owner): &(Text, Text)| name.strip_prefix(&**owner).is_some_and(|s| s.starts_with('-'));
         name == BYSTANDER
             || self.says(name)
             || self.doubtful.contains(name)

@@ -455,7 +455,7 @@ fn objects_in(line: &str) -> impl Iterator<Item = &str> {
 fn each_of_zone(draft: &mut Draft, kind: String, zone: String, rest: String) {
     let nodes = draft.zone(&zone);
     if kind == "Node" {
-        nodes.iter().for_each(|node| draft.instead(&format!("Node \"{}\" {rest}", node.name)));
+        nodes.iter().for_each(|node| draft.of_one(&format!("Node \"{}\"", node.name), &rest));
         return;
     }
     let on_it = |pod: &super::draft::PodEntry| nodes.iter().any(|node| pod.node.as_ref() == Some(&node.name));
@@ -464,7 +464,7 @@ fn each_of_zone(draft: &mut Draft, kind: String, zone: String, rest: String) {
         draft.problem(&zone, format!("no Pod is on a Node of zone {zone:?}"));
     }
     for pod in pods {
-        draft.instead(&format!("Pod \"{}/{}\" {rest}", pod.namespace, pod.name));
+        draft.of_one(&format!("Pod \"{}/{}\"", pod.namespace, pod.name), &rest);
     }
 }
 

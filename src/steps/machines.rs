@@ -11,7 +11,7 @@ use nodeproof_core::network::Identity;
 use nodeproof_core::objects::{FieldError, Json, Text, is_not_modelled};
 use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
 
-use super::draft::{Draft, LastMachine, NodeKind};
+use super::draft::{Draft, LastMachine, NodeEntry, NodeKind};
 use super::nodes::machine_body;
 use super::words;
 
@@ -121,17 +121,17 @@ fn kubelet_restarts_with(draft: &mut Draft, node: String, step: &Step) {
     draft.machine_does(&node, &body);
 }
 
-/// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on; under load,
-/// other processes want all of its CPUs until it is relieved. A shutdown is one by systemd, which can be announced
-/// before, or only announced: the kubelet hears of it, and the machine stays up. A reboot takes no time: one that takes
-/// a minute loses power, `1m` passes, and gets power.
+/// The whole machine, or all of a zone at once: without a warning to the kubelet. Frozen, nothing on it runs while time
+/// goes on; under load, other processes want all of its CPUs until it is relieved. A shutdown is one by systemd, which
+/// can be announced before, or only announced: the kubelet hears of it, and the machine stays up. A reboot takes no
+/// time: one that takes a minute loses power, `1m` passes, and gets power.
 #[given(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|announces a shutdown|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
+    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|announces a shutdown|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
 )]
 #[when(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|announces a shutdown|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
+    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|announces a shutdown|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
 )]
-fn machine_does(draft: &mut Draft, node: String, what: String, delay: String) {
+fn machine_does(draft: &mut Draft, of: String, name: String, what: String, delay: String) {
     let action = match what.as_str() {
         "loses power" => "power-off",
         "gets power" => "power-on",
@@ -151,7 +151,8 @@ fn machine_does(draft: &mut Draft, node: String, what: String, delay: String) {
         }
         body.set(&["delay"], delay);
     }
-    draft.machine_does(&node, &body);
+    let nodes = if of == "zone" { draft.zone(&name) } else { draft.node_entry(&name).into_iter().collect() };
+    draft.machines_do(nodes, &body);
 }
 
 /// Anything that can happen to a machine, as `POST machines/NAME/do` of the control interface names it, with its fields
@@ -278,15 +279,21 @@ impl Draft {
     }
 
     fn machine_does(&mut self, node: &str, body: &Json) {
-        let Some(entry) = self.node_entry(node) else { return };
-        if entry.kind != NodeKind::Machine {
-            let help = vec![format!("declare it: Given a ready Node {node:?}")];
-            self.problem_with(node, format!("behind Node {node:?} is no machine"), help);
+        let nodes = self.node_entry(node).into_iter().collect();
+        self.machines_do(nodes, body);
+    }
+
+    /// Does the same to the machines of some Nodes, at once.
+    fn machines_do(&mut self, nodes: Vec<NodeEntry>, body: &Json) {
+        if let Some(node) = nodes.iter().find(|node| node.kind != NodeKind::Machine) {
+            let help = vec![format!("declare it: Given a ready Node {:?}", node.name)];
+            self.problem_with(&node.name, format!("behind Node {:?} is no machine", node.name), help);
             return;
         }
         let read = MachineAction::from_json(body);
-        if let Some(action) = self.field(read) {
-            self.action(Action::Machine { name: entry.name, action });
+        if let Some(action) = self.field(read).filter(|_| !nodes.is_empty()) {
+            let of = |node: NodeEntry| Action::Machine { name: node.name, action: action.clone() }.into();
+            self.actions(nodes.into_iter().map(of).collect());
         }
     }
 

@@ -11,7 +11,7 @@ use super::draft::Draft;
 #[then(regex = r#"^(?P<lease>the Lease of )?each Node of the cluster (?P<rest>.+)$"#)]
 fn every_node(draft: &mut Draft, lease: String, rest: String) {
     draft.of_every_node = true;
-    draft.instead(&format!("{lease}Node \"*\" {rest}"));
+    draft.of_one(&format!("{lease}Node \"*\""), &rest);
     draft.of_every_node = false;
 }
 

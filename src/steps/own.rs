@@ -32,7 +32,9 @@ impl Draft {
     ///
     /// A sentence that says itself, directly or through others, is a problem of the feature file.
     pub fn say(&mut self, sentence: &str) {
-        self.instead(sentence);
+        if !self.instead(sentence) {
+            self.problem("", format!("there is no sentence {sentence:?}"));
+        }
     }
 
     /// Adds an action of the user's own with its parameters to the step.

@@ -84,7 +84,10 @@ impl Draft {
     }
 
     fn pod_on(&mut self, pod: &str, node: &str, tolerations: Vec<Json>, annotations: &[(&str, &str)]) {
-        let Some(node) = self.node(node) else { return };
+        let Some(node) = self.node(node) else {
+            self.doubtful.insert(pod.to_owned());
+            return;
+        };
         let Some(entry) = self.declare_pod(pod, Some(&node)) else { return };
         let pod = pod_body(&entry.namespace, &entry.name, &node, tolerations, annotations);
         self.given(Setup::RunningPod { pod });

@@ -121,6 +121,9 @@ fn unknown(line: &StepLine) -> Vec<String> {
         *first = format!("did you mean\n  {first}{takes}");
     }
     let mut help = vec![help.join("\n  ")];
+    if let Some(field) = field_of(&line.step.value) {
+        help.insert(0, format!("write `{field}`"));
+    }
     if line.step.value.contains(" # ") {
         help.push("a remark stands on a line of its own".to_owned());
     }
@@ -129,6 +132,17 @@ fn unknown(line: &StepLine) -> Vec<String> {
         super::snippet::snippet(&line.step)
     ));
     help
+}
+
+/// Returns the sentence for a field of the status that people call by its name alone, as `Pod "web" has phase Running`.
+fn field_of(words: &str) -> Option<String> {
+    let (object, rest) = words.split_once(" has ")?;
+    let (field, rest) = rest.split_once(' ').filter(|(field, _)| ["phase", "reason", "message"].contains(field))?;
+    let (value, bound) = match rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+        Some(parts) => parts,
+        None => rest.split_at(rest.find([' ', ',']).unwrap_or(rest.len())),
+    };
+    Some(format!("{object} field status.{field} is \"{value}\"{bound}"))
 }
 
 /// Returns the sentences of a keyword with their similarity, the most similar first.

@@ -62,18 +62,25 @@ impl Draft {
         facts.map(|expectation| expectation.fact).collect()
     }
 
-    /// Compiles a sentence in place of the step; called once for each of several subjects.
-    pub(super) fn instead(&mut self, sentence: &str) {
-        let Some(mut step) = self.step().cloned() else { return };
+    /// Compiles a sentence in place of the step; called once for each of several subjects. False if there is none.
+    pub(super) fn instead(&mut self, sentence: &str) -> bool {
+        let Some(mut step) = self.step().cloned() else { return true };
         if self.said_by > SAID_BY_MAX {
             self.problem("", format!("the sentence {sentence:?} says itself"));
-            return;
+            return true;
         }
         step.value = sentence.to_owned();
         self.said_by += 1;
-        if !apply(self, &step) {
-            self.problem("", format!("there is no sentence {sentence:?}"));
-        }
+        let is_one = apply(self, &step);
         self.said_by -= 1;
+        is_one
+    }
+
+    /// Compiles what a sentence says of one of several subjects in place of the step.
+    pub(super) fn of_one(&mut self, subject: &str, rest: &str) {
+        if !self.instead(&format!("{subject} {rest}")) {
+            let kind = subject.split(" \"").next().unwrap_or(subject);
+            self.problem(rest, format!("no sentence about one {kind} reads {rest:?}"));
+        }
     }
 }

@@ -7,7 +7,7 @@ use gherkin::Step;
 use nodeproof_core::components::drain::DrainCommand;
 use nodeproof_core::json;
 use nodeproof_core::network::{
-    Body, Call, HttpCall, HttpCredentials, Identity, MERGE_PATCH, NODES, PODS, Target, Verb,
+    APPLY_PATCH, Body, Call, HttpCall, HttpCredentials, Identity, MERGE_PATCH, NODES, PODS, Target, Verb,
 };
 use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
@@ -37,17 +37,27 @@ fn objects_in(draft: &mut Draft, fixture: String) {
     }
 }
 
-/// A user creates objects, as YAML in a doc string; several are parted by `---`.
-#[given(regex = r"^the user creates:$")]
-#[when(regex = r"^the user creates:$")]
-fn user_creates(draft: &mut Draft, step: &Step) {
+/// A user creates objects, as YAML in a doc string; several are parted by `---`. Or applies them, made or changed, as
+/// `kubectl apply --server-side --force-conflicts` does.
+#[given(regex = r"^the user (?P<what>creates|applies):$")]
+#[when(regex = r"^the user (?P<what>creates|applies):$")]
+fn user_creates(draft: &mut Draft, what: String, step: &Step) {
     let found = draft.objects(step.docstring.as_ref());
     let actions: Vec<ScenarioAction> = found
         .into_iter()
         .map(|object| {
-            draft.know(&object);
-            let call = Call::new(Verb::Create, object.resource, object.namespace, "").body(object.body);
-            Action::Api { identity: Identity::admin(), call }.into()
+            if what == "creates" || !draft.is_declared(&object.name) {
+                draft.know(&object);
+            }
+            let call = if what == "creates" {
+                Call::new(Verb::Create, object.resource, object.namespace, "")
+            } else {
+                Call::new(Verb::Patch, object.resource, object.namespace, object.name)
+                    .header("content-type", Text::of(APPLY_PATCH))
+                    .query("fieldManager", Text::of("kubectl"))
+                    .query("force", Text::of("true"))
+            };
+            Action::Api { identity: Identity::admin(), call: call.body(object.body) }.into()
         })
         .collect();
     draft.actions(actions);
@@ -332,6 +342,13 @@ impl Draft {
         }
     }
 
+    /// Tells whether a Node, a Pod or a workload has a name.
+    fn is_declared(&self, name: &str) -> bool {
+        self.nodes.iter().any(|node| *node.name == *name)
+            || self.pods.iter().any(|pod| *pod.name == *name)
+            || self.owners.iter().any(|(_, owner)| **owner == *name)
+    }
+
     /// Declares the Nodes, Pods and workloads among the objects, so that later sentences may name them.
     fn know(&mut self, object: &Manifest) {
         self.note_name(&object.name);
@@ -342,14 +359,14 @@ impl Draft {
                 let _ = self.declare_pod(&format!("{}/{}", object.namespace, object.name), node.as_ref());
             }
             "StatefulSet" => {
-                self.owners.push(object.name.clone());
+                self.owners.push((Text::from(object.kind.as_str()), object.name.clone()));
                 let ordinals = usize::try_from(object.body.at(&["spec", "replicas"]).as_i64().unwrap_or(1));
                 for ordinal in 0..ordinals.unwrap_or(0).min(PODS_NAMED) {
                     let _ = self.declare_pod(&format!("{}/{}-{ordinal}", object.namespace, object.name), None);
                 }
             }
             "Deployment" | "DaemonSet" | "ReplicaSet" | "ReplicationController" => {
-                self.owners.push(object.name.clone())
+                self.owners.push((Text::from(object.kind.as_str()), object.name.clone()));
             }
             _ => {}
         }

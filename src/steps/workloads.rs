@@ -13,7 +13,7 @@ use super::draft::Draft;
 use super::words;
 
 /// A placeholder: a sentence about one Pod is compiled with this name, then applied to the Pods of an owner.
-const STAND_IN: &str = "stand-in-for-the-pods-of-an-owner";
+const STAND_IN: &str = "the-pods-of-an-owner";
 
 /// Most Pods of a workload in a sentence: what a cluster of the largest size that Kubernetes supports can hold.
 /// Source: kubernetes.io/docs/setup/best-practices/cluster-large (v1.34).
@@ -28,11 +28,11 @@ fn workload(draft: &mut Draft, kind: String, name: String, count: String) {
         draft.problem(&count, format!("{count} Pods are too many: at most {PODS_MOST}"));
         return;
     };
-    if draft.owners.contains(&name) {
+    if draft.owners.iter().any(|(_, own)| *own == name) {
         draft.problem(&name, format!("there is a workload {name:?} already"));
         return;
     }
-    draft.owners.push(name.clone());
+    draft.owners.push((Text::from(kind.as_str()), name.clone()));
     if kind == "StatefulSet" {
         for ordinal in 0..count {
             let _ = draft.declare_pod(&format!("{name}-{ordinal}"), None);
@@ -66,13 +66,13 @@ fn budget(draft: &mut Draft, name: String, count: String, selector: String) {
     draft.given(Setup::Objects(vec![(Resource::of("policy", "v1", "poddisruptionbudgets"), body)]));
 }
 
-/// So many Pods run: exactly so many, whichever, of an owner, with a label, or any of namespace `default`; anywhere, on
-/// a Node, or on the Nodes of a zone. `0 Pods` is none.
+/// So many Pods run: exactly so many, whichever, of an owner, `"web"` or `Deployment "web"`, with a label, or any of
+/// namespace `default`; anywhere, on a Node, or on the Nodes of a zone. `0 Pods` is none.
 #[given(
-    regex = r#"^(?P<count>\d+) Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")? (?:is|are) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<count>\d+) Pods?(?: of (?P<owner>(?:[A-Z][A-Za-z]* )?"[^"]*")| with label "(?P<label>[^"]*)")? (?:is|are) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<count>\d+) Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")? (?:is|are) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<count>\d+) Pods?(?: of (?P<owner>(?:[A-Z][A-Za-z]* )?"[^"]*")| with label "(?P<label>[^"]*)")? (?:is|are) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 fn pods_run(
     draft: &mut Draft,
@@ -89,7 +89,7 @@ fn pods_run(
 
 /// So many Pods run all the time, neither more nor fewer.
 #[then(
-    regex = r#"^(?P<count>\d+) Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")? (?:keeps|keep) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<for>,? .*)?$"#
+    regex = r#"^(?P<count>\d+) Pods?(?: of (?P<owner>(?:[A-Z][A-Za-z]* )?"[^"]*")| with label "(?P<label>[^"]*)")? (?:keeps|keep) running(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")?(?P<for>,? .*)?$"#
 )]
 fn pods_keep_running(
     draft: &mut Draft,
@@ -108,17 +108,17 @@ fn pods_keep_running(
 /// a Node, or on the Nodes of a zone: it holds if it holds for one of them; they are deleted or gone if all are that
 /// were there when the act began.
 #[given(
-    regex = r#"^the Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")?(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")? (?P<rest>.+)$"#
+    regex = r#"^the Pods?(?: of (?P<owner>(?:[A-Z][A-Za-z]* )?"[^"]*")| with label "(?P<label>[^"]*)")?(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")? (?P<rest>.+)$"#
 )]
 #[then(
-    regex = r#"^the Pods?(?: of "(?P<owner>[^"]*)"| with label "(?P<label>[^"]*)")?(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")? (?P<rest>.+)$"#
+    regex = r#"^the Pods?(?: of (?P<owner>(?:[A-Z][A-Za-z]* )?"[^"]*")| with label "(?P<label>[^"]*)")?(?: on (?P<place>Node|Nodes of zone) "(?P<where>[^"]*)")? (?P<rest>.+)$"#
 )]
 fn pods_chosen(draft: &mut Draft, owner: String, label: String, place: String, name: String, rest: String) {
     let Some(subject) = draft.chosen_pods([&owner, &label], [&place, &name]) else { return };
     if !draft.pods.iter().any(|pod| *pod.name == *STAND_IN) {
         let _ = draft.declare_pod(STAND_IN, None);
     }
-    draft.instead(&format!("Pod \"{STAND_IN}\" {}", singular(&rest)));
+    draft.of_one(&format!("Pod \"{STAND_IN}\""), &singular(&rest));
     draft.pods.retain(|pod| *pod.name != *STAND_IN);
     let is_stand_in = |of: &Subject| matches!(of, Subject::Object(of) if *of.key.name == *STAND_IN);
     let acts = draft.scenario.acts.iter_mut().flat_map(|act| &mut act.expectations).map(|line| &mut line.fact.subject);
@@ -165,12 +165,22 @@ impl Draft {
     }
 
     fn owner(&mut self, owner: &str) -> Option<Text> {
-        let known = self.owners.iter().find(|own| ***own == *owner).cloned();
-        if known.is_none() && !self.doubtful.contains(owner) {
-            let help = vec![format!("declare it: Given a Deployment {owner:?} of 3 Pods")];
-            self.problem_with(owner, format!("no workload {owner:?} is declared"), help);
+        let (kind, owner) = owner.split_once(' ').unwrap_or(("", owner));
+        let owner = owner.trim_matches('"');
+        let known = self.owners.iter().find(|(_, own)| **own == *owner).cloned();
+        match &known {
+            Some((is, _)) if !kind.is_empty() && *kind != **is => {
+                let message = format!("{owner:?} is a {is}, and no {kind}");
+                self.problem(kind, message);
+            }
+            None if !self.doubtful.contains(owner) => {
+                let kind = if kind.is_empty() { "Deployment" } else { kind };
+                let help = vec![format!("declare it: Given a {kind} {owner:?} of 3 Pods")];
+                self.problem_with(owner, format!("no workload {owner:?} is declared"), help);
+            }
+            _ => {}
         }
-        known
+        known.map(|(_, name)| name)
     }
 
     /// Reads a selector of labels.
@@ -191,7 +201,8 @@ impl Draft {
     /// Checks that something in the scenario has a label, beside the step itself: a selector of another would select
     /// nothing, and a line that nothing runs would pass.
     fn is_label_of_a_pod(&mut self, label: &str, key: &Text, value: Option<&Text>) -> bool {
-        let is_of_workload = key.as_str() == "app" && value.is_some_and(|value| self.owners.contains(value));
+        let is_of_workload =
+            key.as_str() == "app" && value.is_some_and(|value| self.owners.iter().any(|(_, own)| own == value));
         let is_said = |word: &Text| word.split('/').all(|part| self.says_elsewhere(part));
         if is_of_workload || [Some(key), value].into_iter().flatten().all(is_said) {
             return true;

@@ -54,7 +54,13 @@ fn objects() -> Result<(), String> {
     )?;
     says("\"w\" keeps condition Ready=True for 5s", &["is no object", "Node \"NAME\""])?;
     says("the node w has condition Ready=True within 5s", &["\"the node w\" is no object"])?;
-    says("nobody knows this", &["there is no sentence \"Then nobody knows this\""])
+    says("nobody knows this", &["there is no sentence \"Then nobody knows this\""])?;
+    says(
+        "Pod \"web\" has phase Running within 5s",
+        &["= help: write `Pod \"web\" field status.phase is \"Running\" within 5s`\n"],
+    )?;
+    says("Pod \"web\" has reason \"Evicted\", within 5s", &["status.reason is \"Evicted\", within 5s`\n"])?;
+    says("the Pods are evicted within 5s", &["no sentence about one Pod reads \"is evicted within 5s\"\n"])
 }
 
 fn snippet() -> Result<(), String> {
@@ -76,7 +82,8 @@ fn pods() -> Result<(), String> {
     says("0 Pods keep running on Nodes of zone \"z\" for 5s", &["no Node is in zone \"z\"", "3 ready Nodes in zone"])?;
     says("the Pods on Node \"v\" are gone within 5s", &["no Node \"v\" is declared", "did you mean \"w\"?"])?;
     says("the Pods with label \"a==b\" are gone within 5s", &["\"a==b\" is no label"])?;
-    says("0 Pods of \"web\" keep running for 5s", &["no workload \"web\" is declared"])
+    says("0 Pods of \"web\" keep running for 5s", &["no workload \"web\" is declared"])?;
+    says("0 Pods of DaemonSet \"web\" keep running for 5s", &["declare it: Given a DaemonSet \"web\" of 3 Pods"])
 }
 
 fn grace_period() -> Result<(), String> {

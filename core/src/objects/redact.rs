@@ -1,5 +1,5 @@
 //! Placeholders for values that differ from run to run and do not matter: uids, addresses, a machine's identities, the
-//! release of a run. Pure.
+//! hash in the name of a ReplicaSet, the release of a run. Pure.
 
 use alloc::format;
 use alloc::string::String;
@@ -28,5 +28,38 @@ pub(super) fn placeholder(field: &str, value: &Json, name_of: &dyn Fn(&str) -> O
     if RELEASES.contains(&field) && text.starts_with("v1.") {
         return Some(String::from("[release]"));
     }
+    if field == "message" {
+        return without_hash(text);
+    }
     ADDRESSES.contains(&field).then(|| String::from("[address]"))
+}
+
+/// Takes the hash of its template out of the name of a ReplicaSet in the condition of a Deployment: it is that of Go's
+/// print of the template, which differs between releases.
+///
+/// Source: pkg/controller/deployment/progress.go (v1.34), `syncRolloutStatus`.
+fn without_hash(text: &str) -> Option<String> {
+    let (before, rest) = ["ReplicaSet \"", "replica set \""].into_iter().find_map(|words| {
+        let end = text.find(words)? + words.len();
+        Some(text.split_at(end))
+    })?;
+    let (name, after) = rest.split_once('"')?;
+    let (deployment, _) = name.rsplit_once('-')?;
+    Some(format!("{before}{deployment}-[hash]\"{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_of_a_replica_set_is_left_out_of_a_message() {
+        let of = |field, text: &str| placeholder(field, &Json::text(text), &|_| None);
+        let progressing = of("message", "ReplicaSet \"web-84d96c4cdc\" is progressing.");
+        assert_eq!(progressing.as_deref(), Some("ReplicaSet \"web-[hash]\" is progressing."));
+        let created = of("message", "Created new replica set \"my-web-84d96c4cdc\"");
+        assert_eq!(created.as_deref(), Some("Created new replica set \"my-web-[hash]\""));
+        assert_eq!(of("message", "kubelet is posting ready status"), None);
+        assert_eq!(of("reason", "ReplicaSet \"web-84d96c4cdc\" is progressing."), None);
+    }
 }
