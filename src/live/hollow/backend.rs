@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::SignedDuration;
+use nodeproof_core::components::volumes::DRIVERS;
 use nodeproof_core::objects::Text;
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::Release;
@@ -171,6 +172,9 @@ impl LiveBackend for Hollow {
             };
             let timing_tolerance = TimingTolerance::of(latency(plane.access()).await?, &plan.settings);
             let nodes = plane.nodes(&plan.settings, plan.seed)?;
+            if plan.scenario.objects_made().any(|(resource, _)| *resource == DRIVERS) {
+                nodes.start_attacher().await.map_err(|error| error.to_string())?;
+            }
             let recording = self.record(plan, &plane).await?;
             let environment: Box<dyn Environment> =
                 Box::new(HollowEnvironment::new(Plane::Own(plane), nodes, timing_tolerance, recording));

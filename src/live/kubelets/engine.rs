@@ -1,18 +1,20 @@
 //! The machines of a process and their network: what is due, what arrived, what has to be sent.
 //!
-//! The core's event loop with machines only: the same components and the same rules on their connections as in the
-//! simulator, so that a partition or a delay has the same effect. Inputs: machines, actions, rules, messages of the
-//! server, time. Outputs: [`TransportCommand`]s for the transport. Invariants: it reads no clock and does no input or
-//! output; after each input all machines are polled empty, and `next_deadline` is valid until the next input.
+//! The core's event loop with machines, and what a cluster needs beside Kubernetes' own programs: the same components
+//! and the same rules on their connections as in the simulator, so that a partition or a delay has the same effect.
+//! Inputs: machines, actions, rules, messages of the server, time. Outputs: [`TransportCommand`]s for the transport.
+//! Invariants: it reads no clock and does no input or output; after each input all machines are polled empty, and
+//! `next_deadline` is valid until the next input.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use nodeproof_core::chance::Chance;
-use nodeproof_core::components::controller::Context;
+use nodeproof_core::components::controller::{Context, Controller};
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
-use nodeproof_core::components::{Component, Deadline, Output, Record};
+use nodeproof_core::components::{Component, Deadline, Output, Record, registry};
 use nodeproof_core::event_loop::{EventLoop, Process};
 use nodeproof_core::json;
 use nodeproof_core::network::{
@@ -68,36 +70,76 @@ pub enum HollowError {
     },
 }
 
-/// A machine; `None` once it was removed.
-#[derive(Debug)]
-struct Hollow(Option<Box<Machine>>);
+/// What takes part in the event loop.
+enum Member {
+    /// A machine.
+    Machine(Box<Machine>),
+    /// A controller that clusters have beside those of Kubernetes, as the attacher of a CSI driver.
+    Controller(Box<dyn Controller>),
+    /// What was removed.
+    Removed,
+}
 
-impl Component for Hollow {
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Machine(machine) => machine.fmt(f),
+            Self::Controller(_) => f.write_str("Controller(..)"),
+            Self::Removed => f.write_str("Removed"),
+        }
+    }
+}
+
+impl Member {
+    fn component(&self) -> Option<&dyn Component> {
+        match self {
+            Self::Machine(machine) => Some(&**machine),
+            Self::Controller(controller) => Some(&**controller),
+            Self::Removed => None,
+        }
+    }
+
+    fn component_mut(&mut self) -> Option<&mut dyn Component> {
+        match self {
+            Self::Machine(machine) => Some(&mut **machine),
+            Self::Controller(controller) => Some(&mut **controller),
+            Self::Removed => None,
+        }
+    }
+
+    fn machine(&self) -> Option<&Machine> {
+        if let Self::Machine(machine) = self { Some(machine) } else { None }
+    }
+}
+
+impl Component for Member {
     fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        if let Some(machine) = &mut self.0 {
-            machine.handle_message(message, now);
+        if let Some(component) = self.component_mut() {
+            component.handle_message(message, now);
         }
     }
 
     fn handle_timeout(&mut self, now: Timestamp) {
-        if let Some(machine) = &mut self.0 {
-            machine.handle_timeout(now);
+        if let Some(component) = self.component_mut() {
+            component.handle_timeout(now);
         }
     }
 
     fn poll_output(&mut self) -> Option<Output> {
-        self.0.as_mut()?.poll_output()
+        self.component_mut()?.poll_output()
     }
 
     fn next_deadline(&self) -> Option<Deadline> {
-        self.0.as_ref()?.next_deadline()
+        self.component()?.next_deadline()
     }
 }
 
-impl Process for Hollow {
+impl Process for Member {
     /// Writes out the whole request of a renewal now, since a rule may hold the request back.
     fn complete(&self, mut request: Request) -> Option<Request> {
-        request.ask = Ask::Call(request.ask.written_out(self.0.as_ref()?.lease())?);
+        if let Self::Machine(machine) = self {
+            request.ask = Ask::Call(request.ask.written_out(machine.lease())?);
+        }
         Some(request)
     }
 }
@@ -107,7 +149,7 @@ impl Process for Hollow {
 pub(super) struct Engine {
     settings: Arc<Settings>,
     chance: Chance,
-    event_loop: EventLoop<Hollow>,
+    event_loop: EventLoop<Member>,
     commands: VecDeque<TransportCommand>,
 }
 
@@ -138,16 +180,39 @@ impl Engine {
         let name = format!("kubelet/{}", spec.name);
         let context = Context { settings: self.settings.clone(), chance: self.chance.fork(&name) };
         let machine = Machine::new(spec, context, now)?;
-        let client = self.event_loop.add(path, Hollow(Some(Box::new(machine))));
+        let client = self.event_loop.add(path, Member::Machine(Box::new(machine)));
         self.event_loop.pump(client, now);
         self.settle(now);
         Ok(())
     }
 
+    /// Starts a controller beside the machines; nothing happens if it runs already.
+    pub(super) fn start_controller(&mut self, name: &'static str, now: Timestamp) {
+        let path = Text::from(format!("controller/{name}"));
+        if self.event_loop.find(&path).is_some() {
+            return;
+        }
+        let context = Context { settings: self.settings.clone(), chance: self.chance.fork(&path) };
+        if let Some(controller) = registry::start(name, context, now) {
+            let client = self.event_loop.add(path, Member::Controller(controller));
+            self.event_loop.pump(client, now);
+            self.settle(now);
+        }
+    }
+
+    /// Ends a controller.
+    pub(super) fn stop_controller(&mut self, name: &str, now: Timestamp) {
+        if let Some(client) = self.event_loop.find(&format!("controller/{name}")) {
+            *self.event_loop.get_mut(client) = Member::Removed;
+            self.event_loop.remove(client);
+            self.settle(now);
+        }
+    }
+
     /// Removes a machine as if it had lost its power, with everything that was known of it.
     pub(super) fn remove(&mut self, name: &str, now: Timestamp) -> Result<(), HollowError> {
         let client = self.client(name)?;
-        self.event_loop.get_mut(client).0 = None;
+        *self.event_loop.get_mut(client) = Member::Removed;
         self.event_loop.remove(client);
         self.settle(now);
         Ok(())
@@ -158,8 +223,10 @@ impl Engine {
         let client = self.client(name)?;
         self.handle_timeout(now);
         let plugs = action.plugs();
-        let machine = self.event_loop.get_mut(client).0.as_mut();
-        let outcome = machine.ok_or_else(|| HollowError::NoMachine(Text::from(name)))?.handle_action(action, now);
+        let Member::Machine(machine) = self.event_loop.get_mut(client) else {
+            return Err(HollowError::NoMachine(Text::from(name)));
+        };
+        let outcome = machine.handle_action(action, now);
         self.event_loop.pump(client, now);
         if let Some(plugged) = plugs.filter(|_| outcome.is_ok()) {
             self.event_loop.network.set_plugged(client, plugged, now);
@@ -190,12 +257,12 @@ impl Engine {
 
     /// Returns the machines in the order in which they were added.
     pub(super) fn machines(&self) -> impl Iterator<Item = &Machine> {
-        self.event_loop.iter().filter_map(|hollow| hollow.0.as_deref())
+        self.event_loop.iter().filter_map(Member::machine)
     }
 
     /// Returns a machine.
     pub(super) fn machine(&self, name: &str) -> Option<&Machine> {
-        self.event_loop.get(self.client(name).ok()?).0.as_deref()
+        self.event_loop.get(self.client(name).ok()?).machine()
     }
 
     /// Returns the client of a machine.

@@ -28,6 +28,9 @@ pub use engine::HollowError;
 use engine::{Engine, TransportCommand};
 use transport::Transport;
 
+/// The name of the attacher of CSI drivers among the core's components.
+const ATTACHER: &str = "csi-attacher";
+
 /// The hollow nodes of a process. Clones share them.
 #[derive(Clone, Debug)]
 pub struct HollowNodes(Arc<Shared>);
@@ -77,6 +80,19 @@ impl HollowNodes {
         let proven = self.0.transport.prove(&identity).await;
         proven.map_err(|error| HollowError::NoCredentials { user: identity.user.clone(), why: error.to_string() })?;
         self.0.turn(|engine, now| engine.add(spec, now))
+    }
+
+    /// Starts the attacher of CSI drivers, which belongs to no program of Kubernetes: it attaches what
+    /// VolumeAttachments ask for.
+    ///
+    /// # Errors
+    /// Nobody signs its certificate.
+    pub async fn start_attacher(&self) -> Result<(), HollowError> {
+        let identity = Identity::driver(ATTACHER);
+        let proven = self.0.transport.prove(&identity).await;
+        proven.map_err(|error| HollowError::NoCredentials { user: identity.user.clone(), why: error.to_string() })?;
+        self.0.turn(|engine, now| engine.start_controller(ATTACHER, now));
+        Ok(())
     }
 
     /// Removes a machine as if it had lost its power; its Node stays.
@@ -187,8 +203,9 @@ impl HollowNodes {
         self.0.clock
     }
 
-    /// Removes all machines; their Nodes stay.
+    /// Removes all machines, whose Nodes stay, and ends the attacher.
     pub fn stop(&self) {
+        self.0.turn(|engine, now| engine.stop_controller(ATTACHER, now));
         for name in self.names() {
             // The machine may have been removed in the meantime.
             drop(self.remove(&name));

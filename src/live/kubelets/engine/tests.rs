@@ -7,14 +7,19 @@ use nodeproof_core::chance::Chance;
 use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
 use nodeproof_core::components::controller::Context;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::components::volumes::ATTACHMENTS;
 use nodeproof_core::json;
 use nodeproof_core::network::{
-    Ask, Body, Call, Fault, Identity, LEASES, NODE_LEASES, NODES, Request, RequestId, ToClient, TransportError, Verb,
+    Ask, Body, Call, ClientId, Fault, Identity, LEASES, NODE_LEASES, NODES, Request, RequestId, ToClient,
+    TransportError, Verb,
 };
 use nodeproof_core::objects::{Json, ObjectKey};
 use nodeproof_core::profile::Settings;
 
 use super::{Engine, HollowError, TransportCommand};
+
+/// A client of the server that is none of the engine's.
+const SOMEBODY: ClientId = ClientId(99);
 
 /// An engine and a server that answers at once; time jumps from one deadline to the next.
 struct Bench {
@@ -61,6 +66,7 @@ impl Bench {
     }
 
     fn carry(&mut self) {
+        self.deliver();
         while let Some(command) = self.engine.poll_command() {
             let second = self.now.duration_since(self.start).as_secs();
             let text = match &command {
@@ -81,10 +87,17 @@ impl Bench {
                 TransportCommand::Cancel(client, id) => self.server.handle_cancel(client, id),
                 TransportCommand::Forget(client) => self.server.handle_disconnect(client),
             }
-            while let Some(output) = self.server.poll_output() {
-                if let ServerOutput::ToClient { client, message } = output {
-                    self.engine.handle_message(client, message, self.now);
-                }
+            self.deliver();
+        }
+    }
+
+    /// Delivers what the server has for clients.
+    fn deliver(&mut self) {
+        while let Some(output) = self.server.poll_output() {
+            if let ServerOutput::ToClient { client, message } = output
+                && client != SOMEBODY
+            {
+                self.engine.handle_message(client, message, self.now);
             }
         }
     }
@@ -212,4 +225,27 @@ fn each_kubelet_speaks_for_its_own_node() {
         let TransportCommand::Send { identity, .. } = command else { continue };
         assert_eq!(*identity, *Identity::kubelet("node-a"));
     }
+}
+
+#[test]
+fn the_attacher_attaches_what_an_attachment_asks_for_until_it_ends() {
+    let mut bench = Bench::new();
+    bench.engine.start_controller("csi-attacher", bench.now);
+    bench.carry();
+    let attachment = |name: &str| {
+        json!({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": name},
+            "spec": {"attacher": "csi.example.com", "nodeName": "w1", "source": {"persistentVolumeName": "pv"}}})
+    };
+    let create = |bench: &mut Bench, name: &str| {
+        let call = Call::new(Verb::Create, ATTACHMENTS, "", "").body(attachment(name));
+        let ask = Ask::Call(Box::new(call));
+        let request = Request { id: RequestId(1), identity: Identity::admin(), ask, timeout: None, because: None };
+        bench.server.handle_request(SOMEBODY, request, bench.now);
+        bench.advance(1);
+        let found = bench.server.object(&ATTACHMENTS, &ObjectKey::cluster(name));
+        found.map(|object| object.json().at(&["status", "attached"]).as_bool())
+    };
+    assert_eq!(create(&mut bench, "first"), Some(Some(true)));
+    bench.engine.stop_controller("csi-attacher", bench.now);
+    assert_eq!(create(&mut bench, "second"), Some(Some(false)));
 }
