@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use nodeproof_core::scenario::Act;
+use nodeproof_core::scenario::{Act, Expectation, Position};
 use serde_json::json;
 
 use super::MISUSE;
@@ -26,7 +26,7 @@ Examples:
 Prints each problem as file:line:column with the line, and what to do about it. Of a file that is no Gherkin the \
 first problem alone is known. Stored snapshots that no scenario uses are problems too. Nothing is run. A \
 scenario that uses what is not modelled is named: no problem, and `run` can say nothing about it. A note says where \
-zero lies in an act in which time passes between its When lines.
+zero lies in an act in which time passes between its When lines, and which line is there twice.
 
 Exit code: 0 nothing is wrong, 2 something is.")]
 pub struct LintArgs {
@@ -50,22 +50,41 @@ struct Note {
     message: String,
 }
 
-/// Says where zero lies in each act in which time passes between its When lines.
+impl Note {
+    fn at(position: &Position, message: String) -> Self {
+        Self { file: position.file.to_string(), line: position.line, message }
+    }
+}
+
+/// Says where zero lies in each act in which time passes between its When lines, and which lines are there twice.
 fn notes(suite: &Suite) -> Vec<Note> {
     let acts = suite.planned.iter().flat_map(|planned| &planned.compiled.scenario.acts);
-    let note = |act: &Act| {
-        let (early, last) = (act.before_zero()?, act.when.last()?);
-        let message = format!(
-            "zero is when this line has taken effect, later than line {}; a Then line that is timed from there wants \
-            an act of its own: When, Then, When, Then",
-            early.position.line
-        );
-        Some(Note { file: last.position.file.to_string(), line: last.position.line, message })
-    };
-    let mut notes: Vec<Note> = acts.filter_map(note).collect();
+    let mut notes: Vec<Note> = acts.flat_map(|act| where_zero_is(act).into_iter().chain(said_twice(act))).collect();
     // The rows of an outline share their lines.
     notes.dedup_by(|one, other| (&one.file, one.line) == (&other.file, other.line));
     notes
+}
+
+/// Names the line that is zero, if time passes before it.
+fn where_zero_is(act: &Act) -> Option<Note> {
+    let (early, last) = (act.before_zero()?, act.when.last()?);
+    let message = format!(
+        "zero is when this line has taken effect, later than line {}; a Then line that is timed from there wants an \
+        act of its own: When, Then, When, Then",
+        early.position.line
+    );
+    Some(Note::at(&last.position, message))
+}
+
+/// Names each line that expects what a line above expects already.
+fn said_twice(act: &Act) -> impl Iterator<Item = Note> {
+    act.expectations.iter().enumerate().filter_map(|(at, own)| {
+        let is_same = |other: &&Expectation| other.fact == own.fact && other.bound == own.bound;
+        let first = act.expectations[..at].iter().find(is_same)?;
+        // A sentence about several objects has one line.
+        let is_other_line = first.position.line != own.position.line;
+        is_other_line.then(|| Note::at(&own.position, format!("line {} says the same", first.position.line)))
+    })
 }
 
 /// Checks feature files without running them: exit code 2 if anything is wrong.

@@ -23,6 +23,7 @@ pub mod report;
 pub mod search;
 mod server;
 pub mod settled;
+pub mod streams;
 pub mod trials;
 pub mod watched;
 pub mod writers;
@@ -45,7 +46,8 @@ pub use report::{ReplayReport, WriteDifference};
 use drive::Run;
 use load::Micros;
 use phases::Passes;
-use recorded::{Recorded, Unjudged};
+use recorded::Recorded;
+use report::Unjudged;
 use search::Search;
 use writers::{WriteChange, Writer};
 

@@ -1,27 +1,22 @@
 //! Turns a recording into a [`Recorded`]: the writes by writer with their changes, and the streams of the watches.
 //!
 //! Each judged write is linked with its echo, the watch event that it caused: by the revision that it made or was based
-//! on, otherwise by content and instant. Lease renewals, which the recording stores in a compact form, become watch
-//! events again. Invariant: a stream keeps the order in which the server committed.
+//! on, otherwise by content and instant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::SignedDuration;
-use nodeproof_core::components::volumes::{ATTACHMENTS, CLAIMS, CLASSES, DRIVERS, VOLUMES};
-use nodeproof_core::network::{CSI_NODES, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
-use nodeproof_core::objects::{Json, Object, Text, time};
+use nodeproof_core::components::volumes::VOLUMES;
+use nodeproof_core::network::{NODES, PODS, Verb, WatchType};
+use nodeproof_core::objects::{Json, Text};
 
-use super::inferred;
-use super::load::{Micros, Recording, WatchLine};
+use super::load::{Micros, Recording};
+use super::report::{BEFORE, NOT_MODELLED, NOT_WATCHED, Unjudged};
+use super::streams::{self, Stream};
 use super::watched;
 use super::writers::{self, Author, Revisions, WriteChange, WriteTarget, Writer};
 
 /// How long after the server a watch event may come, when it is looked up by instant.
 const ECHO_LAG_MAX: Micros = 2_000_000;
-/// How long after it was sent a renewal is answered, about.
-const RENEWAL_TAKES: Micros = 4_000;
-/// A kubelet's clock that differs by more than this is skewed on purpose.
-const SKEW_MIN: Micros = 30_000_000;
 /// How far a predicted write may be from the recorded instant.
 const TOLERANCE: Micros = 1_000_000;
 /// The same if the rate limit of its client delays the writer.
@@ -34,23 +29,6 @@ const CLIENT_BURST: f64 = 30.0;
 const BATCH_PAUSE: Micros = 30_000;
 /// With fewer tokens than this, a client's requests may have waited: some of its requests are not recorded.
 const PACED_BELOW: f64 = 5.0;
-
-/// Kinds that some recordings watch beside Nodes, Pods and Leases.
-static OTHERS: [(&str, Resource); 13] = [
-    ("CSIDriver", DRIVERS),
-    ("CSINode", CSI_NODES),
-    ("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
-    ("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
-    ("Job", Resource::of("batch", "v1", "jobs")),
-    ("Namespace", NAMESPACES),
-    ("PersistentVolume", VOLUMES),
-    ("PersistentVolumeClaim", CLAIMS),
-    ("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
-    ("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
-    ("StatefulSet", Resource::of("apps", "v1", "statefulsets")),
-    ("StorageClass", CLASSES),
-    ("VolumeAttachment", ATTACHMENTS),
-];
 
 /// A recorded write of a judged writer.
 #[derive(Clone, Debug)]
@@ -82,51 +60,6 @@ pub struct RecordedWrite {
     sent: u64,
 }
 
-/// An event of a stream.
-#[derive(Clone, Debug)]
-pub struct StreamEvent {
-    /// When it reached the recorder.
-    pub t: Micros,
-    /// Whether it was there before the recording began.
-    pub listed: bool,
-    /// How the object changed.
-    pub event: WatchType,
-    /// The object.
-    pub object: Object,
-    /// The judged write that caused it.
-    pub cause: Option<usize>,
-    /// The line of `watch.jsonl`; `None` for an event that was made from `actions.jsonl`.
-    line: Option<usize>,
-    is_renewal: bool,
-    /// When the write was received that this event is told from.
-    written: Option<Micros>,
-}
-
-impl StreamEvent {
-    /// Tells whether this is a renewal, whose arrival is known only to some milliseconds.
-    #[must_use]
-    pub const fn is_renewal(&self) -> bool {
-        self.is_renewal
-    }
-
-    /// Tells whether this is told from a write, so that its instant is known only to the duration of that.
-    #[must_use]
-    pub const fn is_told(&self) -> bool {
-        self.written.is_some()
-    }
-}
-
-/// The events of one resource in order.
-#[derive(Clone, Debug)]
-pub struct Stream {
-    /// The resource.
-    pub resource: Resource,
-    /// Whether it was not watched: later changes of its objects are those of the judged writer itself.
-    pub inferred: bool,
-    /// Its events.
-    pub events: Vec<StreamEvent>,
-}
-
 /// A time without the controller manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
@@ -135,36 +68,6 @@ pub struct Outage {
     /// When it was started again.
     pub until: Micros,
 }
-
-/// Whose writes are not judged, and why.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Unjudged {
-    /// The writer.
-    pub writer: String,
-    /// The reason.
-    pub why: &'static str,
-}
-
-impl std::fmt::Display for Unjudged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.writer, self.why)
-    }
-}
-
-impl Unjudged {
-    /// Names a writer and the reason.
-    #[must_use]
-    pub fn new(writer: impl Into<String>, why: &'static str) -> Self {
-        Self { writer: writer.into(), why }
-    }
-}
-
-/// The writer is no component of the model.
-pub const NOT_MODELLED: &str = "not modelled";
-/// The kinds of its writes are not in the recording.
-pub const NOT_WATCHED: &str = "of kinds that the recording does not watch";
-/// The cause of its writes came before the recording.
-pub const BEFORE: &str = "caused before the recording began";
 
 /// A prepared recording.
 #[derive(Debug)]
@@ -199,7 +102,7 @@ impl<'a> Recorded<'a> {
             node_reads: Vec::new(),
             outages: outages(recording),
             revisions: Revisions::of(&recording.watch),
-            streams: streams(recording),
+            streams: streams::streams(recording),
         };
         recorded.collect_writes();
         recorded.collect_events();
@@ -569,94 +472,4 @@ fn event_place(event: &Json) -> WriteTarget {
 
 fn version(body: &Json) -> u64 {
     body.at(&["metadata", "resourceVersion"]).as_str().and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-fn streams(recording: &Recording) -> Vec<Stream> {
-    let of = |kind: &str| {
-        let events =
-            recording.watch.iter().enumerate().filter(|(_, line)| line.kind == kind).map(|(at, line)| event(at, line));
-        events.collect::<Vec<_>>()
-    };
-    let mut leases = of("Lease");
-    leases.extend(renewals(recording, &leases));
-    leases.sort_by_key(|event| event.t);
-    let mut streams = Vec::from([
-        Stream { resource: NODES, inferred: false, events: of("Node") },
-        Stream { resource: PODS, inferred: false, events: of("Pod") },
-        Stream { resource: LEASES, inferred: false, events: leases },
-    ]);
-    let others = OTHERS.iter().map(|(kind, resource)| (resource, false, of(kind)));
-    let is_watched = |resource: &Resource| {
-        OTHERS.iter().any(|(kind, own)| own == resource && recording.watch.iter().any(|line| line.kind == *kind))
-    };
-    let made = inferred::CREATED.map(|resource| {
-        let created = if is_watched(&resource) { Vec::new() } else { inferred::made(recording, &resource) };
-        let events = created.into_iter().map(|(t, object)| told(t, object, None));
-        (resource, events.collect::<Vec<_>>())
-    });
-    let made = made.iter().map(|(resource, events)| (resource, true, events.clone()));
-    let revisions = if is_watched(&VOLUMES) { Vec::new() } else { inferred::volumes(recording) };
-    let revisions = revisions.into_iter().map(|own| told(own.t, own.object, own.written)).collect::<Vec<_>>();
-    let volumes = VOLUMES;
-    let others = others.chain(made).chain([(&volumes, false, revisions)]).filter(|(.., events)| !events.is_empty());
-    streams.extend(others.map(|(resource, inferred, events)| Stream { resource: resource.clone(), inferred, events }));
-    streams
-}
-
-/// Makes an event that no watch shows.
-fn told(t: Micros, object: Object, written: Option<Micros>) -> StreamEvent {
-    let event = if written.is_some() { WatchType::Modified } else { WatchType::Added };
-    StreamEvent { t, listed: false, event, object, cause: None, line: None, is_renewal: false, written }
-}
-
-fn event(at: usize, line: &WatchLine) -> StreamEvent {
-    StreamEvent {
-        t: line.t,
-        listed: line.listed,
-        event: line.event,
-        object: line.object.clone(),
-        cause: None,
-        line: Some(at),
-        is_renewal: false,
-        written: None,
-    }
-}
-
-/// Makes watch events of the compact renewals: `renewTime` is the instant of sending by the node's clock.
-fn renewals(recording: &Recording, leases: &[StreamEvent]) -> Vec<StreamEvent> {
-    let mut skews: BTreeMap<&str, Micros> = BTreeMap::new();
-    let mut made = Vec::new();
-    for action in &recording.actions {
-        let Some(node) = action.actor.strip_prefix("kubelet/") else { continue };
-        let body = action.request.get("body");
-        let written = body.at(&["spec", "renewTime"]).as_str().and_then(time::parse);
-        if let Some(written) = written {
-            let off = recording.offset(written) - action.t;
-            skews.insert(node, if off.abs() > SKEW_MIN { off } else { 0 });
-        }
-        if action.action != "renew-lease" || action.response.get("code").as_i64().is_some_and(|code| code >= 300) {
-            continue;
-        }
-        let answered = if action.response.is_null() { action.t + RENEWAL_TAKES } else { action.answered() };
-        let is_its = |event: &&StreamEvent| event.object.name() == node && event.object.key().namespace == *NODE_LEASES;
-        let Some(base) = leases.iter().filter(is_its).rfind(|event| event.t <= answered) else { continue };
-        if base.event == WatchType::Deleted {
-            continue;
-        }
-        let skew = skews.get(node).copied().unwrap_or(0);
-        let renew_time = written.unwrap_or_else(|| recording.at(action.t) + SignedDuration::from_micros(skew));
-        // The revision is not recorded. That of the last known change is used: an informer can rely on no other.
-        let version = base.object.resource_version();
-        made.push(StreamEvent {
-            t: answered,
-            listed: false,
-            event: WatchType::Modified,
-            object: base.object.renewed(renew_time, version),
-            cause: None,
-            line: None,
-            is_renewal: true,
-            written: None,
-        });
-    }
-    made
 }

@@ -6,13 +6,42 @@ use std::fmt::Write as _;
 use nodeproof_core::objects::Json;
 
 use super::load::Micros;
-use super::recorded::Unjudged;
 use super::writers::{FieldDifference, WriteTarget, Writer};
 
 /// How many differences the text for people shows.
 const SHOWN_MAX: usize = 12;
 /// How long a value may be in the text for people, in characters.
 const VALUE_MAX: usize = 160;
+
+/// Whose writes are not judged, and why.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Unjudged {
+    /// The writer.
+    pub writer: String,
+    /// The reason.
+    pub why: &'static str,
+}
+
+impl std::fmt::Display for Unjudged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.writer, self.why)
+    }
+}
+
+impl Unjudged {
+    /// Names a writer and the reason.
+    #[must_use]
+    pub fn new(writer: impl Into<String>, why: &'static str) -> Self {
+        Self { writer: writer.into(), why }
+    }
+}
+
+/// The writer is no component of the model.
+pub const NOT_MODELLED: &str = "not modelled";
+/// The kinds of its writes are not in the recording.
+pub const NOT_WATCHED: &str = "of kinds that the recording does not watch";
+/// The cause of its writes came before the recording.
+pub const BEFORE: &str = "caused before the recording began";
 
 /// One difference between what was recorded and what the model does.
 #[derive(Clone, PartialEq, Debug)]

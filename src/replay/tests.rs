@@ -7,7 +7,7 @@ use nodeproof_core::objects::{Json, Object, time};
 
 use super::ledger::Ledger;
 use super::load::{Micros, Recording, WatchLine, WriteLine, WriteSource};
-use super::recorded::{BEFORE, Unjudged};
+use super::report::{BEFORE, Unjudged};
 use super::trials::recorded_dir;
 use super::writers::Writer;
 use super::{ReplayReport, judge, watched, writers};

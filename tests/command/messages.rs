@@ -12,7 +12,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("messages::of_control_help", control),
     ("messages::about_pods_that_are_not_named", pods),
     ("messages::about_the_grace_period", grace_period),
-    ("messages::of_lint_say_where_zero_is", zero),
+    ("messages::of_lint_say_where_zero_is_and_what_is_there_twice", zero),
     ("messages::about_faults", faults),
     ("messages::about_what_a_given_waits_for", given),
     ("messages::about_what_is_not_there", not_there),
@@ -108,7 +108,10 @@ fn zero() -> Result<(), String> {
     require(out.contains(note), || format!("{note:?} is missing in\n{out}"))?;
     world.write("features/a/b.feature", feature("the user cordons Node \"w\""));
     let out = world.call(&["lint"]).ends(0)?.out;
-    require(!out.contains("note"), || format!("a note too many in\n{out}"))
+    require(!out.contains("note"), || format!("a note too many in\n{out}"))?;
+    let twice = feature("the user cordons Node \"w\"") + "    And Node \"w\" stays for 5s\n";
+    world.write("features/a/b.feature", twice);
+    world.call(&["lint"]).ends(0)?.says("features/a/b.feature:7: note: line 6 says the same\n").map(drop)
 }
 
 fn faults() -> Result<(), String> {

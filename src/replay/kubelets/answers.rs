@@ -20,8 +20,8 @@ use nodeproof_core::sim::{Simulation, SimulationOptions};
 use super::files::{self, KubeletAbout};
 use super::{KUBELET, difference};
 use crate::replay::load::{self, LoadError};
-use crate::replay::recorded::Unjudged;
 use crate::replay::report::ReplayReport;
+use crate::replay::report::Unjudged;
 use crate::replay::{Ledger, finish};
 
 /// The file with the answers.
