@@ -1,11 +1,12 @@
 //! The ledger of known differences: `fixtures/recorded/divergences.yaml`.
 //!
 //! Input: the text of the file. Output: its entries, or the one that explains a difference. Each entry names recording,
-//! writer, object and path (a `*` at the end matches any rest), what differs, by how much, and why. Invariant: every
-//! entry has a reason.
+//! writer, object and path (a `*` matches any text), what differs, by how much, and why. One with `after` explains only
+//! what stands behind that text, before which both sides are the same. Invariant: every entry has a reason.
 
 use std::path::{Path, PathBuf};
 
+use nodeproof_core::objects::Json;
 use serde::Deserialize;
 
 use super::report::WriteDifference;
@@ -22,6 +23,9 @@ pub struct LedgerEntry {
     pub object: String,
     /// The path within the object or the request.
     pub path: String,
+    /// The text behind which the two sides may differ; none if they may anywhere.
+    #[serde(default)]
+    pub after: Option<String>,
     /// What differs.
     pub what: String,
     /// By how much.
@@ -103,19 +107,30 @@ impl Ledger {
     /// Finds the entry that explains a difference.
     #[must_use]
     pub fn explain(&self, recording: &str, difference: &WriteDifference) -> Option<&LedgerEntry> {
-        self.find(recording, difference.writer, &difference.object, &difference.path)
+        let mut found = self.fitting(recording, difference.writer, &difference.object, &difference.path);
+        found.find(|entry| entry.after.as_deref().is_none_or(|text| is_same_before(text, difference)))
     }
 
     /// Finds the entry for a recording, or for a comparison as `compare/hollow/health/unreachable/…`.
     #[must_use]
     pub fn find(&self, recording: &str, writer: &str, object: &str, path: &str) -> Option<&LedgerEntry> {
-        self.entries.iter().find(|entry| {
+        self.fitting(recording, writer, object, path).find(|entry| entry.after.is_none())
+    }
+
+    fn fitting(&self, recording: &str, writer: &str, object: &str, path: &str) -> impl Iterator<Item = &LedgerEntry> {
+        self.entries.iter().filter(move |entry| {
             fits(&entry.recording, recording)
                 && fits(&entry.writer, writer)
                 && fits(&entry.object, object)
                 && fits(&entry.path, path)
         })
     }
+}
+
+/// Tells whether both sides have a text, and the same before it.
+fn is_same_before(text: &str, difference: &WriteDifference) -> bool {
+    let before = |side: &Json| Some(side.as_str()?.split_once(text)?.0.to_owned());
+    before(&difference.real).is_some_and(|start| before(&difference.sim) == Some(start))
 }
 
 fn fits(pattern: &str, text: &str) -> bool {
@@ -126,7 +141,9 @@ fn fits(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ledger, fits};
+    use nodeproof_core::objects::Json;
+
+    use super::{Ledger, WriteDifference, fits};
 
     #[test]
     fn a_star_stands_for_any_text() {
@@ -147,5 +164,20 @@ mod tests {
         assert!(Ledger::parse(&entry("ttl-controller", " ")).unwrap_err().contains("must say something"));
         assert!(Ledger::parse(&entry("*", "since")).unwrap_err().contains("explain everything"));
         assert!(Ledger::parse("").unwrap().entries.is_empty());
+    }
+
+    #[test]
+    fn an_entry_about_the_end_of_a_text_explains_nothing_else() {
+        let entry =
+            "- {recording: r, writer: '*', object: '*', path: '*message', after: \"\\n\", what: w, amount: a, why: y}";
+        let ledger = Ledger::parse(entry).unwrap();
+        let explained = |real: &str, sim: &str| {
+            let (real, sim) = (Json::from(real), Json::from(sim));
+            let (writer, object, path) = ("kube-apiserver", "pods/put".to_owned(), "message".to_owned());
+            let difference = WriteDifference { t: 0, writer, object, path, real, sim, ledger: None };
+            ledger.explain("r", &difference).is_some()
+        };
+        assert!(explained("a\nb", "a\n") && !explained("a\nb", "c\nb") && !explained("a\nb", "a"));
+        assert!(ledger.find("r", "kube-apiserver", "pods/put", "message").is_none());
     }
 }

@@ -16,6 +16,7 @@ pub mod jsonpath;
 pub mod kubelet_labels;
 pub mod lifecycle;
 pub mod likeness;
+pub mod line_diff;
 pub mod list_keys;
 pub mod names;
 mod near;

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::validation::{
     FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, pod, pod_containers, pod_status,
-    pod_update, quota, roles, service, storage, storage_status, worded, workload, workload_status,
+    pod_update, quota, roles, service, storage, storage_status, storage_update, worded, workload, workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -216,7 +216,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, wording, &mut errors),
                 ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),
-                ("PersistentVolume", _) => storage::volume(tree, wording, &mut errors),
+                ("PersistentVolume", _) => storage::volume(tree, wording, settings, &mut errors),
                 ("PersistentVolumeClaim", _) => storage::claim(tree, wording, &mut errors),
                 ("StorageClass", _) => storage::class(tree, wording, &mut errors),
                 ("CSIDriver", _) => storage::driver(tree, &mut errors),
@@ -396,8 +396,15 @@ fn check_other(
         ("CertificateSigningRequest", _) => {
             certificates::validate_update(subresource, tree, old, errors);
         }
-        ("PersistentVolume", "") => storage::volume_update(tree, old, wording, errors),
-        ("PersistentVolumeClaim", "") => storage::claim_update(tree, old, wording, errors),
+        // Their strategies check the object, and then its change, which is the object again.
+        ("PersistentVolume", "") => {
+            (0..2).for_each(|_| storage::volume(tree, wording, settings, errors));
+            storage_update::volume(tree, old, settings, errors);
+        }
+        ("PersistentVolumeClaim", "") => {
+            (0..2).for_each(|_| storage::claim(tree, wording, errors));
+            storage_update::claim(tree, old, settings, errors);
+        }
         ("PersistentVolumeClaim", "status") => storage_status::claim(tree, settings, errors),
         ("StorageClass", _) => {
             storage::class(tree, wording, errors);

@@ -6,6 +6,8 @@
 
 mod decode;
 mod go_names;
+mod internal;
+mod internal_types;
 mod print;
 mod strict;
 mod types;

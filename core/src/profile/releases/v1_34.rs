@@ -58,6 +58,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "kubectl pkg/drain/filters.go (v1.33, v1.34), isControllerRefDaemonSet",
         ),
+        row(SINCE, "refusals-tell-changed-lines", YES, "k8s.io/apimachinery pkg/util/diff/diff.go (v1.33, v1.34), Diff"),
         row(
             SINCE,
             "errors-print-json",

@@ -65,7 +65,8 @@ fn generated_selector(tree: &Json, errors: &mut Vec<FieldError>) {
         }
     }
     if is_valid(spec.get("selector")) && !selects(spec.get("selector"), &expected) {
-        errors.push(FieldError::invalid("spec.selector", spec.get("selector"), "`selector` not auto-generated"));
+        let why = "`selector` not auto-generated";
+        errors.push(FieldError::invalid_of("LabelSelector", "spec.selector", spec.get("selector"), why));
     }
 }
 
@@ -230,7 +231,7 @@ pub(in super::super) fn job_update(
     let template = if suspended { rescheduled(stored.get("template"), spec.get("template")) } else { Json::Null };
     let before = if suspended { &template } else { stored.get("template") };
     if spec.get("template") != before {
-        errors.push(FieldError::invalid("spec.template", spec.get("template"), IMMUTABLE));
+        errors.push(FieldError::invalid_of("PodTemplateSpec", "spec.template", spec.get("template"), IMMUTABLE));
     }
     for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
         kept(spec, stored, field, errors);
@@ -238,8 +239,18 @@ pub(in super::super) fn job_update(
 }
 
 fn kept(spec: &Json, stored: &Json, field: &str, errors: &mut Vec<FieldError>) {
-    if spec.get(field) != stored.get(field) {
-        errors.push(FieldError::invalid(format!("spec.{field}"), spec.get(field), IMMUTABLE));
+    let (new, path) = (spec.get(field), format!("spec.{field}"));
+    let structure = match field {
+        "selector" => Some("LabelSelector"),
+        "podFailurePolicy" => Some("PodFailurePolicy"),
+        "successPolicy" => Some("SuccessPolicy"),
+        _ => None,
+    };
+    if new != stored.get(field) {
+        errors.push(match structure {
+            Some(name) => FieldError::invalid_of(name, path, new, IMMUTABLE),
+            None => FieldError::invalid(path, new, IMMUTABLE),
+        });
     }
 }
 

@@ -4,7 +4,7 @@
 //! `validatePodReplacementPolicy`.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::amount::not_negative;
@@ -115,15 +115,8 @@ fn success(spec: &Json, path: &str, errors: &mut Vec<FieldError>) {
     }
     let rules = policy.get("rules").items();
     if text(spec, "completionMode") != "Indexed" {
-        let rule = |rule: &Json| {
-            let (indexes, count) = (rule.get("succeededIndexes"), rule.get("succeededCount"));
-            format!("{{\"SucceededIndexes\":{indexes},\"SucceededCount\":{count}}}")
-        };
-        let list: Vec<String> = rules.iter().map(rule).collect();
-        let list = if policy.get("rules").is_null() { "null".to_string() } else { format!("[{}]", list.join(",")) };
-        let value = format!("{{\"Rules\":{list}}}");
         let why = "requires indexed completion mode";
-        errors.push(FieldError::new(format!("{path}.successPolicy"), Problem::Invalid, value, why));
+        errors.push(FieldError::invalid_of("SuccessPolicy", format!("{path}.successPolicy"), policy, why));
         return;
     }
     let list = format!("{path}.successPolicy.rules");

@@ -1,8 +1,7 @@
 //! Validation of changes of small kinds: what is checked again, and what may not change.
 //!
 //! Mirrors the functions `Validate*Update` of pkg/apis/{core,scheduling,storage,batch}/validation (v1.34). Inputs: the
-//! changed object and the stored one. Outputs: errors. Left out on purpose: that an inline volume of a VolumeAttachment
-//! is checked and printed, and the conditions of Jobs.
+//! changed object and the stored one. Outputs: errors. Left out on purpose: the conditions of Jobs.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::amount::not_negative;
 use super::ip::{self, Reading};
-use super::{FieldError, Problem, invalid, meta, text};
+use super::{FieldError, invalid, meta, text};
 use crate::objects::Json;
 use crate::objects::lifecycle::is_condition_true;
 use crate::objects::names::{self, Wording};
@@ -61,14 +60,7 @@ pub(in super::super) fn csi_node(tree: &Json, old: &Json, counts_may_change: boo
     for before in old.at(&list).items() {
         let named = tree.at(&list).items().iter().filter(|driver| driver.get("name") == before.get("name"));
         for driver in named.map(compared).filter(|driver| *driver != compared(before)) {
-            let count = match driver.get("allocatable") {
-                Json::Null => String::from("null"),
-                found => format!("{{\"Count\":{}}}", found.get("count")),
-            };
-            let (name, node, keys) = (driver.get("name"), driver.get("nodeID"), driver.get("topologyKeys"));
-            let shown =
-                format!("{{\"Name\":{name},\"NodeID\":{node},\"TopologyKeys\":{keys},\"Allocatable\":{count}}}");
-            errors.push(FieldError::new("spec.drivers", Problem::Invalid, shown, IMMUTABLE));
+            errors.push(FieldError::invalid_of("CSINodeDriver", "spec.drivers", &driver, IMMUTABLE));
         }
     }
 }
@@ -76,17 +68,9 @@ pub(in super::super) fn csi_node(tree: &Json, old: &Json, counts_may_change: boo
 /// Checks that a VolumeAttachment stays as it is. Source: storage, `ValidateVolumeAttachmentUpdate`.
 pub(in super::super) fn attachment(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
-    if spec == old.get("spec") {
-        return;
+    if spec != old.get("spec") {
+        errors.push(FieldError::invalid_of("VolumeAttachmentSpec", "spec", spec, IMMUTABLE));
     }
-    let quoted = |field: &str| Json::from(text(spec, field));
-    let (attacher, node) = (quoted("attacher"), quoted("nodeName"));
-    let (volume, inline) = (spec.at(&["source", "persistentVolumeName"]), spec.at(&["source", "inlineVolumeSpec"]));
-    let shown = format!(
-        "{{\"Attacher\":{attacher},\"Source\":{{\"PersistentVolumeName\":{volume},\"InlineVolumeSpec\":{inline}}},\
-         \"NodeName\":{node}}}"
-    );
-    errors.push(FieldError::new("spec", Problem::Invalid, shown, IMMUTABLE));
 }
 
 /// Checks that a CSIDriver works as it did. Source: storage, `ValidateCSIDriverUpdate`.

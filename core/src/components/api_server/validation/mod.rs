@@ -31,6 +31,7 @@ mod selector;
 pub(super) mod service;
 pub(super) mod storage;
 pub(super) mod storage_status;
+pub(super) mod storage_update;
 mod volumes;
 pub(super) mod workload;
 pub(super) mod workload_status;
@@ -41,7 +42,8 @@ use alloc::vec::Vec;
 
 use crate::json;
 use crate::objects::names::{self, Wording};
-use crate::objects::{Json, time};
+use crate::objects::schema::Schema;
+use crate::objects::{Json, line_diff, time};
 use crate::profile::Settings;
 
 /// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
@@ -71,11 +73,22 @@ pub(super) struct FieldError {
     pub(super) detail: String,
     /// The value as older releases print it: in Go's own syntax.
     go: Option<String>,
+    /// What is printed of the server's own structures.
+    structure: Option<Structure>,
+}
+
+/// A part of an object that a release prints by its own structures, with its type in the notation of the schema.
+#[derive(Clone, PartialEq, Debug)]
+enum Structure {
+    /// The value.
+    Value(&'static str, Json),
+    /// What differs between the stored structure and the new one, behind the detail.
+    Change(&'static str, [Json; 2]),
 }
 
 impl FieldError {
     pub(super) fn new(field: impl Into<String>, problem: Problem, value: String, detail: impl Into<String>) -> Self {
-        Self { field: field.into(), problem, value, detail: detail.into(), go: None }
+        Self { field: field.into(), problem, value, detail: detail.into(), go: None, structure: None }
     }
 
     /// Says how older releases print the value.
@@ -112,6 +125,18 @@ impl FieldError {
         self
     }
 
+    /// Prints what is of the server's own structures.
+    fn print_structure(&mut self, schema: &Schema, prints_changes: bool) {
+        match self.structure.take() {
+            Some(Structure::Value(name, value)) => self.value = schema.internal_json(name, &value),
+            Some(Structure::Change(name, [old, new])) if prints_changes => {
+                let [old, new] = [old, new].map(|tree| schema.internal_lines(name, &tree));
+                self.detail.push_str(&line_diff::unified(&old, &new));
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(field, Problem::Required, String::new(), detail)
     }
@@ -131,6 +156,23 @@ impl FieldError {
             }
             _ => error,
         }
+    }
+
+    /// An invalid value that the release prints by its own structures.
+    pub(super) fn invalid_of(
+        type_name: &'static str,
+        field: impl Into<String>,
+        value: &Json,
+        detail: impl Into<String>,
+    ) -> Self {
+        let structure = Some(Structure::Value(type_name, value.clone()));
+        Self { structure, ..Self::new(field, Problem::Invalid, String::new(), detail) }
+    }
+
+    /// A forbidden change, with what differs behind the sentence.
+    pub(super) fn changed(type_name: &'static str, field: impl Into<String>, why: &str, old: Json, new: Json) -> Self {
+        let structure = Some(Structure::Change(type_name, [old, new]));
+        Self { structure, ..Self::forbidden(field, format!("{why}\n")) }
     }
 
     pub(super) fn invalid_text(field: impl Into<String>, value: &str, detail: impl Into<String>) -> Self {
@@ -277,7 +319,11 @@ fn print(value: &Json) -> String {
 }
 
 /// Words errors as the release does.
-pub(in crate::components::api_server) fn worded(errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
+pub(in crate::components::api_server) fn worded(mut errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
+    if errors.iter().any(|error| error.structure.is_some()) {
+        let (schema, lines) = (settings.profile().schema(), settings.profile().is("refusals-tell-changed-lines"));
+        errors.iter_mut().for_each(|error| error.print_structure(&schema, lines));
+    }
     if settings.profile().is("errors-print-json") {
         return errors;
     }

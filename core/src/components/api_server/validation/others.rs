@@ -4,10 +4,9 @@
 //! (v1.34).
 
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, amount, conditions, driver_name, invalid, meta, selector};
+use super::{FieldError, amount, conditions, driver_name, invalid, meta, storage};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -20,22 +19,8 @@ const SYSTEM_CLASSES: [&str; 2] = ["system-node-critical", "system-cluster-criti
 pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
     if !spec.get("minAvailable").is_null() && !spec.get("maxUnavailable").is_null() {
-        let mut value = alloc::string::String::from("{");
-        let fields = [
-            ("MinAvailable", "minAvailable"),
-            ("Selector", "selector"),
-            ("MaxUnavailable", "maxUnavailable"),
-            ("UnhealthyPodEvictionPolicy", "unhealthyPodEvictionPolicy"),
-        ];
-        for (at, (shown, field)) in fields.into_iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            let own = spec.get(field);
-            let printed = if field == "selector" { selector::printed_selector(own) } else { own.to_string() };
-            value.push_str(&format!("{comma}{shown:?}:{printed}"));
-        }
-        value.push('}');
         let why = "minAvailable and maxUnavailable cannot be both set";
-        errors.push(FieldError::new("spec", Problem::Invalid, value, why));
+        errors.push(FieldError::invalid_of("PodDisruptionBudgetSpec", "spec", spec, why));
     }
     for field in ["minAvailable", "maxUnavailable"] {
         let path = format!("spec.{field}");
@@ -173,6 +158,7 @@ pub(in super::super) fn attachment(tree: &Json, wording: Wording, errors: &mut V
             let why = "must specify non empty persistentVolumeName";
             errors.push(FieldError::required("spec.source.persistentVolumeName", why));
         }
+        (false, true) => storage::inline_volume(inline, "spec.source.inlineVolumeSpec", wording, errors),
         _ => {}
     }
     invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);

@@ -17,14 +17,8 @@ pub(in super::super) fn affinity(spec: &Json, wording: Wording, checks_values: b
     let path = "spec.affinity.nodeAffinity";
     let required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution");
     if !required.is_null() {
-        let path = format!("{path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
-        let terms = required.get("nodeSelectorTerms").items();
-        if terms.is_empty() {
-            errors.push(FieldError::required(path.as_str(), "must have at least one node selector term"));
-        }
-        for (at, term) in terms.iter().enumerate() {
-            node_term(term, &format!("{path}[{at}]"), wording, checks_values, errors);
-        }
+        let path = format!("{path}.requiredDuringSchedulingIgnoredDuringExecution");
+        node_selector(required, &path, wording, checks_values, errors);
     }
     let preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution").items();
     for (at, term) in preferred.iter().enumerate() {
@@ -46,6 +40,26 @@ pub(in super::super) fn affinity(spec: &Json, wording: Wording, checks_values: b
             weight(term, &path, errors);
             pod_term(term.get("podAffinityTerm"), &format!("{path}.podAffinityTerm"), wording, errors);
         }
+    }
+}
+
+/// Checks the Nodes that can use a volume. Source: validation.go (v1.34), `validateVolumeNodeAffinity`.
+pub(super) fn volume_affinity(affinity: &Json, wording: Wording, checks_values: bool, errors: &mut Vec<FieldError>) {
+    let (required, path) = (affinity.get("required"), "spec.nodeAffinity.required");
+    if required.is_null() {
+        errors.push(FieldError::required(path, "must specify required node constraints"));
+    } else {
+        node_selector(required, path, wording, checks_values, errors);
+    }
+}
+
+fn node_selector(selector: &Json, path: &str, wording: Wording, checks_values: bool, errors: &mut Vec<FieldError>) {
+    let (path, terms) = (format!("{path}.nodeSelectorTerms"), selector.get("nodeSelectorTerms").items());
+    if terms.is_empty() {
+        errors.push(FieldError::required(path.as_str(), "must have at least one node selector term"));
+    }
+    for (at, term) in terms.iter().enumerate() {
+        node_term(term, &format!("{path}[{at}]"), wording, checks_values, errors);
     }
 }
 

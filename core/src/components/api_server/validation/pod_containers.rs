@@ -1,8 +1,7 @@
 //! Validation of what the subresources `ephemeralcontainers` and `resize` change of a Pod.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodEphemeralContainersUpdate` and
-//! `ValidatePodResize`. Inputs: the changed Pod and the stored one. Outputs: errors. Left out on purpose: the
-//! difference that upstream prints of a changed ephemeral container.
+//! `ValidatePodResize`. Inputs: the changed Pod and the stored one. Outputs: errors.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -34,12 +33,19 @@ pub(in super::super) fn ephemeral(
     let list = ["spec", "ephemeralContainers"];
     for before in old.at(&list).items() {
         let name = text(before, "name");
-        let why = match tree.at(&list).items().iter().rev().find(|now| text(now, "name") == name) {
-            None => format!("existing ephemeral containers {name:?} may not be removed\n"),
-            Some(now) if now != before => format!("existing ephemeral containers {name:?} may not be changed\n"),
-            Some(_) => continue,
-        };
-        errors.push(FieldError::forbidden("spec.ephemeralContainers", why));
+        let path = "spec.ephemeralContainers";
+        match tree.at(&list).items().iter().rev().find(|now| text(now, "name") == name) {
+            None => {
+                let why = format!("existing ephemeral containers {name:?} may not be removed\n");
+                errors.push(FieldError::forbidden(path, why));
+            }
+            Some(now) if now != before => {
+                let why = format!("existing ephemeral containers {name:?} may not be changed");
+                let (old, new) = (before.clone(), now.clone());
+                errors.push(FieldError::changed("EphemeralContainer", path, &why, old, new));
+            }
+            Some(_) => {}
+        }
     }
     errors
 }

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
-use super::{FieldError, Problem, invalid, one_of, pod_resources, text};
+use super::{FieldError, invalid, one_of, pod_resources, text};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -39,9 +39,7 @@ pub(super) fn claims(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>
             _ => None,
         };
         if let Some(why) = why {
-            let printed = json!({"Name": name, "ResourceClaimName": own.clone(),
-                "ResourceClaimTemplateName": template.clone()});
-            errors.push(FieldError::new(path.as_str(), Problem::Invalid, format!("{printed}"), why));
+            errors.push(FieldError::invalid_of("PodResourceClaim", path.as_str(), claim, why));
         }
         for (value, field) in [(own, "resourceClaimName"), (template, "resourceClaimTemplateName")] {
             let Some(value) = value.as_str() else { continue };

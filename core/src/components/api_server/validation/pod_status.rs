@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
 use super::pod_update::mirror;
-use super::{FieldError, Problem, invalid, meta, pod_details, text};
+use super::{FieldError, invalid, meta, pod_details, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -78,12 +78,11 @@ fn addresses((status, old): (&Json, &Json), list: &str, reading: Reading, errors
     }
     let known: Vec<bool> = items.iter().filter_map(|item| ip::parse(text(item, "ip"))).map(ip::is_ipv4).collect();
     if items.len() > 1 && known.len() == items.len() && (items.len() > 2 || known[0] == known[1]) {
-        let printed: Vec<String> = items.iter().map(|item| format!("{{\"IP\":{:?}}}", text(item, "ip"))).collect();
-        let value = format!("[{}]", printed.join(","));
         let kind = if list == "podIPs" { "core.PodIP" } else { "core.HostIP" };
         let go: Vec<String> = items.iter().map(|item| format!("{kind}{{IP:{:?}}}", text(item, "ip"))).collect();
         let why = String::from("may specify no more than one IP for each IP family");
-        let error = FieldError::new(format!("status.{list}"), Problem::Invalid, value, why);
+        let shown = if list == "podIPs" { "[PodIP]" } else { "[HostIP]" };
+        let error = FieldError::invalid_of(shown, format!("status.{list}"), status.get(list), why);
         errors.push(error.in_go(format!("[]{kind}{{{}}}", go.join(", "))));
     }
 }

@@ -1,7 +1,6 @@
 //! Validation of changes of Pods: hardly anything of a Pod's specification may change.
 //!
-//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodUpdate`. Left out on purpose: the difference
-//! that upstream prints behind its refusal.
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodUpdate`.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::pod::{MIRROR, Rules, annotations, tolerations, validate_spec};
 use super::{FieldError, meta, text};
+use crate::components::api_server::fields::put;
 use crate::objects::names::Wording;
 use crate::objects::{Json, NULL};
 
@@ -68,8 +68,9 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rule
     if is_gated {
         added_placement(spec, stored, &mut errors);
     }
-    if frozen(spec, stored, is_gated) != frozen(stored, stored, is_gated) {
-        errors.push(FieldError::forbidden("spec", UPDATES));
+    let frozen = frozen(spec, stored, is_gated);
+    if frozen != *stored {
+        errors.push(FieldError::changed("PodSpec", "spec", UPDATES, stored.clone(), frozen));
     }
     errors
 }
@@ -113,7 +114,7 @@ fn added_placement(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
     let path = format!("spec.{}", NODE_TERMS.join("."));
     if !old.is_empty() && old.len() != new.len() {
         let why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
-        errors.push(FieldError::invalid(path, spec.at(&NODE_TERMS), why));
+        errors.push(FieldError::invalid_of("[NodeSelectorTerm]", path, spec.at(&NODE_TERMS), why));
         return;
     }
     for (at, (new, old)) in new.iter().zip(old).enumerate() {
@@ -121,7 +122,7 @@ fn added_placement(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
         let is_empty = |term: &Json| term.get("matchExpressions").is_empty() && term.get("matchFields").is_empty();
         if !keeps("matchExpressions") || !keeps("matchFields") || is_empty(old) && !is_empty(new) {
             let why = "only additions are allowed (no mutations or deletions)";
-            errors.push(FieldError::invalid(format!("{path}[{at}]"), new, why));
+            errors.push(FieldError::invalid_of("NodeSelectorTerm", format!("{path}[{at}]"), new, why));
         }
     }
 }
@@ -142,13 +143,6 @@ fn only_added_tolerations(spec: &Json, stored: &Json, errors: &mut Vec<FieldErro
 /// Returns the specification with the fields that may change set to what is stored.
 fn frozen(spec: &Json, stored: &Json, is_gated: bool) -> Json {
     let mut spec = spec.clone();
-    if is_gated {
-        spec.remove(&["nodeSelector"]);
-        spec.remove(&["affinity", "nodeAffinity"]);
-        if spec.get("affinity").is_empty() {
-            spec.remove(&["affinity"]);
-        }
-    }
     for list in ["containers", "initContainers"] {
         let images: Vec<Json> =
             stored.get(list).items().iter().map(|container| container.get("image").clone()).collect();
@@ -159,11 +153,21 @@ fn frozen(spec: &Json, stored: &Json, is_gated: bool) -> Json {
         }
     }
     for field in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
-        spec.remove(&[field]);
+        put(&mut spec, &[field], stored.get(field));
     }
     let grace = |spec: &Json| spec.get("terminationGracePeriodSeconds").as_i64();
     if grace(stored).is_some_and(|seconds| seconds < 0) && grace(&spec) == Some(1) {
         spec.set(&["terminationGracePeriodSeconds"], stored.get("terminationGracePeriodSeconds").clone());
+    }
+    if is_gated {
+        put(&mut spec, &["nodeSelector"], stored.get("nodeSelector"));
+        let path = ["affinity", "nodeAffinity"];
+        if spec.at(&path) != stored.at(&path) {
+            put(&mut spec, &path, stored.at(&path));
+        }
+        if stored.get("affinity").is_null() && spec.get("affinity").is_empty() {
+            spec.remove(&["affinity"]);
+        }
     }
     spec
 }

@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 
 use super::FieldError;
 use super::others::label_selector;
-use crate::json;
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 
@@ -91,10 +90,7 @@ pub(in super::super) fn binding(kind: &str, tree: &Json, old: &Json, wording: Wo
         self::subject(kind, subject, &format!("subjects[{at}]"), wording, errors);
     }
     if *old != NULL && old.get("roleRef") != tree.get("roleRef") {
-        // The internal type has no other names for its fields.
-        let text = |field: &str| Json::from(role(field));
-        let shown = json!({"APIGroup": text("apiGroup"), "Kind": text("kind"), "Name": text("name")});
-        errors.push(FieldError::invalid("roleRef", &shown, "cannot change roleRef"));
+        errors.push(FieldError::invalid_of("RoleRef", "roleRef", tree.get("roleRef"), "cannot change roleRef"));
     }
 }
 

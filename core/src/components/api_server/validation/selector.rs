@@ -1,6 +1,6 @@
 //! How selectors of labels are printed in errors.
 //!
-//! Inputs: selectors. Outputs: texts, as Go prints the fields of its types, and as its `%#v` does.
+//! Inputs: selectors. Outputs: texts as Go's `%#v` prints them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,24 +8,6 @@ use alloc::vec::Vec;
 
 use super::text;
 use crate::objects::{Json, Text};
-
-/// Prints a selector with its fields in the order of the Go types.
-pub(super) fn printed_selector(selector: &Json) -> String {
-    let in_order = |tree: &Json, fields: &[&str]| {
-        let own = fields.iter().filter(|field| !tree.get(field).is_null());
-        own.map(|field| format!("{field:?}:{}", tree.get(field))).collect::<Vec<_>>()
-    };
-    if selector.is_null() {
-        return String::from("null");
-    }
-    let mut parts = in_order(selector, &["matchLabels"]);
-    let terms = selector.get("matchExpressions").items();
-    if !terms.is_empty() {
-        let term = |term: &Json| format!("{{{}}}", in_order(term, &["key", "operator", "values"]).join(","));
-        parts.push(format!("\"matchExpressions\":[{}]", terms.iter().map(term).collect::<Vec<_>>().join(",")));
-    }
-    format!("{{{}}}", parts.join(","))
-}
 
 pub(super) fn go_labels(labels: &Json) -> String {
     let text = |(key, value): (&Text, &Json)| format!("{key:?}:{:?}", value.as_str().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Validation of volumes, claims, storage classes, CSI drivers, and of changes of attachments.
+//! Validation of volumes, claims, storage classes and CSI drivers.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go and pkg/apis/storage/validation/validation.go (v1.34). Left out on
 //! purpose: the fields of sources other than CSI, host path and local ones, data sources, allowed topologies.
@@ -7,10 +7,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, driver_name, invalid, is_blank, others, text, volumes};
+use super::{FieldError, Problem, driver_name, invalid, is_blank, others, placement, text, volumes};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::profile::Settings;
 
 /// Source: pkg/apis/core/validation/validation.go (v1.34), `supportedAccessModes`, in the order of its listing.
 const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
@@ -19,7 +20,7 @@ const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
 /// Source: as [`ACCESS_MODES`], `supportedVolumeModes`.
 const VOLUME_MODES: [&str; 2] = ["Block", "Filesystem"];
 /// The types of volumes. Source: k8s.io/api core/v1 types.go (v1.34), `PersistentVolumeSource`.
-const SOURCES: [&str; 22] = [
+pub(super) const SOURCES: [&str; 22] = [
     "hostPath",
     "gcePersistentDisk",
     "awsElasticBlockStore",
@@ -48,6 +49,24 @@ const SOURCES: [&str; 22] = [
 const RECOUNT_SECONDS_MIN: i64 = 10;
 const POSITIVE: &str = "must be greater than zero";
 const IMMUTABLE: &str = "field is immutable";
+/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MountOptionAnnotation`.
+const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
+/// The types of volumes that may be mounted with options. Source: pkg/volume/validation/pv_validation.go (v1.34).
+const MOUNTED_WITH_OPTIONS: [&str; 13] = [
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "iscsi",
+    "cinder",
+    "cephfs",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+];
 
 /// Checks access modes. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`.
 fn access_modes(spec: &Json, errors: &mut Vec<FieldError>) {
@@ -92,8 +111,9 @@ fn volume_mode(spec: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Checks a PersistentVolume. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`.
-pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+/// Checks a PersistentVolume. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`, and
+/// pkg/volume/validation/pv_validation.go, `checkMountOption`.
+pub(in super::super) fn volume(tree: &Json, wording: Wording, settings: &Settings, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
     access_modes(spec, errors);
     let capacity = spec.get("capacity");
@@ -106,18 +126,27 @@ pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<F
         errors.push(FieldError::new("spec.capacity", Problem::NotSupported, value, detail));
     }
     for (name, amount) in capacity.fields() {
-        positive(amount, format!("spec.capacity[{name}]"), errors);
+        let path = format!("spec.capacity[{name}]");
+        if let Some(negative) = Quantity::from_json(amount).map(|own| own.value()).filter(|own| *own < 0) {
+            let why = "must be a valid resource quantity";
+            errors.push(FieldError::invalid(path.as_str(), &Json::Int(negative), why));
+        }
+        positive(amount, path, errors);
     }
     let policy = text(spec, "persistentVolumeReclaimPolicy");
     if !policy.is_empty() && !RECLAIM_POLICIES.contains(&policy) {
         errors.push(FieldError::not_supported("spec.persistentVolumeReclaimPolicy", policy, &RECLAIM_POLICIES));
     }
     let affinity = spec.get("nodeAffinity");
-    if affinity.is_object() && affinity.get("required").is_null() {
-        let why = "must specify required node constraints";
-        errors.push(FieldError::required("spec.nodeAffinity.required", why));
+    if affinity.is_object() {
+        let checks_values = settings.profile().is("required-affinity-has-label-values");
+        placement::volume_affinity(affinity, wording, checks_values, errors);
     }
     sources(spec, wording, errors);
+    if policy == "Recycle" && is_root(spec.at(&["hostPath", "path"]).as_str()) {
+        let why = "may not be 'recycle' for a hostPath mount of '/'";
+        errors.push(FieldError::forbidden("spec.persistentVolumeReclaimPolicy", why));
+    }
     class_name(spec, wording, errors);
     volume_mode(spec, errors);
     if let Some(class) = spec.get("volumeAttributesClassName").as_str() {
@@ -131,6 +160,53 @@ pub(in super::super) fn volume(tree: &Json, wording: Wording, errors: &mut Vec<F
             errors.push(FieldError::required("spec.csi", why));
         }
     }
+    let has_options = !tree.at(&["metadata", "annotations", MOUNT_OPTIONS]).is_null();
+    if has_options && MOUNTED_WITH_OPTIONS.iter().all(|source| spec.get(source).is_null()) {
+        let why = "may not specify mount options for this volume type";
+        errors.push(FieldError::forbidden(format!("metadata.annotations.{MOUNT_OPTIONS}"), why));
+    }
+}
+
+/// Tells whether a path is the root, however it is written.
+fn is_root(path: Option<&str>) -> bool {
+    path.is_some_and(|path| path.starts_with('/') && path.split('/').all(|part| matches!(part, "" | "." | "..")))
+}
+
+/// Checks a volume that stands within an attachment. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec` for
+/// inline volumes.
+pub(in super::super) fn inline_volume(spec: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    const CONTEXT: &str = "in the context of inline volumes";
+    let mut own = Vec::new();
+    let not_here = format!("may not be specified {CONTEXT}");
+    if !spec.get("claimRef").is_null() {
+        own.push(FieldError::forbidden("spec.claimRef", not_here.as_str()));
+    }
+    if !spec.get("capacity").is_empty() {
+        own.push(FieldError::forbidden("spec.capacity", not_here.as_str()));
+    }
+    if spec.get("csi").is_null() {
+        own.push(FieldError::required("spec.csi", format!("has to be specified {CONTEXT}")));
+    }
+    access_modes(spec, &mut own);
+    if !matches!(text(spec, "persistentVolumeReclaimPolicy"), "" | "Retain") {
+        let why = format!("may only be Retain {CONTEXT}");
+        own.push(FieldError::forbidden("spec.persistentVolumeReclaimPolicy", why));
+    }
+    if spec.get("nodeAffinity").is_object() {
+        own.push(FieldError::forbidden("spec.nodeAffinity", not_here.as_str()));
+    }
+    sources(spec, wording, &mut own);
+    if !text(spec, "storageClassName").is_empty() {
+        own.push(FieldError::forbidden("spec.storageClassName", not_here.as_str()));
+    }
+    if spec.get("volumeMode").as_str().is_some_and(|mode| mode != "Filesystem") {
+        let why = format!("may not specify volumeMode other than Filesystem {CONTEXT}");
+        own.push(FieldError::forbidden("spec.volumeMode", why));
+    }
+    errors.extend(own.into_iter().map(|mut error| {
+        error.field = error.field.replacen("spec", path, 1);
+        error
+    }));
 }
 
 /// Checks that a volume has one source, and the source.
@@ -231,23 +307,6 @@ fn secret_references(csi: &Json, wording: Wording, errors: &mut Vec<FieldError>)
     }
 }
 
-/// Checks a change of a PersistentVolume: its source stays. Source: validation.go (v1.34),
-/// `ValidatePersistentVolumeUpdate`; the difference that upstream prints behind the message is left out.
-pub(in super::super) fn volume_update(tree: &Json, old: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    volume(tree, wording, errors);
-    let (spec, before) = (tree.get("spec"), old.get("spec"));
-    if SOURCES.iter().any(|source| spec.get(source) != before.get(source)) {
-        let why = "spec.persistentvolumesource is immutable after creation";
-        errors.push(FieldError::forbidden("spec.persistentvolumesource", why));
-    }
-    if spec.get("volumeMode") != before.get("volumeMode") {
-        errors.push(FieldError::invalid("volumeMode", spec.get("volumeMode"), IMMUTABLE));
-    }
-    if !before.get("nodeAffinity").is_null() && spec.get("nodeAffinity") != before.get("nodeAffinity") {
-        errors.push(FieldError::invalid("nodeAffinity", spec.get("nodeAffinity"), IMMUTABLE));
-    }
-}
-
 /// Checks a PersistentVolumeClaim. Source: validation.go (v1.34), `ValidatePersistentVolumeClaimSpec`.
 pub(in super::super) fn claim(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
@@ -270,48 +329,6 @@ pub(in super::super) fn claim(tree: &Json, wording: Wording, errors: &mut Vec<Fi
     volume_mode(spec, errors);
     data_sources(spec, wording, errors);
     attributes_class(text(spec, "volumeAttributesClassName"), wording, errors);
-}
-
-/// Checks a change of a claim: only its volume, once, and the size of a bound one may change. Source: validation.go
-/// (v1.34), `ValidatePersistentVolumeClaimUpdate`; the difference that upstream prints is left out.
-pub(in super::super) fn claim_update(tree: &Json, old: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    claim(tree, wording, errors);
-    let mut before = old.get("spec").clone();
-    let mut spec = tree.get("spec").clone();
-    let request = ["resources", "requests", "storage"];
-    if before.get("volumeName").is_empty() {
-        before.set(&["volumeName"], spec.get("volumeName").clone());
-        if spec.get("volumeName").is_null() {
-            before.remove(&["volumeName"]);
-        }
-    }
-    // A class may be given later to a claim without one.
-    if before.get("storageClassName").is_null() && !spec.get("storageClassName").is_null() {
-        before.set(&["storageClassName"], spec.get("storageClassName").clone());
-    }
-    if tree.at(&["status", "phase"]).as_str() == Some("Bound") {
-        spec.set(&request, before.at(&request).clone());
-        let class = before.get("volumeAttributesClassName").clone();
-        if class.is_null() {
-            spec.remove(&["volumeAttributesClassName"]);
-        } else {
-            spec.set(&["volumeAttributesClassName"], class);
-        }
-    }
-    if spec != before {
-        let why = "spec is immutable after creation except resources.requests and volumeAttributesClassName for \
-            bound claims";
-        errors.push(FieldError::forbidden("spec", why));
-    }
-    let amount = |tree: &Json, path: &[&str]| Quantity::from_json(tree.at(path)).map(|amount| amount.value());
-    let (new, known) = (amount(tree.get("spec"), &request), amount(old.get("spec"), &request));
-    if new < known && new <= amount(old.get("status"), &["capacity", "storage"]).or(Some(0)) {
-        let why = "field can not be less than status.capacity";
-        errors.push(FieldError::forbidden("spec.resources.requests.storage", why));
-    }
-    if tree.at(&["spec", "volumeMode"]) != old.at(&["spec", "volumeMode"]) {
-        errors.push(FieldError::invalid("volumeMode", tree.at(&["spec", "volumeMode"]), IMMUTABLE));
-    }
 }
 
 /// Checks a StorageClass. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateStorageClass`.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::amount::{amount, at_most_all, is_zero, not_negative};
 use super::others::label_selector;
 use super::pod::{Rules, validate_template};
-use super::selector::{go_labels, go_selector, printed_selector};
+use super::selector::{go_labels, go_selector};
 use super::{FieldError, Problem, invalid, storage, text};
 use crate::json;
 use crate::objects::Json;
@@ -50,7 +50,11 @@ pub(in super::super) fn validate(
             match text(strategy, "type") {
                 "RollingUpdate" => daemons_at_once(strategy.get("rollingUpdate"), errors),
                 "OnDelete" => {}
-                _ => errors.push(unknown_strategy("spec.updateStrategy", strategy, &["RollingUpdate", "OnDelete"])),
+                _ => errors.push(unknown_strategy(
+                    ("DaemonSetUpdateStrategy", "spec.updateStrategy"),
+                    strategy,
+                    &["RollingUpdate", "OnDelete"],
+                )),
             }
         }
         _ => {}
@@ -60,24 +64,12 @@ pub(in super::super) fn validate(
     }
 }
 
-/// Prints a strategy as the API server's own types are printed: what is not set is there too.
-fn printed_strategy(strategy: &Json) -> String {
-    let rolling = strategy.get("rollingUpdate");
-    let amount = |field: &str| if rolling.get(field).is_null() { Json::Int(0) } else { rolling.get(field).clone() };
-    let rolling = match rolling.is_null() {
-        true => String::from("null"),
-        false if !rolling.get("partition").is_null() => format!("{{\"Partition\":{}}}", amount("partition")),
-        false => {
-            format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", amount("maxUnavailable"), amount("maxSurge"))
-        }
-    };
-    format!("{{\"Type\":{:?},\"RollingUpdate\":{rolling}}}", text(strategy, "type"))
-}
-
-fn unknown_strategy(field: &str, strategy: &Json, known: &[&str]) -> FieldError {
+fn unknown_strategy((type_name, field): (&'static str, &str), strategy: &Json, known: &[&str]) -> FieldError {
     let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
-    let detail = format!("supported values: {}", known.join(", "));
-    FieldError::new(field, Problem::NotSupported, printed_strategy(strategy), detail)
+    let mut error =
+        FieldError::invalid_of(type_name, field, strategy, format!("supported values: {}", known.join(", ")));
+    error.problem = Problem::NotSupported;
+    error
 }
 
 /// Checks how the Pods of a StatefulSet are made, replaced and stored. Source: validation.go (v1.34),
@@ -92,10 +84,9 @@ fn stateful_set(spec: &Json, errors: &mut Vec<FieldError>) {
     let rolling = strategy.get("rollingUpdate");
     match text(strategy, "type") {
         "OnDelete" if !rolling.is_null() => {
-            let partition = rolling.get("partition").as_i64().unwrap_or(0);
-            let value = format!("{{\"Partition\":{partition},\"MaxUnavailable\":null}}");
+            let (name, field) = ("RollingUpdateStatefulSetStrategy", "spec.updateStrategy.rollingUpdate");
             let why = "only allowed for updateStrategy 'RollingUpdate'";
-            errors.push(FieldError::new("spec.updateStrategy.rollingUpdate", Problem::Invalid, value, why));
+            errors.push(FieldError::invalid_of(name, field, rolling, why));
         }
         "OnDelete" => {}
         "RollingUpdate" => {
@@ -103,7 +94,8 @@ fn stateful_set(spec: &Json, errors: &mut Vec<FieldError>) {
         }
         _ => {
             let why = "must be 'RollingUpdate' or 'OnDelete'";
-            errors.push(FieldError::new("spec.updateStrategy", Problem::Invalid, printed_strategy(strategy), why));
+            let (name, field) = ("StatefulSetUpdateStrategy", "spec.updateStrategy");
+            errors.push(FieldError::invalid_of(name, field, strategy, why));
         }
     }
     for field in ["whenDeleted", "whenScaled"] {
@@ -205,7 +197,7 @@ fn selector(kind: &str, spec: &Json, wording: Wording, errors: &mut Vec<FieldErr
     label_selector(selector, "spec.selector", wording, errors);
     let is_valid = errors.len() == before;
     let invalid = |why: String| {
-        FieldError::new("spec.selector", Problem::Invalid, printed_selector(selector), why).in_go(go_selector(selector))
+        FieldError::invalid_of("LabelSelector", "spec.selector", selector, why).in_go(go_selector(selector))
     };
     let is_empty =
         selector.is_object() && selector.get("matchLabels").is_empty() && selector.get("matchExpressions").is_empty();
@@ -254,7 +246,11 @@ fn deployment(spec: &Json, errors: &mut Vec<FieldError>) {
             at_most_all(rolling.get("maxUnavailable"), &format!("{path}.maxUnavailable"), errors);
         }
         "Recreate" => {}
-        _ => errors.push(unknown_strategy("spec.strategy", strategy, &["Recreate", "RollingUpdate"])),
+        _ => errors.push(unknown_strategy(
+            ("DeploymentStrategy", "spec.strategy"),
+            strategy,
+            &["Recreate", "RollingUpdate"],
+        )),
     }
     not_negative(spec, "spec", "progressDeadlineSeconds", errors);
     let ready = spec.get("minReadySeconds").as_i64().unwrap_or(0);
@@ -291,7 +287,7 @@ fn daemons_at_once(rolling: &Json, errors: &mut Vec<FieldError>) {
 pub(in super::super) fn selector_is_kept(kind: &str, tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let (new, stored) = (tree.at(&["spec", "selector"]), old.at(&["spec", "selector"]));
     if matches!(kind, "DaemonSet" | "Deployment" | "ReplicaSet") && new != stored {
-        let error = FieldError::new("spec.selector", Problem::Invalid, printed_selector(new), "field is immutable");
+        let error = FieldError::invalid_of("LabelSelector", "spec.selector", new, "field is immutable");
         errors.push(error.in_go(go_selector(new)));
     }
 }
