@@ -105,7 +105,12 @@ pub(super) fn update(
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     restrict_nodes(server, &write)?;
     match kind.name {
-        "Pod" if info.subresource.is_empty() => add_default_tolerations(server, tree),
+        "Pod" if info.subresource.is_empty() => {
+            if server.plugins.runs("Priority") {
+                priority::keep(tree, old);
+            }
+            add_default_tolerations(server, tree);
+        }
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
         "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
         _ => {}

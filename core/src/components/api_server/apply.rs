@@ -20,7 +20,7 @@ use crate::json;
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Body, Call};
 use crate::objects::ownership::{self, FieldSet};
-use crate::objects::{Json, Text, time};
+use crate::objects::{Json, NULL, Text, time};
 
 /// What `kubectl apply` without a server side has applied last. Source: k8s.io/apimachinery
 /// pkg/util/managedfields/internal/lastapplied.go (v1.34).
@@ -63,7 +63,7 @@ impl ApiServer {
         naming::check_patched_name(&read.tree, info)?;
         let mut tree = read.tree;
         naming::fix_namespace(kind, &mut tree, &info.namespace)?;
-        let (object, more) = self.update_tree(info, options, origin, &current, tree)?;
+        let (object, more) = self.update_tree(info, options, origin, &current, (tree, &NULL))?;
         Ok(write::answer(200, object, [read.warnings, more].concat()))
     }
 

@@ -53,6 +53,7 @@ pub(super) fn prepare_update(
         "PersistentVolumeClaim" if subresource == "status" => {
             storage_kinds::drop_disabled_status(tree.entry(&["status"]), old, settings);
         }
+        "PersistentVolumeClaim" if subresource.is_empty() => storage_kinds::data_sources(tree, old),
         "Lease" => drop_election(tree),
         "ServiceAccount" => secrets_by_name(tree),
         "DaemonSet" => workloads::count_templates(tree, Some(old)),

@@ -12,11 +12,11 @@ use super::call::RequestInfo;
 use super::naming::check_patched_name;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
-use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
+use super::write::{Read, answer, drop_repeated_owners, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{APPLY_PATCH, Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
-use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
+use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge_taking};
 use crate::objects::schema::named_kind;
 use crate::objects::{Json, WrittenJson};
 
@@ -61,39 +61,48 @@ impl ApiServer {
         }
         let old = if is_scale { self.managed_scale_of(info, &current) } else { current.json() };
         let complaints = self.complaints_about_patch(options, &patch, &content_type)?;
-        let mut touched = patch.clone();
+        let (mut left, mut operations) = (patch.clone(), None);
         let patched = match content_type.as_str() {
             JSON_PATCH => {
-                let operations = read_json_patch(&patch, options.field_validation)?;
-                touched = operations.touched();
+                let operations = operations.insert(read_json_patch(&patch, options.field_validation)?);
                 operations.apply(&old).map_err(|_| rejected())?
             }
             MERGE_PATCH => merge(&old, &patch),
-            _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
+            _ => strategic_merge_taking(&self.schema, kind.type_name(), &old, &mut left)
+                .map_err(|error| refuse_patch(&error))?,
         };
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
         let read = self.decode_patched(kind, options, complaints, (&patched, &old, strategic)).map_err(|refusal| {
-            let document = || match kind.is(Trait::Custom) {
-                true => patched.to_string(),
-                false => self.schema.go_json(kind.type_name(), &patched, Some(&touched)),
+            let name = kind.type_name();
+            let shown = match &operations {
+                _ if strategic => go_value(&left),
+                _ if kind.is(Trait::Custom) => patched.to_string(),
+                Some(operations) => {
+                    let document = WrittenJson::parse(&self.schema.go_json(name, &old, None));
+                    let written = options.text.as_deref().and_then(WrittenJson::parse);
+                    let written = written.unwrap_or_else(|| WrittenJson::from(&patch));
+                    operations.text_of(document.unwrap_or(WrittenJson::Null), &written)
+                }
+                None => self.schema.go_json(name, &patched, Some(&patch)),
             };
-            let shown = if strategic { go_value(&patch) } else { document() };
             match refusal {
                 PatchRefusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
                 PatchRefusal::Type(why) | PatchRefusal::Other(why) => refuse_document(&shown, why),
             }
         })?;
-        let mut tree = read.tree;
+        let (mut tree, mut warnings) = (read.tree, read.warnings);
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.resource.api_version());
-        check_patched_name(&tree, info)?;
-        super::naming::fix_namespace(kind, &mut tree, &info.namespace)?;
+        let named = check_patched_name(&tree, info)
+            .and_then(|()| super::naming::fix_namespace(kind, &mut tree, &info.namespace));
+        named.map_err(|refusal| with_warnings(refusal, warnings.clone()))?;
         if is_scale {
-            return self.write_scale(info, options, origin, &current, Read { tree, warnings: read.warnings }, None);
+            return self.write_scale(info, options, origin, &current, Read { tree, warnings }, None);
         }
-        match self.update_tree(info, options, origin, &current, tree) {
-            Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
-            Err(refusal) => Err(with_warnings(refusal, read.warnings)),
+        warnings.extend(drop_repeated_owners(&mut tree, " after mutating admission happens"));
+        match self.update_tree(info, options, origin, &current, (tree, &patched)) {
+            Ok((object, more)) => Ok(answer(200, object, [warnings, more].concat())),
+            Err(refusal) => Err(with_warnings(refusal, warnings)),
         }
     }
 
@@ -105,12 +114,26 @@ impl ApiServer {
         mut complaints: Vec<String>,
         (tree, old, is_strategic): (&Json, &Json, bool),
     ) -> Result<Read, PatchRefusal> {
+        let is_typed = !is_strategic && !kind.is(Trait::Custom);
+        if is_typed {
+            for (field, shown) in [("apiVersion", tree.get("apiVersion")), ("kind", tree.get("kind"))] {
+                if !shown.is_null() && shown.as_str().is_none() {
+                    let found = syntax::kind_of(shown);
+                    let why = format!("cannot unmarshal {found} into Go struct field .{field} of type string");
+                    let why = format!("couldn't get version/kind; json parse error: json: {why}");
+                    return Err(PatchRefusal::Other(why));
+                }
+            }
+        }
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         let is_other = !found_kind.is_empty() && found_kind != kind.name;
         // The outcome of a strategic merge patch is a Go structure already, which its kind does not change.
         if !is_strategic && (is_other || found_version != kind.resource.api_version()) {
             let scheme = self.settings.profile().text("scheme-name");
+            if is_typed && found_version.is_empty() {
+                return internal(kind, options, complaints, (tree, is_other), scheme);
+            }
             let shown = if found_kind.is_empty() { kind.name } else { found_kind };
             return Err(PatchRefusal::Other(strategy::wrong_kind(kind, shown, found_version, scheme)));
         }
@@ -164,6 +187,30 @@ impl ApiServer {
 fn content_type_of(call: &Call) -> &str {
     let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
     content_type.split(';').next().unwrap_or("").trim()
+}
+
+/// Reads a document without a version: it is taken for the server's own structure, whose fields have other names.
+/// Source: k8s.io/apimachinery pkg/runtime/serializer/json/json.go (v1.34), `Decode` and `gvkWithDefaults`.
+fn internal(
+    kind: &Kind,
+    options: &RequestOptions,
+    mut complaints: Vec<String>,
+    (tree, is_other): (&Json, bool),
+    scheme: &str,
+) -> Result<Read, PatchRefusal> {
+    if is_other {
+        let (found, group) = (tree.get("kind").as_str().unwrap_or(""), kind.resource.group.as_str());
+        let why =
+            format!("no kind {found:?} is registered for the internal version of group {group:?} in scheme {scheme:?}");
+        return Err(PatchRefusal::Other(why));
+    }
+    let own = |name: &str| matches!(name, "kind" | "apiVersion");
+    let unknown = tree.fields().filter(|(name, _)| !own(name)).map(|(name, _)| format!("unknown field \"{name}\""));
+    complaints.extend(unknown);
+    if options.field_validation == FieldValidation::Strict && !complaints.is_empty() {
+        return Err(PatchRefusal::Other(format!("strict decoding error: {}", complaints.join(", "))));
+    }
+    Ok(Read { tree: Json::object(), warnings: warnings(options, &complaints) })
 }
 
 /// Why the outcome of a patch is no object.

@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::admission_write::subject;
+use super::fields::set_absent;
 use super::{ApiServer, status};
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Resource};
@@ -32,6 +33,17 @@ pub(super) fn only_one_default(server: &ApiServer, kind: &Kind, tree: &Json) -> 
             Err(status::forbidden(&kind.resource, name, &why))
         }
         None => Ok(()),
+    }
+}
+
+/// Gives a changed Pod that has no number the one it had, and its policy likewise. Source:
+/// plugin/pkg/admission/priority/admission.go (v1.34), `admitPod`.
+pub(super) fn keep(tree: &mut Json, old: &Json) {
+    for field in ["priority", "preemptionPolicy"] {
+        let stored = old.at(&["spec", field]);
+        if !stored.is_null() {
+            set_absent(tree, &["spec", field], stored.clone());
+        }
     }
 }
 

@@ -146,7 +146,7 @@ impl ApiServer {
         let whole = RequestInfo { subresource: Text::of(""), ..info.clone() };
         // The managers are those above.
         let options = RequestOptions { applies: true, ..options.clone() };
-        let (object, warnings) = self.update_tree(&whole, &options, origin, current, tree)?;
+        let (object, warnings) = self.update_tree(&whole, &options, origin, current, (tree, &NULL))?;
         let scale = self.scale_of(info, &object);
         Ok(answer(200, Object::as_received(scale), [read.warnings, warnings].concat()))
     }

@@ -10,8 +10,8 @@ use super::fields::set_absent;
 use super::pods;
 use crate::components::volumes::{CLAIM_FINALIZER, VOLUME_FINALIZER};
 use crate::json;
-use crate::objects::Json;
 use crate::objects::time::to_time;
+use crate::objects::{Json, NULL};
 use crate::profile::Settings;
 
 /// Sets the defaults of a volume, a claim, a class or a driver.
@@ -67,15 +67,16 @@ pub(super) fn prepare_create(kind: &str, tree: &mut Json, settings: &Settings, n
     if kind == "PersistentVolume" {
         tree.set(&["status", "lastPhaseTransitionTime"], to_time(now));
     } else {
-        data_sources(tree);
+        data_sources(tree, &NULL);
     }
 }
 
-/// Gives a new claim one source of data in both fields. Source: pkg/api/persistentvolumeclaim/util.go (v1.34),
+/// Gives a claim one source of data in both fields. Source: pkg/api/persistentvolumeclaim/util.go (v1.34),
 /// `DropDisabledFields`, `EnforceDataSourceBackwardsCompatibility`, `NormalizeDataSources`.
-fn data_sources(tree: &mut Json) {
+pub(super) fn data_sources(tree: &mut Json, stored: &Json) {
     let is_blank = |value: &Json| value.as_str().is_none_or(str::is_empty);
-    if !is_blank(tree.at(&["spec", "dataSourceRef", "namespace"])) {
+    let (had_old, had_new) = (stored.at(&["spec", "dataSource"]), stored.at(&["spec", "dataSourceRef"]));
+    if !is_blank(tree.at(&["spec", "dataSourceRef", "namespace"])) && had_new.is_null() {
         tree.remove(&["spec", "dataSourceRef"]);
     }
     let (old, new) = (tree.at(&["spec", "dataSource"]).clone(), tree.at(&["spec", "dataSourceRef"]).clone());
@@ -85,7 +86,8 @@ fn data_sources(tree: &mut Json) {
             (group, kind),
             ("", Some("PersistentVolumeClaim")) | ("snapshot.storage.k8s.io", Some("VolumeSnapshot"))
         );
-        if is_known {
+        let is_used = !had_old.is_null() || !had_new.is_null();
+        if is_known || is_used && !old.is_null() {
             tree.set(&["spec", "dataSourceRef"], old);
         } else {
             tree.remove(&["spec", "dataSource"]);

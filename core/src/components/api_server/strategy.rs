@@ -13,7 +13,8 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::validation::{
     FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, pod, pod_containers, pod_status,
-    pod_update, quota, roles, service, storage, storage_status, storage_update, worded, workload, workload_status,
+    pod_update, quota, roles, service, storage, storage_status, storage_update, worded, worded_beside, workload,
+    workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -246,15 +247,16 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     }
 }
 
-/// Checks a change. The generic layer checks the metadata first, and most strategies check them again.
+/// Checks a change, beside what it was read from. The generic layer checks the metadata first, and most strategies check
+/// them again.
 pub(super) fn validate_update(
     kind: &Kind,
     subresource: &str,
-    tree: &Json,
+    (tree, sent): (&Json, &Json),
     old: &Json,
     settings: &Settings,
 ) -> Vec<FieldError> {
-    worded(check_change(kind, subresource, tree, old, settings), settings)
+    worded_beside(sent, check_change(kind, subresource, tree, old, settings), settings)
 }
 
 fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, settings: &Settings) -> Vec<FieldError> {

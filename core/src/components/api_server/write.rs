@@ -69,7 +69,8 @@ impl ApiServer {
             let answer = self.review(info, origin, read.tree);
             return answer.map(|answer| with_warnings(answer, read.warnings));
         }
-        let read = self.read_body(kind, options, body, &NULL)?;
+        let mut read = self.read_body(kind, options, body, &NULL)?;
+        read.warnings.extend(drop_repeated_owners(&mut read.tree, ""));
         match self.create_tree(info, options, origin, read.tree) {
             Ok((object, more)) => Ok(answer(201, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),
@@ -147,21 +148,23 @@ impl ApiServer {
         }
         let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
         let known = current.as_ref().map_or(&NULL, Object::stable);
+        let sent = if let Body::Json(tree) = &body { tree.clone() } else { Json::Null };
         let mut read = self.read_body(kind, options, body, known)?;
-        check_name(kind, &mut read.tree, info)?;
+        check_name(kind, &mut read.tree, info).map_err(|refusal| with_warnings(refusal, read.warnings.clone()))?;
+        read.warnings.extend(drop_repeated_owners(&mut read.tree, ""));
         let Some(current) = current else {
             return self.put_missing(info, options, origin, read);
         };
-        let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
-        if !sent.is_empty() && sent != current.uid() {
-            let mut why = uid_precondition(&strategy::storage_key(kind, info), sent, current.uid());
+        let uid = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
+        if !uid.is_empty() && uid != current.uid() {
+            let mut why = uid_precondition(&strategy::storage_key(kind, info), uid, current.uid());
             if options.dry_run {
                 // A dry run names the key without the prefix of the store.
                 why = why.replacen("Key: /registry/", "Key: /", 1);
             }
             return Err(status::conflict(&kind.resource, &info.name, &why));
         }
-        match self.update_tree(info, options, origin, &current, read.tree) {
+        match self.update_tree(info, options, origin, &current, (read.tree, &sent)) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),
         }
@@ -210,14 +213,15 @@ impl ApiServer {
         Ok(answer(201, object, [read.warnings, more].concat()))
     }
 
-    /// Replaces an object's current state; returns the new one with the server's warnings.
+    /// Replaces an object's current state; returns the new one with the server's warnings. Beside the new state stands
+    /// what it was read from, which errors print.
     pub(super) fn update_tree(
         &mut self,
         info: &RequestInfo,
         options: &RequestOptions,
         origin: &Origin,
         current: &Object,
-        mut tree: Json,
+        (mut tree, sent): (Json, &Json),
     ) -> Result<(Object, Vec<Text>), Answer> {
         let kind = info.of;
         let old = current.json();
@@ -234,7 +238,7 @@ impl ApiServer {
         }
         changes::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
         keep_system_fields(&mut tree, &old, options.dry_run);
-        let mut errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
+        let mut errors = strategy::validate_update(kind, &info.subresource, (&tree, sent), &old, &self.settings);
         self.check_schema(kind, &tree, &mut errors);
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
@@ -305,6 +309,30 @@ impl ApiServer {
         }
         Err(answer)
     }
+}
+
+/// Drops owners that come twice, and warns of them; a patch does so later than a PUT, which is told.
+///
+/// Source: k8s.io/apiserver pkg/endpoints/handlers/create.go (v1.34), `dedupOwnerReferencesAndAddWarning`.
+pub(super) fn drop_repeated_owners(tree: &mut Json, when: &str) -> Option<Text> {
+    let path = ["metadata", "ownerReferences"];
+    let owners = tree.at(&path).items();
+    let is_repeated = |at: usize| owners[..at].contains(&owners[at]);
+    let repeated: Vec<&str> = (0..owners.len())
+        .filter(|at| is_repeated(*at))
+        .map(|at| owners[at].get("uid").as_str().unwrap_or(""))
+        .collect();
+    if repeated.is_empty() {
+        return None;
+    }
+    let why = format!(
+        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may \
+         reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+        repeated.join(", ")
+    );
+    let kept = (0..owners.len()).filter(|at| !is_repeated(*at)).map(|at| owners[at].clone()).collect::<Json>();
+    tree.set(&path, kept);
+    as_headers(&[why]).pop()
 }
 
 /// Adds the warnings about the body to a refusal.

@@ -8,7 +8,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::objects::Json;
+use super::json_document;
+use crate::objects::{Json, WrittenJson};
 
 /// Why a JSON patch does not fit, in the library's words.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -16,10 +17,10 @@ use crate::objects::Json;
 pub struct JsonPatchError(pub String);
 
 #[derive(Clone, Debug)]
-struct Operation {
-    op: String,
-    path: Option<String>,
-    from: Option<String>,
+pub(super) struct Operation {
+    pub(super) op: String,
+    pub(super) path: Option<String>,
+    pub(super) from: Option<String>,
     value: Option<Json>,
 }
 
@@ -64,26 +65,15 @@ impl JsonPatch {
         self.0.is_empty()
     }
 
-    /// Returns which containers the operations look into, as an object each, and which values they set, as `true`.
+    /// Prints the document that the operations make of another, with the fields of values as the client wrote them.
     #[must_use]
-    pub fn touched(&self) -> Json {
-        let mut tree = Json::object();
-        for Operation { op, path, from, .. } in &self.0 {
-            let sets = !matches!(op.as_str(), "remove" | "test");
-            for (path, sets) in [(path, sets), (from, false)] {
-                let parts = path.as_deref().map(parts).unwrap_or_default();
-                let Some((last, containers)) = parts.split_last() else { continue };
-                let mut place = &mut tree;
-                for part in containers {
-                    place = place.make_object().entry(part);
-                }
-                let place = place.make_object();
-                if sets && place.get(last).is_none() {
-                    place.insert(last.as_str(), true);
-                }
-            }
-        }
-        tree
+    pub fn text_of(&self, document: WrittenJson, written: &WrittenJson) -> String {
+        json_document::patched_text(document, &self.0, written)
+    }
+
+    #[cfg(test)]
+    pub(super) fn operations(&self) -> &[Operation] {
+        &self.0
     }
 
     /// Applies all operations in order.
@@ -110,7 +100,7 @@ fn type_name(value: &Json) -> &'static str {
     }
 }
 
-fn parts(path: &str) -> Vec<String> {
+pub(super) fn parts(path: &str) -> Vec<String> {
     path.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
 }
 
@@ -140,7 +130,7 @@ fn container<'a>(tree: &'a mut Json, parts: &[String]) -> Option<&'a mut Json> {
 }
 
 /// Reads an index; a negative one counts from the end.
-fn index(part: &str, length: usize) -> Option<usize> {
+pub(super) fn index(part: &str, length: usize) -> Option<usize> {
     let number: i64 = part.parse().ok()?;
     let length = i64::try_from(length).ok()?;
     let at = if number < 0 { number + length } else { number };
@@ -160,6 +150,9 @@ fn lookup(tree: &mut Json, path: &str) -> Option<Json> {
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
 fn apply(tree: &mut Json, operation: &Operation) -> Result<(), JsonPatchError> {
+    if operation.path.is_none() && OPERATIONS.contains(&operation.op.as_str()) {
+        return Err(JsonPatchError(format!("{} operation missing path field: missing value", operation.op)));
+    }
     let path = operation.path.as_deref().unwrap_or("");
     let value = || operation.value.clone().unwrap_or(Json::Null);
     // The whole document is no place, but it can be replaced and tested.

@@ -1,5 +1,6 @@
 //! The three patch types of the API, and the patch that leads from one object to another: pure functions over JSON.
 
+mod json_document;
 mod json_patch;
 mod strategic;
 mod two_way;
@@ -7,10 +8,10 @@ mod two_way;
 use alloc::string::String;
 
 pub use json_patch::{JsonPatch, JsonPatchError};
-pub use strategic::strategic_merge;
+pub use strategic::{strategic_merge, strategic_merge_taking};
 pub use two_way::{status_patch, two_way};
 
-use super::Json;
+use super::{Json, NULL};
 
 /// Why a strategic merge patch does not fit, in the API server's words.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -26,9 +27,13 @@ pub enum PatchError {
     Other(String),
 }
 
-/// Applies a JSON merge patch (RFC 7386): null removes, objects merge, anything else replaces.
+/// Applies a JSON merge patch (RFC 7386): null removes, objects merge, anything else replaces. Fields that are null go
+/// from the items of lists too, as gopkg.in/evanphx/json-patch.v4 has it (v1.34), `pruneAryNils`.
 #[must_use]
 pub fn merge(original: &Json, patch: &Json) -> Json {
+    if let Json::Array(items) = patch {
+        return items.iter().map(|item| merge(&NULL, item)).collect();
+    }
     let Json::Object(fields) = patch else { return patch.clone() };
     let mut merged = if original.is_object() { original.clone() } else { Json::object() };
     for (name, value) in fields.iter() {

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::{PatchError, go_value};
 use crate::json;
 use crate::objects::schema::{FieldType, Merge, Schema, Struct};
-use crate::objects::{Fields, Json};
+use crate::objects::{Json, Text};
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
@@ -33,6 +33,19 @@ enum MergeSchema<'a> {
 /// # Errors
 /// The patch does not fit the object.
 pub fn strategic_merge(schema: &Schema, of: &str, original: &Json, patch: &Json) -> Result<Json, PatchError> {
+    strategic_merge_taking(schema, of, original, &mut patch.clone())
+}
+
+/// Merges as [`strategic_merge`] does, and leaves of the patch what the server has left of it when it prints it.
+///
+/// # Errors
+/// The patch does not fit the object.
+pub fn strategic_merge_taking(
+    schema: &Schema,
+    of: &str,
+    original: &Json,
+    patch: &mut Json,
+) -> Result<Json, PatchError> {
     let place = schema.named(of).map_or(MergeSchema::Stored, MergeSchema::Struct);
     Merger { schema }.map(original, patch, place)
 }
@@ -66,19 +79,19 @@ impl<'a> Merger<'a> {
         }
     }
 
-    fn map(&self, original: &Json, patch: &Json, place: MergeSchema<'a>) -> Result<Json, PatchError> {
-        let directive = patch.get(DIRECTIVE);
+    fn map(&self, original: &Json, patch: &mut Json, place: MergeSchema<'a>) -> Result<Json, PatchError> {
+        let directive = patch.get(DIRECTIVE).clone();
         if !directive.is_null() {
-            return map_directive(directive, patch);
+            return map_directive(&directive, patch);
         }
         let mut merged = if original.is_object() { original.clone() } else { Json::object() };
-        let mut rest = patch.clone();
-        retain_keys(&mut merged, &mut rest)?;
-        self.ordered_lists(&mut merged, &mut rest, place)?;
-        for (name, value) in rest.fields() {
-            let (name, is_delete_list) = match name.strip_prefix(DELETE_FROM) {
+        retain_keys(&mut merged, patch)?;
+        self.ordered_lists(&mut merged, patch, place)?;
+        let fields: Vec<(Text, Json)> = patch.fields().map(|(name, value)| (name.clone(), value.clone())).collect();
+        for (field, mut value) in fields {
+            let (name, is_delete_list) = match field.strip_prefix(DELETE_FROM) {
                 Some(name) => (name, true),
-                None => (name.as_str(), false),
+                None => (field.as_str(), false),
             };
             if value.is_null() {
                 merged.remove(&[name]);
@@ -87,19 +100,21 @@ impl<'a> Merger<'a> {
             let current = merged.get(name).clone();
             let both_maps = current.is_object() && value.is_object();
             let both_lists = current.is_array() && value.is_array();
-            if !both_maps && !both_lists {
-                if !is_delete_list {
-                    merged.set(&[name], without_directives(value));
-                }
+            if !both_maps && !both_lists && is_delete_list {
                 continue;
             }
             let (kind, merge) = self.field(place, name);
             let result = if both_maps {
-                self.map(&current, value, self.place(kind))?
+                Some(self.map(&current, &mut value, self.place(kind))?)
+            } else if both_lists {
+                let item = self.place(kind);
+                Some(self.list(current.items(), &mut value, item, merge, is_delete_list)?)
             } else {
-                self.list(current.items(), value.items(), self.place(kind), merge, is_delete_list)?
+                discard_nulls(&mut value);
+                without_directives(&mut value)
             };
-            merged.set(&[name], result);
+            patch.set(&[&field], value);
+            put(&mut merged, name, result);
         }
         Ok(merged)
     }
@@ -114,7 +129,7 @@ impl<'a> Merger<'a> {
             patch.remove(&[&format!("{SET_ORDER}{name}")]);
             let (kind, merge) = self.field(place, &name);
             let found = merged.get(&name).clone();
-            let patched = patch.get(&name).clone();
+            let mut patched = patch.get(&name).clone();
             let there = [&found, &patched].into_iter().filter(|list| !list.is_null());
             if let Some(other) = core::iter::once(&order).chain(there).find(|list| !list.is_array()) {
                 let message = format!("expected a []interface {{}}, but received a {}", go_type(other));
@@ -131,9 +146,9 @@ impl<'a> Merger<'a> {
             let contents = match (found.is_array(), patched.is_array()) {
                 (false, false) => continue,
                 (true, false) => found.items().to_vec(),
-                (false, true) => without_directives(&patched).items().to_vec(),
+                (false, true) => without_directives(&mut patched).unwrap_or(Json::Null).items().to_vec(),
                 (true, true) => {
-                    self.list(found.items(), patched.items(), self.place(kind), merge, false)?.items().to_vec()
+                    self.list(found.items(), &mut patched, self.place(kind), merge, false)?.items().to_vec()
                 }
             };
             merged.set(&[&name], Json::array(in_order(contents, order.items(), found.items(), key)));
@@ -145,11 +160,12 @@ impl<'a> Merger<'a> {
     fn list(
         &self,
         original: &[Json],
-        patch: &[Json],
+        patched: &mut Json,
         item: MergeSchema<'a>,
         merge: Merge,
         is_delete_list: bool,
     ) -> Result<Json, PatchError> {
+        let patch = patched.items();
         let key = match merge {
             _ if is_delete_list => {
                 return Ok(original.iter().filter(|value| !patch.contains(value)).cloned().collect());
@@ -174,9 +190,9 @@ impl<'a> Merger<'a> {
         let mut kept = original.to_vec();
         let mut plain = Vec::new();
         let mut replace = false;
-        for value in patch {
+        for (at, value) in patch.iter().enumerate() {
             match value.get(DIRECTIVE).as_str() {
-                None if value.get(DIRECTIVE).is_null() => plain.push(value.clone()),
+                None if value.get(DIRECTIVE).is_null() => plain.push((at, value.clone())),
                 Some("delete") => {
                     let wanted = value.get(key);
                     if wanted.is_null() {
@@ -192,19 +208,23 @@ impl<'a> Merger<'a> {
             }
         }
         if replace {
-            return Ok(Json::array(plain));
+            return Ok(plain.into_iter().map(|(_, value)| value).collect());
         }
         let mut merged = kept.clone();
-        for value in &plain {
-            let wanted = value.get(key);
+        for (place, value) in &mut plain {
+            let wanted = value.get(key).clone();
             if wanted.is_null() {
                 return Err(no_merge_key(value, key));
             }
-            match merged.iter().position(|item| item.get(key) == wanted) {
-                Some(at) => merged[at] = self.map(&merged[at], value, item)?,
-                None => merged.push(without_directives(value)),
+            match merged.iter().position(|item| *item.get(key) == wanted) {
+                Some(at) => {
+                    merged[at] = self.map(&merged[at], value, item)?;
+                    patched.make_array()[*place] = value.clone();
+                }
+                None => merged.push(value.clone()),
             }
         }
+        let plain: Vec<Json> = plain.into_iter().map(|(_, value)| value).collect();
         Ok(Json::array(in_order(merged, &plain, &kept, Some(key))))
     }
 }
@@ -285,15 +305,22 @@ fn bad_directive(directive: &Json, value: &Json) -> PatchError {
     PatchError::Other(format!("unknown patch type: {} in map: {}", go_value(directive), go_value(value)))
 }
 
-fn map_directive(directive: &Json, patch: &Json) -> Result<Json, PatchError> {
+fn map_directive(directive: &Json, patch: &mut Json) -> Result<Json, PatchError> {
     match directive.as_str() {
         Some("replace") => {
-            let mut replaced = patch.clone();
-            replaced.remove(&[DIRECTIVE]);
-            Ok(replaced)
+            patch.remove(&[DIRECTIVE]);
+            Ok(patch.clone())
         }
         Some("delete") => Ok(Json::object()),
         _ => Err(bad_directive(directive, patch)),
+    }
+}
+
+/// Sets a field, or takes it away.
+fn put(tree: &mut Json, name: &str, value: Option<Json>) {
+    match value {
+        Some(value) => tree.set(&[name], value),
+        None => _ = tree.remove(&[name]),
     }
 }
 
@@ -316,13 +343,16 @@ fn retain_keys(merged: &mut Json, patch: &mut Json) -> Result<(), PatchError> {
 
 /// Refuses a patch whose items are not all in the order that it sets, or stand in another order.
 fn check_order(patch: &[Json], order: &[Json], key: Option<&str>) -> Result<(), PatchError> {
+    if order.is_empty() {
+        return Ok(());
+    }
     let items: Vec<&Json> = patch.iter().filter(|item| item.get(DIRECTIVE).is_null()).collect();
     let mut from = 0;
     for item in &items {
         match order[from..].iter().position(|place| same(place, item, key)) {
             Some(at) => from += at + 1,
             None => {
-                let list = Json::array(items.iter().map(|item| (*item).clone()).collect());
+                let list = Json::array(patch.to_vec());
                 return Err(PatchError::Other(format!(
                     "The order in patch list:\n{}\n doesn't match $setElementOrder list:\n{}\n",
                     go_value(&list),
@@ -365,35 +395,36 @@ fn in_order(merged: Vec<Json>, patch_order: &[Json], server_order: &[Json], key:
     }
 }
 
-/// Takes directives and nulls out of a value that is new to the object.
-fn without_directives(value: &Json) -> Json {
+/// Takes nulls out of a value that is new to the object.
+fn discard_nulls(value: &mut Json) {
     match value {
-        Json::Object(fields) => {
-            let mut out = Fields::default();
-            for (name, item) in fields.iter() {
-                let is_directive = name.as_str() == DIRECTIVE
-                    || name.as_str() == RETAIN_KEYS
-                    || name.starts_with(DELETE_FROM)
-                    || name.starts_with(SET_ORDER);
-                if !is_directive && !item.is_null() {
-                    out.insert(name, without_directives(item));
-                }
-            }
-            Json::Object(out.into())
+        Json::Object(_) => {
+            value.make_object().retain(|_, item| !item.is_null());
+            let names: Vec<Text> = value.fields().map(|(name, _)| name.clone()).collect();
+            names.iter().for_each(|name| discard_nulls(value.entry(&[name])));
         }
-        Json::Array(items) => items
-            .iter()
-            .filter(|item| {
-                !matches!(item.get(DIRECTIVE).as_str(), Some("delete" | "replace")) || !is_only_directive(item)
-            })
-            .map(without_directives)
-            .collect(),
-        value => value.clone(),
+        Json::Array(_) => value.make_array().iter_mut().for_each(discard_nulls),
+        _ => {}
     }
 }
 
-fn is_only_directive(item: &Json) -> bool {
-    item.get(DIRECTIVE).as_str() == Some("delete") || item.fields().count() == 1
+/// Returns a value that is new to the object without the maps that have a directive; nothing if it is one of these.
+/// What the server changes of the patch on the way is changed. Source: k8s.io/apimachinery
+/// pkg/util/strategicpatch/patch.go (v1.34), `removeDirectives`.
+fn without_directives(value: &mut Json) -> Option<Json> {
+    match value {
+        Json::Object(_) if !value.get(DIRECTIVE).is_null() => None,
+        Json::Object(_) => {
+            let names: Vec<Text> = value.fields().map(|(name, _)| name.clone()).collect();
+            for name in names {
+                let kept = without_directives(value.entry(&[&name]));
+                put(value, &name, kept);
+            }
+            Some(value.clone())
+        }
+        Json::Array(_) => Some(value.make_array().iter_mut().filter_map(without_directives).collect()),
+        _ => Some(value.clone()),
+    }
 }
 
 #[cfg(test)]

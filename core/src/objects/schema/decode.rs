@@ -138,7 +138,15 @@ impl<'a> SchemaDecoder<'a> {
             let mut read = None;
             if let Some(field) = of.field(name) {
                 if !item.is_null() {
-                    read = self.field(of, field, item, known.get(name))?.map(|item| (field.name, item));
+                    let depth = self.path.len() - 1;
+                    let found = match self.field(of, field, item, known.get(name)) {
+                        Err(why) if self.wraps => {
+                            self.path.truncate(depth);
+                            return Err(self.first_error(of, (value, at), known, why));
+                        }
+                        found => found?,
+                    };
+                    read = found.map(|item| (field.name, item));
                 }
             } else {
                 self.unknown.push(self.indexed());
@@ -148,6 +156,30 @@ impl<'a> SchemaDecoder<'a> {
         }
         self.fill(of, &mut out);
         Ok(out.object())
+    }
+
+    /// Returns the error that the converter finds: it goes by the order of the Go struct, and the fields before a place
+    /// have none.
+    fn first_error(
+        &mut self,
+        of: &Struct,
+        (value, at): (&'a Json, usize),
+        known: &Json,
+        own: DecodeError,
+    ) -> DecodeError {
+        let place_of = |name: &str| of.field(name).map_or(usize::MAX, |field| field.place);
+        let fields: Vec<_> = value.fields().collect();
+        let mut first = (place_of(fields[at].0), own);
+        let depth = self.path.len();
+        for (name, item) in fields[at + 1..].iter().filter(|(_, item)| !item.is_null()) {
+            let Some(field) = of.field(name).filter(|field| field.place < first.0) else { continue };
+            self.path.push(PathElement::Field(name));
+            if let Err(why) = self.field(of, field, item, known.get(name)) {
+                first = (field.place, why);
+            }
+            self.path.truncate(depth);
+        }
+        first.1
     }
 
     /// Names the current value in the notation of unknown fields.

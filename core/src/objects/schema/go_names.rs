@@ -1,8 +1,8 @@
 //! The names of Go types behind fields that are written as texts, lists or maps: a body of another type is refused with
 //! them.
 //!
-//! Source: k8s.io/api {core,coordination,storage,policy,apps,scheduling,discovery}/v1 types.go and k8s.io/apimachinery
-//! meta/v1 types.go (v1.34). One struct per line, with `field=type` for each such field.
+//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,certificates,scheduling,discovery}/v1 types.go and
+//! k8s.io/apimachinery meta/v1 types.go (v1.34). One struct per line, with `field=type` for each such field.
 
 const NAMES: &str = "\
 AppArmorProfile type=v1.AppArmorProfileType\n\
@@ -10,6 +10,8 @@ AttachedVolume name=v1.UniqueVolumeName\n\
 AzureDiskVolumeSource cachingMode=v1.AzureDataDiskCachingMode kind=v1.AzureDataDiskKind\n\
 CSIDriverSpec volumeLifecycleModes=[]v1.VolumeLifecycleMode fsGroupPolicy=v1.FSGroupPolicy\n\
 Capabilities add=[]v1.Capability drop=[]v1.Capability\n\
+CertificateSigningRequestCondition type=v1.RequestConditionType status=v1.ConditionStatus\n\
+CertificateSigningRequestSpec usages=[]v1.KeyUsage\n\
 Condition status=v1.ConditionStatus\n\
 ConfigMapNodeConfigSource uid=types.UID\n\
 Container restartPolicy=v1.ContainerRestartPolicy terminationMessagePolicy=v1.TerminationMessagePolicy \
@@ -19,8 +21,10 @@ ContainerResizePolicy resourceName=v1.ResourceName restartPolicy=v1.ResourceResi
 ContainerRestartRule action=v1.ContainerRestartRuleAction\n\
 ContainerRestartRuleOnExitCodes operator=v1.ContainerRestartRuleOnExitCodesOperator\n\
 ContainerStatus allocatedResources=v1.ResourceList stopSignal=v1.Signal\n\
+CronJobSpec concurrencyPolicy=v1.ConcurrencyPolicy\n\
 DaemonSetUpdateStrategy type=v1.DaemonSetUpdateStrategyType\n\
 DeleteOptions propagationPolicy=v1.DeletionPropagation\n\
+DeploymentCondition type=v1.DeploymentConditionType status=v1.ConditionStatus\n\
 DeploymentStrategy type=v1.DeploymentStrategyType\n\
 EmptyDirVolumeSource medium=v1.StorageMedium\n\
 EndpointPort protocol=v1.Protocol\n\
@@ -28,10 +32,16 @@ EndpointSlice addressType=v1.AddressType\n\
 HTTPGetAction scheme=v1.URIScheme\n\
 HostPathVolumeSource type=v1.HostPathType\n\
 ImageVolumeSource pullPolicy=v1.PullPolicy\n\
+JobCondition type=v1.JobConditionType\n\
+JobSpec completionMode=v1.CompletionMode podReplacementPolicy=v1.PodReplacementPolicy\n\
 LabelSelectorRequirement operator=v1.LabelSelectorOperator\n\
 LeaseSpec strategy=v1.CoordinatedLeaseStrategy\n\
 Lifecycle stopSignal=v1.Signal\n\
+LimitRangeItem type=v1.LimitType max=v1.ResourceList min=v1.ResourceList default=v1.ResourceList \
+    defaultRequest=v1.ResourceList maxLimitRequestRatio=v1.ResourceList\n\
+LoadBalancerIngress ipMode=v1.LoadBalancerIPMode\n\
 ManagedFieldsEntry operation=v1.ManagedFieldsOperationType\n\
+ModifyVolumeStatus status=v1.PersistentVolumeClaimModifyVolumeStatus\n\
 NamespaceCondition type=v1.NamespaceConditionType status=v1.ConditionStatus\n\
 NamespaceSpec finalizers=[]v1.FinalizerName\n\
 NamespaceStatus phase=v1.NamespacePhase\n\
@@ -52,6 +62,8 @@ PersistentVolumeSpec capacity=v1.ResourceList accessModes=[]v1.PersistentVolumeA
 PersistentVolumeStatus phase=v1.PersistentVolumePhase\n\
 PodCondition type=v1.PodConditionType status=v1.ConditionStatus\n\
 PodDisruptionBudgetSpec unhealthyPodEvictionPolicy=v1.UnhealthyPodEvictionPolicyType\n\
+PodFailurePolicyOnExitCodesRequirement operator=v1.PodFailurePolicyOnExitCodesOperator\n\
+PodFailurePolicyRule action=v1.PodFailurePolicyAction\n\
 PodOS name=v1.OSName\n\
 PodReadinessGate conditionType=v1.PodConditionType\n\
 PodSecurityContext supplementalGroupsPolicy=v1.SupplementalGroupsPolicy \
@@ -59,21 +71,32 @@ PodSecurityContext supplementalGroupsPolicy=v1.SupplementalGroupsPolicy \
 PodSpec restartPolicy=v1.RestartPolicy dnsPolicy=v1.DNSPolicy preemptionPolicy=v1.PreemptionPolicy \
     overhead=v1.ResourceList\n\
 PodStatus phase=v1.PodPhase qosClass=v1.PodQOSClass resize=v1.PodResizeStatus\n\
+PortStatus protocol=v1.Protocol\n\
 Preconditions uid=types.UID\n\
 PriorityClass preemptionPolicy=v1.PreemptionPolicy\n\
+ResourceHealth resourceID=v1.ResourceID health=v1.ResourceHealthStatus\n\
+ResourceQuotaSpec hard=v1.ResourceList scopes=[]v1.ResourceQuotaScope\n\
+ResourceQuotaStatus hard=v1.ResourceList used=v1.ResourceList\n\
 ResourceRequirements limits=v1.ResourceList requests=v1.ResourceList\n\
+ResourceStatus name=v1.ResourceName\n\
+ScopedResourceSelectorRequirement scopeName=v1.ResourceQuotaScope operator=v1.ScopeSelectorOperator\n\
 SeccompProfile type=v1.SeccompProfileType\n\
+Secret type=v1.SecretType\n\
 SecurityContext procMount=v1.ProcMountType\n\
 ServicePort protocol=v1.Protocol\n\
 ServiceSpec type=v1.ServiceType sessionAffinity=v1.ServiceAffinity \
     externalTrafficPolicy=v1.ServiceExternalTrafficPolicy ipFamilies=[]v1.IPFamily \
     ipFamilyPolicy=v1.IPFamilyPolicy internalTrafficPolicy=v1.ServiceInternalTrafficPolicy\n\
+StatefulSetPersistentVolumeClaimRetentionPolicy whenDeleted=v1.PersistentVolumeClaimRetentionPolicyType \
+    whenScaled=v1.PersistentVolumeClaimRetentionPolicyType\n\
 StatefulSetSpec podManagementPolicy=v1.PodManagementPolicyType\n\
+StatefulSetUpdateStrategy type=v1.StatefulSetUpdateStrategyType\n\
 StorageClass reclaimPolicy=v1.PersistentVolumeReclaimPolicy volumeBindingMode=v1.VolumeBindingMode\n\
 Taint effect=v1.TaintEffect\n\
 Toleration operator=v1.TolerationOperator effect=v1.TaintEffect\n\
 TopologySpreadConstraint whenUnsatisfiable=v1.UnsatisfiableConstraintAction \
     nodeAffinityPolicy=v1.NodeInclusionPolicy nodeTaintsPolicy=v1.NodeInclusionPolicy\n\
+UncountedTerminatedPods succeeded=[]types.UID failed=[]types.UID\n\
 VolumeMount recursiveReadOnly=v1.RecursiveReadOnlyMode mountPropagation=v1.MountPropagationMode\n\
 VolumeMountStatus recursiveReadOnly=v1.RecursiveReadOnlyMode\n\
 VolumeResourceRequirements limits=v1.ResourceList requests=v1.ResourceList\n\

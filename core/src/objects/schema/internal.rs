@@ -2,8 +2,7 @@
 //!
 //! Mirrors encoding/json over the types without tags in pkg/apis (v1.34), and the conversions in pkg/apis/core/v1
 //! conversion.go that move fields. Inputs: a type of the schema, a value as it is stored. Outputs: JSON on one line, or
-//! on lines with an indent. Left out on purpose: that lists and maps which a client sent empty are printed as such and
-//! not as null, since the stored form does not tell them from absent ones.
+//! on lines with an indent.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -102,8 +101,13 @@ impl Schema {
     /// Returns the fields of a type that the server has no other form of: those that are set.
     fn as_clients_see(&self, name: &str, value: &Json) -> Vec<(String, Shown)> {
         let of = self.named(name);
+        let is_left_out = |field: &str, item: &Json| {
+            let presence = of.and_then(|of| of.field(field)).map(|known| known.presence);
+            presence == Some(Presence::OmitEmpty) && (item.is_array() || item.is_object()) && item.is_empty()
+        };
         let mut fields: Vec<_> = value
             .fields()
+            .filter(|(field, item)| !is_left_out(field, item))
             .map(|(field, item)| {
                 let known = of.and_then(|of| of.field(field));
                 let kind = known.map_or(&FieldType::Any, |known| &known.kind);

@@ -20,6 +20,7 @@ use once_cell::race::OnceBox;
 pub use go_names::named_kind;
 
 pub use decode::{DecodeError, Decoded, instant_error, quantity_error};
+pub(in crate::objects) use print::print_text;
 pub use print::sorted_go_json;
 
 use crate::objects::order;

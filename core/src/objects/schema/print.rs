@@ -89,7 +89,7 @@ pub fn sorted_go_json(value: &Json) -> String {
 }
 
 /// Prints a string as Go does: with escapes for what HTML would take for markup, too.
-pub(super) fn print_text(out: &mut String, text: &str) {
+pub(in crate::objects) fn print_text(out: &mut String, text: &str) {
     for letter in Json::text(text).to_string().chars() {
         match letter {
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(letter))),

@@ -43,7 +43,7 @@ use alloc::vec::Vec;
 use crate::json;
 use crate::objects::names::{self, Wording};
 use crate::objects::schema::Schema;
-use crate::objects::{Json, line_diff, time};
+use crate::objects::{Json, NULL, line_diff, time};
 use crate::profile::Settings;
 
 /// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
@@ -126,11 +126,16 @@ impl FieldError {
     }
 
     /// Prints what is of the server's own structures.
-    fn print_structure(&mut self, schema: &Schema, prints_changes: bool) {
+    fn print_structure(&mut self, sent: &Json, schema: &Schema, prints_changes: bool) {
+        let path: Vec<&str> = self.field.split('.').collect();
         match self.structure.take() {
-            Some(Structure::Value(name, value)) => self.value = schema.internal_json(name, &value),
+            Some(Structure::Value(name, value)) => {
+                self.value = schema.internal_json(name, &with_empty(&value, sent.at(&path)));
+            }
             Some(Structure::Change(name, [old, new])) if prints_changes => {
-                let [old, new] = [old, new].map(|tree| schema.internal_lines(name, &tree));
+                // The sources of a volume are fields of its specification.
+                let sent = sent.at(if name == "EphemeralContainer" { &path } else { &path[..1] });
+                let [old, new] = [old, with_empty(&new, sent)].map(|tree| schema.internal_lines(name, &tree));
                 self.detail.push_str(&line_diff::unified(&old, &new));
             }
             _ => {}
@@ -319,10 +324,19 @@ fn print(value: &Json) -> String {
 }
 
 /// Words errors as the release does.
-pub(in crate::components::api_server) fn worded(mut errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
+pub(in crate::components::api_server) fn worded(errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
+    worded_beside(&NULL, errors, settings)
+}
+
+/// Words errors as the release does. Lists and maps that stand empty in what was sent are printed as such.
+pub(in crate::components::api_server) fn worded_beside(
+    sent: &Json,
+    mut errors: Vec<FieldError>,
+    settings: &Settings,
+) -> Vec<FieldError> {
     if errors.iter().any(|error| error.structure.is_some()) {
         let (schema, lines) = (settings.profile().schema(), settings.profile().is("refusals-tell-changed-lines"));
-        errors.iter_mut().for_each(|error| error.print_structure(&schema, lines));
+        errors.iter_mut().for_each(|error| error.print_structure(sent, &schema, lines));
     }
     if settings.profile().is("errors-print-json") {
         return errors;
@@ -332,5 +346,27 @@ pub(in crate::components::api_server) fn worded(mut errors: Vec<FieldError>, set
         older.collect()
     } else {
         older.map(FieldError::into_oldest).collect()
+    }
+}
+
+/// Returns a value with the empty lists and maps that were sent, which the stored form does not have.
+fn with_empty(value: &Json, sent: &Json) -> Json {
+    match (value, sent) {
+        (Json::Null, Json::Array(_) | Json::Object(_)) if sent.is_empty() => sent.clone(),
+        (Json::Object(_), Json::Object(_)) => {
+            let mut whole = value.clone();
+            for (name, item) in sent.fields().filter(|(_, item)| item.is_array() || item.is_object()) {
+                let known = value.get(name);
+                let restored = with_empty(known, item);
+                if restored != *known {
+                    whole.set(&[name], restored);
+                }
+            }
+            whole
+        }
+        (Json::Array(items), Json::Array(others)) if items.len() == others.len() => {
+            items.iter().zip(others.iter()).map(|(item, other)| with_empty(item, other)).collect()
+        }
+        _ => value.clone(),
     }
 }

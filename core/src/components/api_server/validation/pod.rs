@@ -102,6 +102,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording, rul
     annotations(tree, "metadata.annotations", &mut errors);
     let spec = tree.get("spec");
     validate_spec(spec, wording, rules, &mut errors);
+    tokens(spec, &mut errors);
     if !spec.get("schedulingGates").is_empty() && !text(spec, "nodeName").is_empty() {
         errors
             .push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
@@ -110,6 +111,21 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording, rul
         errors.push(FieldError::forbidden("spec.ephemeralContainers", "cannot be set on create"));
     }
     errors
+}
+
+/// Checks that a Pod without a service account has no token of one. Source: validation.go (v1.34),
+/// `validatePodMetadataAndSpec`.
+pub(super) fn tokens(spec: &Json, errors: &mut Vec<FieldError>) {
+    if !text(spec, "serviceAccountName").is_empty() {
+        return;
+    }
+    for (at, volume) in spec.get("volumes").items().iter().enumerate() {
+        let sources = volume.at(&["projected", "sources"]).items();
+        for (place, _) in sources.iter().enumerate().filter(|(_, own)| !own.get("serviceAccountToken").is_null()) {
+            let path = format!("spec.volumes[{at}].projected.sources[{place}].serviceAccountToken");
+            errors.push(FieldError::forbidden(path, "must not be specified when serviceAccountName is not set"));
+        }
+    }
 }
 
 /// Checks the template of a workload: labels, annotations and specification of its Pods.
@@ -183,6 +199,10 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     {
         let detail = "must be between 1 and 2147483647, inclusive";
         errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(seconds), detail));
+    }
+    let account = text(spec, "serviceAccountName");
+    if !account.is_empty() {
+        invalid(names::subdomain(account, wording), "spec.serviceAccountName", account, errors);
     }
     for field in ["hostname", "subdomain"] {
         let value = text(spec, field);

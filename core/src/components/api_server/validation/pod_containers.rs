@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::pod::{MIRROR, Rules, annotations, validate_spec};
+use super::pod::{MIRROR, Rules, annotations, tokens, validate_spec};
 use super::pod_update::mirror;
 use super::{FieldError, meta, text};
 use crate::components::api_server::pods::qos_class;
@@ -101,6 +101,7 @@ fn whole(kind: &Kind, (tree, old): (&Json, &Json), wording: Wording, rules: Rule
     annotations(tree, "metadata.annotations", &mut errors);
     let (spec, stored) = (tree.get("spec"), old.get("spec"));
     validate_spec(spec, wording, rules.beside(stored), &mut errors);
+    tokens(spec, &mut errors);
     errors
 }
 

@@ -85,6 +85,12 @@ pub(super) fn security(spec: &Json, errors: &mut Vec<FieldError>) {
         } else if seen.contains(&name) {
             errors.push(FieldError::duplicate(path, &Json::from(name)));
         }
+        if let Some(field) = of_host(name)
+            && spec.get(field).as_bool() == Some(true)
+        {
+            let why = format!("may not be specified when '{field}' is true");
+            errors.push(FieldError::invalid_text(format!("spec.securityContext.sysctls[{at}].name"), name, why));
+        }
         seen.push(name);
     }
     for (field, policies) in
@@ -98,6 +104,30 @@ pub(super) fn security(spec: &Json, errors: &mut Vec<FieldError>) {
     if let Some(policy) = context.get("seLinuxChangePolicy").as_str().filter(|policy| *policy != "Recursive") {
         errors.push(FieldError::not_supported("spec.securityContext.seLinuxChangePolicy", policy, &["Recursive"]));
     }
+}
+
+/// Returns the field by which a Pod shares the namespace of a sysctl with the host. Source: k8s.io/component-helpers
+/// node/util/sysctl/namespace.go (v1.34), `GetNamespace`.
+fn of_host(name: &str) -> Option<&'static str> {
+    const OF_IPC: [&str; 10] = [
+        "kernel.sem",
+        "kernel.shmall",
+        "kernel.shmmax",
+        "kernel.shmmni",
+        "kernel.shm_rmid_forced",
+        "kernel.shm",
+        "kernel.msgmax",
+        "kernel.msgmnb",
+        "kernel.msgmni",
+        "kernel.msg",
+    ];
+    // A name may have slashes for dots, if a slash comes first.
+    let slashes = name.find(['.', '/']).is_some_and(|at| name[at..].starts_with('/'));
+    let name = if slashes { name.replace('/', ".") } else { String::from(name) };
+    if name.starts_with("net.") {
+        return Some("hostNetwork");
+    }
+    (OF_IPC.contains(&name.as_str()) || name.starts_with("fs.mqueue.")).then_some("hostIPC")
 }
 
 fn is_sysctl(name: &str) -> bool {

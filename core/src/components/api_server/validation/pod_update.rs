@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::pod::{MIRROR, Rules, annotations, tolerations, validate_spec};
+use super::pod::{MIRROR, Rules, annotations, tokens, tolerations, validate_spec};
 use super::{FieldError, meta, text};
 use crate::components::api_server::fields::put;
 use crate::objects::names::Wording;
@@ -23,6 +23,7 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rule
     annotations(tree, "metadata.annotations", &mut errors);
     if !spec.is_same_allocation(stored) {
         validate_spec(spec, wording, rules.beside(stored), &mut errors);
+        tokens(spec, &mut errors);
     }
     mirror(tree, old, &mut errors);
     for list in ["containers", "initContainers"] {
@@ -59,8 +60,7 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rule
         }
         _ => {}
     }
-    only_added_tolerations(spec, stored, &mut errors);
-    if !spec.is_same_allocation(stored) {
+    if only_added_tolerations(spec, stored, &mut errors) && !spec.is_same_allocation(stored) {
         tolerations(spec, wording, rules.beside(stored), &mut errors);
     }
     only_deleted_gates(spec, stored, &mut errors);
@@ -127,17 +127,20 @@ fn added_placement(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn only_added_tolerations(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
+/// Tells whether the tolerations are only more than they were; if not, the new ones are not looked at.
+fn only_added_tolerations(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) -> bool {
     let bare = |toleration: &Json| {
         let mut toleration = toleration.clone();
         toleration.remove(&["tolerationSeconds"]);
         toleration
     };
     let kept = |old: &Json| spec.get("tolerations").items().iter().any(|new| bare(new) == bare(old));
-    if !stored.get("tolerations").items().iter().all(kept) {
+    let all_kept = stored.get("tolerations").items().iter().all(kept);
+    if !all_kept {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         errors.push(FieldError::forbidden("spec.tolerations", detail));
     }
+    all_kept
 }
 
 /// Returns the specification with the fields that may change set to what is stored.

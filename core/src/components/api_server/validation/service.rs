@@ -12,7 +12,7 @@ use super::endpoint_slice::PROTOCOLS;
 use super::ip::{self, Reading};
 use super::{FieldError, Problem, invalid, meta, text};
 use crate::objects::Json;
-use crate::objects::names;
+use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
 
 const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
@@ -81,6 +81,8 @@ pub(in super::super) fn update(tree: &Json, old: &Json, settings: &Settings, err
     if is_balanced(spec) && is_balanced(stored) && class != stored.get("loadBalancerClass") {
         errors.push(FieldError::invalid("spec.loadBalancerClass", class, ONCE_SET));
     }
+    // It is checked with the object once more.
+    balancer_class(spec, meta::wording(settings), errors);
     let port = |spec: &Json| spec.get("healthCheckNodePort").as_i64().unwrap_or(0);
     if needs_health_check(spec) && needs_health_check(stored) && port(spec) != port(stored) {
         errors.push(FieldError::forbidden("spec.healthCheckNodePort", "field is immutable"));
@@ -320,13 +322,21 @@ fn balancer(spec: &Json, kind: &str, wording: names::Wording, errors: &mut Vec<F
             errors.push(FieldError::invalid_text(format!("spec.LoadBalancerSourceRanges[{at}]"), range, why));
         }
     }
-    for field in ["allocateLoadBalancerNodePorts", "loadBalancerClass"] {
-        if !spec.get(field).is_null() && !is_balancer {
-            errors.push(FieldError::forbidden(format!("spec.{field}"), FOR_BALANCERS));
-        }
+    if !spec.get("allocateLoadBalancerNodePorts").is_null() && !is_balancer {
+        errors.push(FieldError::forbidden("spec.allocateLoadBalancerNodePorts", FOR_BALANCERS));
     }
-    if let Some(class) = spec.get("loadBalancerClass").as_str().filter(|_| is_balancer) {
-        invalid(names::qualified(class, wording), "spec.loadBalancerClass", class, errors);
+    balancer_class(spec, wording, errors);
+}
+
+/// Source: validation.go (v1.34), `validateLoadBalancerClassField`.
+fn balancer_class(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let (class, path) = (spec.get("loadBalancerClass"), "spec.loadBalancerClass");
+    match class.as_str() {
+        Some(class) if text(spec, "type") == "LoadBalancer" => {
+            invalid(names::qualified(class, wording), path, class, errors);
+        }
+        Some(_) => errors.push(FieldError::forbidden(path, FOR_BALANCERS)),
+        None => {}
     }
 }
 

@@ -121,9 +121,10 @@ pub(in super::super) fn volume(tree: &Json, wording: Wording, settings: &Setting
         errors.push(FieldError::required("spec.capacity", ""));
     }
     if capacity.get("storage").is_null() || capacity.fields().count() > 1 {
-        let value = if capacity.is_empty() { String::from("null") } else { format!("{capacity}") };
-        let detail = "supported values: \"storage\"";
-        errors.push(FieldError::new("spec.capacity", Problem::NotSupported, value, detail));
+        let mut error =
+            FieldError::invalid_of("{quantity}", "spec.capacity", capacity, "supported values: \"storage\"");
+        error.problem = Problem::NotSupported;
+        errors.push(error);
     }
     for (name, amount) in capacity.fields() {
         let path = format!("spec.capacity[{name}]");
