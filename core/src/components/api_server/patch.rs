@@ -126,6 +126,9 @@ impl ApiServer {
             }
         }
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
+        if is_typed && said("apiVersion").matches('/').count() > 1 {
+            return Err(PatchRefusal::Other(format!("unexpected GroupVersion string: {}", said("apiVersion"))));
+        }
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         let is_other = !found_kind.is_empty() && found_kind != kind.name;
         // The outcome of a strategic merge patch is a Go structure already, which its kind does not change.
@@ -232,7 +235,11 @@ pub(super) fn converter_words(why: &str) -> String {
     }
     let parts = why.strip_prefix("json: cannot unmarshal ").and_then(|rest| rest.split_once(" of type "));
     let Some((found, wanted)) = parts else { return why.to_string() };
-    let found = match found.split(' ').next().unwrap_or("") {
+    let found = found.split(' ').next().unwrap_or("");
+    if wanted == "intstr.IntOrString" {
+        return format!("error decoding from json: json: cannot unmarshal {found} into Go value of type int32");
+    }
+    let found = match found {
         "number" => "int64",
         "array" => "slice",
         "object" => "map",

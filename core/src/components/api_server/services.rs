@@ -109,6 +109,11 @@ fn needs_address(tree: &Json) -> bool {
     ["NodePort", "LoadBalancer", "ClusterIP"].contains(&kind)
 }
 
+/// Source: pkg/registry/core/service/strategy.go (v1.34), `needsClusterIP`.
+fn has_address(tree: &Json) -> bool {
+    tree.at(&["spec", "type"]).as_str() != Some("ExternalName")
+}
+
 fn needs_node_ports(tree: &Json) -> bool {
     let spec = tree.get("spec");
     match spec.get("type").as_str() {
@@ -128,7 +133,7 @@ pub(super) fn drop_fields(tree: &mut Json, old: &Json) {
     let is_balanced = |tree: &Json| tree.at(&["spec", "type"]).as_str() == Some("LoadBalancer");
     let gone = |needs: fn(&Json) -> bool, tree: &Json| needs(old) && !needs(tree);
     let mut dropped: Vec<&str> = Vec::new();
-    if gone(needs_address, tree) {
+    if gone(has_address, tree) {
         dropped.extend(["ipFamilies", "ipFamilyPolicy"]);
         if tree.at(&["spec", "clusterIPs"]) == old.at(&["spec", "clusterIPs"]) {
             tree.remove(&["spec", "clusterIP"]);

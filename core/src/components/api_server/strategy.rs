@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::validation::{
     FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, pod, pod_containers, pod_status,
-    pod_update, quota, roles, service, storage, storage_status, storage_update, worded, worded_beside, workload,
-    workload_status,
+    pod_update, quota, roles, service, storage, storage_status, storage_update, with_empty, worded, worded_beside,
+    workload, workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -256,6 +256,9 @@ pub(super) fn validate_update(
     old: &Json,
     settings: &Settings,
 ) -> Vec<FieldError> {
+    // Its parameters are compared by a rule that tells an empty map from none.
+    let whole = (kind.name == "StorageClass").then(|| with_empty(tree, sent));
+    let tree = whole.as_ref().unwrap_or(tree);
     worded_beside(sent, check_change(kind, subresource, tree, old, settings), settings)
 }
 

@@ -87,6 +87,7 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                 ));
             }
         }
+        "PersistentVolume" => volume(tree.get("spec"), &mut warnings),
         "PersistentVolumeClaim" => {
             for list in ["requests", "limits"] {
                 let amount = tree.at(&["spec", "resources", list, "storage"]);
@@ -103,6 +104,29 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
         _ => {}
     }
     warnings
+}
+
+/// Source: pkg/api/persistentvolume/util.go (v1.34), `warningsForPersistentVolumeSpecAndMeta`; the versions are those of
+/// v1.34.
+fn volume(spec: &Json, warnings: &mut Vec<String>) {
+    if spec.get("persistentVolumeReclaimPolicy").as_str() == Some("Recycle") {
+        warnings.push(String::from(
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended \
+             approach is to use dynamic provisioning.",
+        ));
+    }
+    for (source, shown, deprecated, gone) in [
+        ("cephfs", "cephfs", "1.28", "1.31"),
+        ("photonPersistentDisk", "photonPersistentDisk", "1.11", "1.16"),
+        ("scaleIO", "scaleIO", "1.16", "1.22"),
+        ("storageos", "storageOS", "1.22", "1.25"),
+        ("glusterfs", "glusterfs", "1.25", "1.26"),
+        ("rbd", "rbd", "1.28", "1.31"),
+    ] {
+        if !spec.get(source).is_null() {
+            warnings.push(format!("spec.{shown}: deprecated in v{deprecated}, non-functional in v{gone}+"));
+        }
+    }
 }
 
 /// Source: pkg/registry/discovery/endpointslice/strategy.go (v1.34), `WarningsOnCreate`, `WarningsOnUpdate`.

@@ -153,7 +153,9 @@ impl ApiServer {
         check_name(kind, &mut read.tree, info).map_err(|refusal| with_warnings(refusal, read.warnings.clone()))?;
         read.warnings.extend(drop_repeated_owners(&mut read.tree, ""));
         let Some(current) = current else {
-            return self.put_missing(info, options, origin, read);
+            let warnings = read.warnings.clone();
+            let put = self.put_missing(info, options, origin, read);
+            return put.map_err(|refusal| with_warnings(refusal, warnings));
         };
         let uid = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !uid.is_empty() && uid != current.uid() {
@@ -162,7 +164,7 @@ impl ApiServer {
                 // A dry run names the key without the prefix of the store.
                 why = why.replacen("Key: /registry/", "Key: /", 1);
             }
-            return Err(status::conflict(&kind.resource, &info.name, &why));
+            return Err(with_warnings(status::conflict(&kind.resource, &info.name, &why), read.warnings));
         }
         match self.update_tree(info, options, origin, &current, (read.tree, &sent)) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
@@ -208,6 +210,7 @@ impl ApiServer {
         };
         self.check_attributes(&origin.identity, &asked)?;
         let mut tree = read.tree;
+        read_version(&tree)?;
         tree.remove(&["metadata", "resourceVersion"]);
         let (object, more) = self.create_tree(info, options, origin, tree)?;
         Ok(answer(201, object, [read.warnings, more].concat()))
@@ -267,10 +270,7 @@ impl ApiServer {
 
     /// Refuses a write that is based on an older revision.
     fn check_version(&self, kind: &Kind, tree: &Json, current: &Object, name: &str) -> Result<(), Answer> {
-        let sent = tree.at(&["metadata", "resourceVersion"]).as_str().unwrap_or("");
-        let Ok(version) = (if sent.is_empty() { Ok(0) } else { sent.parse::<u64>() }) else {
-            return Err(status::untyped(&format!("strconv.ParseUint: parsing {sent:?}: invalid syntax")));
-        };
+        let version = read_version(tree)?;
         if version == 0 {
             if kind.is(Trait::Conditional) {
                 let field = "metadata.resourceVersion";
@@ -309,6 +309,13 @@ impl ApiServer {
         }
         Err(answer)
     }
+}
+
+/// Reads the revision that a write is based on: 0 for none.
+fn read_version(tree: &Json) -> Result<u64, Answer> {
+    let sent = tree.at(&["metadata", "resourceVersion"]).as_str().unwrap_or("");
+    let version = if sent.is_empty() { Ok(0) } else { sent.parse::<u64>() };
+    version.map_err(|_| status::untyped(&format!("strconv.ParseUint: parsing {sent:?}: invalid syntax")))
 }
 
 /// Drops owners that come twice, and warns of them; a patch does so later than a PUT, which is told.

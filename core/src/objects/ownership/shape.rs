@@ -44,6 +44,8 @@ pub(super) struct TypedPlace<'a> {
     kind: &'a FieldType,
     items: Items,
     is_atomic: bool,
+    /// Whether the fields of an object are owned one by one that are owned as a whole elsewhere.
+    is_granular: bool,
 }
 
 const ANY: FieldType = FieldType::Any;
@@ -94,14 +96,14 @@ const OTHER_ITEMS: &[(&str, &str, Items)] = &[
 impl<'a> TypedPlace<'a> {
     /// The place of an object of a type.
     pub(super) const fn of(kind: &'a FieldType) -> Self {
-        Self { kind, items: Items::Atomic, is_atomic: false }
+        Self { kind, items: Items::Atomic, is_atomic: false, is_granular: false }
     }
 
     fn field(owner: &'a Struct, field: &'a Field) -> Self {
         let other = OTHER_ITEMS.iter().find(|(name, list, _)| *name == owner.name() && *list == field.name());
         let items = other.map_or_else(
             || match field.merge() {
-                Merge::Replace => Items::Atomic,
+                Merge::Replace | Merge::Map => Items::Atomic,
                 Merge::Set => Items::Set,
                 Merge::Key(key) => Items::Key(key),
             },
@@ -109,7 +111,9 @@ impl<'a> TypedPlace<'a> {
         );
         let is_atomic = ATOMIC_MAPS.contains(&(owner.name(), field.name()))
             || *field.kind() == ANY && ATOMIC_FIELDS.contains(&field.name());
-        Self { kind: field.kind(), items, is_atomic }
+        // Source: k8s.io/api core/v1/types.go (v1.34), `+structType=granular`.
+        let is_granular = (owner.name(), field.name()) == ("PersistentVolumeSpec", "claimRef");
+        Self { kind: field.kind(), items, is_atomic, is_granular }
     }
 
     /// Returns the form of the values at a place; of a place of any type the form of the given value.
@@ -117,7 +121,8 @@ impl<'a> TypedPlace<'a> {
         match self.kind {
             FieldType::Object(at) => {
                 let known = schema.at(*at);
-                if ATOMIC_TYPES.contains(&known.name()) { Shape::AtomicStruct(known) } else { Shape::Struct(known) }
+                let is_atomic = ATOMIC_TYPES.contains(&known.name()) && !self.is_granular;
+                if is_atomic { Shape::AtomicStruct(known) } else { Shape::Struct(known) }
             }
             FieldType::Map(item) if self.is_atomic => Shape::AtomicMap(item),
             FieldType::Map(item) => Shape::Map(item),

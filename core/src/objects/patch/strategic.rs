@@ -104,7 +104,9 @@ impl<'a> Merger<'a> {
                 continue;
             }
             let (kind, merge) = self.field(place, name);
-            let result = if both_maps {
+            let result = if both_maps && merge == Merge::Map {
+                Some(value.clone())
+            } else if both_maps {
                 Some(self.map(&current, &mut value, self.place(kind))?)
             } else if both_lists {
                 let item = self.place(kind);
@@ -140,7 +142,7 @@ impl<'a> Merger<'a> {
             }
             let key = match merge {
                 Merge::Key(key) => Some(key),
-                Merge::Set | Merge::Replace => None,
+                Merge::Set | Merge::Replace | Merge::Map => None,
             };
             check_order(patched.items(), order.items(), key)?;
             let contents = match (found.is_array(), patched.is_array()) {
@@ -171,7 +173,7 @@ impl<'a> Merger<'a> {
                 return Ok(original.iter().filter(|value| !patch.contains(value)).cloned().collect());
             }
             // What replaces a list is taken as it is: a directive in it is nothing but an unknown field.
-            Merge::Replace => return Ok(Json::array(patch.to_vec())),
+            Merge::Replace | Merge::Map => return Ok(Json::array(patch.to_vec())),
             Merge::Set => {
                 check_forms(original, patch)?;
                 let mut both: Vec<Json> = Vec::new();

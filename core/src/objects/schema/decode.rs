@@ -245,6 +245,10 @@ impl<'a> SchemaDecoder<'a> {
             | (FieldType::Bool, Json::Bool(_))
             | (FieldType::Int, Json::Int(_)) => Ok(value.clone()),
             (FieldType::Bytes, Json::Str(text)) => bytes(text).map(Json::text),
+            (FieldType::Bytes, Json::Array(items)) if items.iter().all(|item| byte(item).is_some()) => {
+                let bytes: Vec<u8> = items.iter().filter_map(byte).collect();
+                Ok(Json::text(Text::from(base64::encode(&bytes))))
+            }
             (FieldType::Float, Json::Int(_) | Json::Float(_))
             | (FieldType::IntOrString, Json::Int(_) | Json::Str(_)) => Ok(value.clone()),
             (FieldType::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
@@ -316,7 +320,11 @@ impl<'a> SchemaDecoder<'a> {
             PathElement::Item(_) => None,
         });
         let of_item = matches!(self.path.last(), Some(PathElement::Item(_)));
-        let wanted = wanted_type(self.schema, (of, own, of_item), kind);
+        let wanted = match kind {
+            // Its own reader takes anything but a text for the number.
+            FieldType::IntOrString if !self.wraps => "int32".to_owned(),
+            _ => wanted_type(self.schema, (of, own, of_item), kind),
+        };
         let fields = self.path.iter().filter_map(|step| match step {
             PathElement::Field(name) => Some(*name),
             PathElement::Item(_) => None,
@@ -356,6 +364,11 @@ fn go_type(schema: &Schema, kind: &FieldType) -> String {
         FieldType::List(item) => format!("[]{}", go_type(schema, item)),
         FieldType::Map(item) => format!("map[string]{}", go_type(schema, item)),
     }
+}
+
+/// Reads an item of bytes that are written as a list of numbers.
+fn byte(item: &Json) -> Option<u8> {
+    u8::try_from(item.as_i64()?).ok()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the lower bits are wanted")]

@@ -102,7 +102,7 @@ pub enum Presence {
     Always,
 }
 
-/// How a strategic merge patch treats a list.
+/// How a strategic merge patch treats a list or a map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Merge {
     /// The patch replaces it.
@@ -111,6 +111,8 @@ pub enum Merge {
     Key(&'static str),
     /// A set of plain values.
     Set,
+    /// The patch replaces it, and it is a map.
+    Map,
 }
 
 impl Field {
@@ -243,6 +245,7 @@ fn parse_field(text: &'static str, names: &Names) -> Option<Field> {
     let (rest, merge) = match rest.split_once('@') {
         None => (rest, Merge::Replace),
         Some((rest, "")) => (rest, Merge::Set),
+        Some((rest, "-")) => (rest, Merge::Map),
         Some((rest, key)) => (rest, Merge::Key(key)),
     };
     let kind = parse_kind(rest, names);

@@ -22,6 +22,7 @@ pub(super) mod placement;
 pub(super) mod pod;
 pub(super) mod pod_containers;
 mod pod_details;
+mod pod_profiles;
 pub(super) mod pod_resources;
 pub(super) mod pod_status;
 pub(super) mod pod_update;
@@ -134,8 +135,11 @@ impl FieldError {
             }
             Some(Structure::Change(name, [old, new])) if prints_changes => {
                 // The sources of a volume are fields of its specification.
-                let sent = sent.at(if name == "EphemeralContainer" { &path } else { &path[..1] });
-                let [old, new] = [old, with_empty(&new, sent)].map(|tree| schema.internal_lines(name, &tree));
+                let mut sent = sent.at(if name == "EphemeralContainer" { &path } else { &path[..1] }).clone();
+                if name == "PodSpec" {
+                    without_kept(&mut sent);
+                }
+                let [old, new] = [old, with_empty(&new, &sent)].map(|tree| schema.internal_lines(name, &tree));
                 self.detail.push_str(&line_diff::unified(&old, &new));
             }
             _ => {}
@@ -349,8 +353,20 @@ pub(in crate::components::api_server) fn worded_beside(
     }
 }
 
+/// Takes away the lists of a Pod that the comparison makes anew or takes from the stored Pod.
+fn without_kept(sent: &mut Json) {
+    for list in ["tolerations", "schedulingGates"] {
+        sent.remove(&[list]);
+    }
+    for list in ["containers", "initContainers"] {
+        if sent.get(list).is_empty() {
+            sent.remove(&[list]);
+        }
+    }
+}
+
 /// Returns a value with the empty lists and maps that were sent, which the stored form does not have.
-fn with_empty(value: &Json, sent: &Json) -> Json {
+pub(super) fn with_empty(value: &Json, sent: &Json) -> Json {
     match (value, sent) {
         (Json::Null, Json::Array(_) | Json::Object(_)) if sent.is_empty() => sent.clone(),
         (Json::Object(_), Json::Object(_)) => {

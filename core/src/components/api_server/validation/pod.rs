@@ -7,7 +7,9 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::ip::Reading;
-use super::{FieldError, container, invalid, meta, one_of, placement, pod_details, pod_resources, text, volumes};
+use super::{
+    FieldError, container, invalid, meta, one_of, placement, pod_details, pod_profiles, pod_resources, text, volumes,
+};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -182,6 +184,7 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, errors);
     meta::validate_labels(spec.get("nodeSelector"), "spec.nodeSelector", wording, errors);
     pod_details::security(spec, errors);
+    pod_profiles::validate(spec, errors);
     placement::affinity(spec, wording, rules.node_values, errors);
     pod_details::dns(spec, wording, (rules.dns_underscores, rules.addresses), errors);
     for (at, gate) in spec.get("readinessGates").items().iter().enumerate() {

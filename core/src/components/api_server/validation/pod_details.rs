@@ -1,7 +1,7 @@
 //! Validation of a Pod's claims, names, addresses and security context.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodSpec` and what it calls. Inputs: the
-//! specification of a Pod. Outputs: errors. Left out on purpose: profiles of seccomp and AppArmor, Windows.
+//! specification of a Pod. Outputs: errors. Left out on purpose: Windows.
 
 use alloc::format;
 use alloc::string::String;

@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::FieldError;
+use super::{FieldError, placement};
 use crate::components::pod_resources::{Tally, together};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -62,6 +62,7 @@ pub(super) fn validate(spec: &Json, wording: Wording, errors: &mut Vec<FieldErro
             errors.push(FieldError::not_supported(format!("spec.resources.{list}[{name}]"), name, &["cpu", "memory"]));
         }
     }
+    placement::claims(spec, spec, "spec", errors);
     resources(own, "spec.resources", wording, errors);
     check_consistency(spec, own, errors);
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
 use super::pod_update::mirror;
-use super::{FieldError, invalid, meta, pod_details, text};
+use super::{FieldError, Problem, invalid, meta, pod_details, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -76,13 +76,19 @@ fn addresses((status, old): (&Json, &Json), list: &str, reading: Reading, errors
     for (at, item) in items.iter().enumerate().filter(|(_, item)| !stored.contains(&text(item, "ip"))) {
         ip::legacy(text(item, "ip"), &format!("status.{list}[{at}]"), reading, errors);
     }
+    let path = format!("status.{list}");
+    let wrong = items.iter().enumerate().find(|(_, item)| ip::parse(text(item, "ip")).is_none());
+    if let Some((at, item)) = wrong.filter(|_| items.len() > 1) {
+        let why = format!("failed to check for dual stack with error:invalid IP[{at}]: {}", text(item, "ip"));
+        errors.push(FieldError::new(path.as_str(), Problem::Internal, String::new(), why));
+    }
     let known: Vec<bool> = items.iter().filter_map(|item| ip::parse(text(item, "ip"))).map(ip::is_ipv4).collect();
-    if items.len() > 1 && known.len() == items.len() && (items.len() > 2 || known[0] == known[1]) {
+    if items.len() > 1 && (wrong.is_some() || items.len() > 2 || known[0] == known[1]) {
         let kind = if list == "podIPs" { "core.PodIP" } else { "core.HostIP" };
         let go: Vec<String> = items.iter().map(|item| format!("{kind}{{IP:{:?}}}", text(item, "ip"))).collect();
         let why = String::from("may specify no more than one IP for each IP family");
         let shown = if list == "podIPs" { "[PodIP]" } else { "[HostIP]" };
-        let error = FieldError::invalid_of(shown, format!("status.{list}"), status.get(list), why);
+        let error = FieldError::invalid_of(shown, path, status.get(list), why);
         errors.push(error.in_go(format!("[]{kind}{{{}}}", go.join(", "))));
     }
 }

@@ -183,7 +183,7 @@ pub(super) fn no_backsteps(own: &str, path: &str, errors: &mut Vec<FieldError>) 
 }
 
 /// Source: validation.go (v1.34), `validateLocalDescendingPath`.
-fn descending(own: &str, path: &str, errors: &mut Vec<FieldError>) {
+pub(super) fn descending(own: &str, path: &str, errors: &mut Vec<FieldError>) {
     if own.starts_with('/') {
         errors.push(FieldError::invalid_text(path, own, "must be a relative path"));
     }
