@@ -42,7 +42,7 @@ impl Gate {
     /// Tells whether its feature is modelled: whether the gate drives a row or is asked for by its name.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
-        DRIVEN.iter().any(|(gate, ..)| *gate == self.name) || ASKED.contains(&self.name)
+        is_modelled(self.name)
     }
 
     /// Returns the values of the rows that the gate drives.
@@ -71,6 +71,12 @@ impl GateStage {
             Self::Retired(on) => Some(on),
             _ => None,
         }
+    }
+
+    /// Returns why a gate cannot be set to a value, if it is locked to the other one.
+    pub(super) fn refusal(self, name: &str, on: bool) -> Option<String> {
+        let locked = self.locked_to().filter(|locked| *locked != on)?;
+        Some(format!("cannot set feature gate {name} to {on}, feature is locked to {locked}"))
     }
 
     /// Returns the stage as Kubernetes prints it; empty for general availability.
@@ -109,9 +115,7 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
         let stage = gate.map_or(GateStage::Gone, |gate| gate.stage_at(release));
         match (gate, stage) {
             (Some(gate), stage) if stage != GateStage::Gone => {
-                if let Some(locked) = stage.locked_to().filter(|locked| *locked != on) {
-                    errors.push(format!("cannot set feature gate {name} to {on}, feature is locked to {locked}"));
-                }
+                errors.extend(stage.refusal(name, on));
                 read.push((gate, on));
             }
             _ => {
@@ -128,12 +132,20 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
     }
 }
 
-/// The gates that a kubelet asks for by their names, as it checks its settings.
-static ASKED: [&str; 5] = [
+/// Tells whether the feature of a gate is modelled.
+pub(super) fn is_modelled(name: &str) -> bool {
+    DRIVEN.iter().any(|(gate, ..)| *gate == name) || ASKED.contains(&name)
+}
+
+/// The gates that a kubelet asks for by their names.
+static ASKED: [&str; 8] = [
+    "ContainerRestartRules",
     "GracefulNodeShutdown",
     "GracefulNodeShutdownBasedOnPodPriority",
+    "KubeletCrashLoopBackOffMax",
     "KubeletFineGrainedAuthz",
     "NodeSwap",
+    "ReduceDefaultCrashLoopBackOffDecay",
     "RotateKubeletServerCertificate",
 ];
 

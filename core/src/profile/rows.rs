@@ -340,13 +340,11 @@ pub static ROWS: &[Row] = &[
         "default-thresholds-merge",
         "mergeDefaultEvictionSettings keeps the defaults of the thresholds that evictionHard does not name",
     ),
-    Row {
-        name: "compressible-reservations",
-        says: "enforceNodeAllocatable knows the CPU alone of what is reserved, system-reserved-compressible and \
-               kube-reserved-compressible",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off(
+        "compressible-reservations",
+        "enforceNodeAllocatable knows the CPU alone of what is reserved, as system-reserved-compressible",
+    ),
+    off("kubelet-checks-reservation-policy", "a kubelet checks memoryReservationPolicy and imageMinimumGCAge"),
     off("swap-capacity-in-status", "nodeInfo.swap.capacity says how much swap space there is"),
     Row {
         name: "runtime-handlers-in-status",
@@ -368,6 +366,8 @@ pub static ROWS: &[Row] = &[
         "node-events-name-api-version",
         "involvedObject of a kubelet's Events about its Node has apiVersion v1 and no uid, not the node's name as uid",
     ),
+    off("rejections-are-counted", "a kubelet counts the pods that it refuses, by reason"),
+    off("refused-log-query-is-named", "enableSystemLogQuery without its gate is refused under its own name"),
     off("fail-cgroup-v1", "a kubelet refuses a machine with cgroup v1 unless failCgroupV1 is false"),
     Row {
         name: "cgroup-v1-refusal",

@@ -207,12 +207,14 @@ impl Settings {
     /// Tells whether a feature gate is on; false for an unknown one.
     #[must_use]
     pub fn is_gate_on(&self, name: &str) -> bool {
-        // A gate that is modelled has the default of the release, which may lack it.
-        let default = || match gates::gate(name) {
-            Some(gate) => gate.stage_at(self.profile.release()).default_value(),
-            None => kubelet_gates::find(name).map(|(_, on)| on),
-        };
-        self.gates.get(name).copied().or_else(default).unwrap_or(false)
+        self.gates.get(name).copied().or_else(|| self.default_of_gate(name)).unwrap_or(false)
+    }
+
+    /// Returns the default of a gate at the release, where it knows the gate.
+    fn default_of_gate(&self, name: &str) -> Option<bool> {
+        let release = self.profile.release();
+        let own = gates::gate(name).and_then(|gate| gate.stage_at(release).default_value());
+        own.or_else(|| kubelet_gates::find(name, release)?.1.default_value())
     }
 
     /// Tells whether the release has a feature gate.
@@ -225,13 +227,9 @@ impl Settings {
     /// Returns each gate, as `feature gate NAME=BOOL`, that was set to another value than its default and whose feature
     /// is not modelled.
     pub fn not_modelled(&self) -> impl Iterator<Item = String> + '_ {
-        let release = self.profile.release();
-        self.gates.iter().filter_map(move |(name, on)| {
-            let gate = gates::gate(name);
-            let default = gate.and_then(|gate| gate.stage_at(release).default_value());
-            let default = default.or_else(|| kubelet_gates::find(name).map(|(_, on)| on));
-            let is_modelled = gate.is_some_and(|gate| gate.is_modelled());
-            (default != Some(*on) && !is_modelled).then(|| alloc::format!("feature gate {name}={on}"))
+        self.gates.iter().filter_map(|(name, on)| {
+            (self.default_of_gate(name) != Some(*on) && !gates::is_modelled(name))
+                .then(|| alloc::format!("feature gate {name}={on}"))
         })
     }
 
@@ -316,19 +314,30 @@ impl Settings {
     /// A gate is unknown, locked or neither true nor false, in the component's words; nothing is changed then.
     pub fn set_own_gates(&mut self, given: &Json) -> Result<(), String> {
         let mut text = String::new();
-        let mut others = Vec::new();
+        let (mut others, mut errors) = (Vec::new(), Vec::new());
+        let release = self.profile.release();
         for (name, value) in given.fields() {
-            let release = self.profile.release();
-            let is_modelled = gates::gate(name).is_some_and(|gate| gate.stage_at(release).default_value().is_some());
-            if let Some((own, _)) = kubelet_gates::find(name).filter(|_| !is_modelled) {
-                others.push((own, value.as_bool().unwrap_or_default()));
-                continue;
+            let on = value.as_bool().unwrap_or_default();
+            match kubelet_gates::find(name, release).filter(|_| !self.knows_gate(name)) {
+                Some((own, stage)) => {
+                    errors.extend(stage.refusal(own, on));
+                    others.push((own, on));
+                }
+                None => text.push_str(&alloc::format!("{name}={on},")),
             }
-            text.push_str(&alloc::format!("{name}={},", value.as_bool().unwrap_or_default()));
         }
-        self.take_gates(gates::parse(&text, self.profile.release())?);
-        self.gates.extend(others);
-        Ok(())
+        let read = gates::parse(&text, release);
+        errors.extend(read.as_ref().err().cloned());
+        if let (Ok(read), true) = (read, errors.is_empty()) {
+            self.take_gates(read);
+            self.gates.extend(others);
+            errors = kubelet_gates::unmet_needs(release, |gate| self.is_gate_on(gate));
+        }
+        match errors.as_slice() {
+            [] => Ok(()),
+            [one] => Err(one.clone()),
+            several => Err(alloc::format!("[{}]", several.join(", "))),
+        }
     }
 
     fn take_gates(&mut self, read: Vec<(gates::Gate, bool)>) {

@@ -72,6 +72,7 @@ pub(super) const CHECKS: &[Check] = &[
     Own(logging::hidden_metrics),
     Own(logging::tracing),
     Own(memory_throttling),
+    Own(reservation_policy),
     Own(runtime_endpoint),
     Own(system_logs),
     Own(container_logs),
@@ -143,6 +144,9 @@ fn image_gc(checked: &Checked<'_>, errors: &mut Vec<String>) {
         errors.push(invalid(
             "ImageMaximumGCAge feature gate is required for Kubelet configuration option imageMaximumGCAge",
         ));
+    }
+    if youngest.is_negative() && checked.settings.profile().is("kubelet-checks-reservation-policy") {
+        errors.push(invalid(&format!("imageMinimumGCAge {} must not be negative", go_duration(youngest))));
     }
     if oldest.is_negative() {
         errors.push(invalid(&format!("imageMaximumGCAge {} must not be negative", go_duration(oldest))));
@@ -288,6 +292,24 @@ fn memory_throttling(checked: &Checked<'_>, errors: &mut Vec<String>) {
     }
 }
 
+fn reservation_policy(checked: &Checked<'_>, errors: &mut Vec<String>) {
+    let policy = checked.text("memoryReservationPolicy");
+    if !checked.settings.profile().is("kubelet-checks-reservation-policy") {
+        return;
+    }
+    if policy == "TieredReservation" && !checked.settings.is_gate_on("MemoryQoS") {
+        errors.push(invalid(
+            "memoryReservationPolicy \"TieredReservation\" requires MemoryQoS feature gate to be enabled",
+        ));
+    }
+    if !matches!(policy, "" | "None" | "TieredReservation") {
+        errors.push(invalid(&format!(
+            "option {policy:?} specified for memoryReservationPolicy. Valid options are \"None\" or \
+             \"TieredReservation\""
+        )));
+    }
+}
+
 fn runtime_endpoint(checked: &Checked<'_>, errors: &mut Vec<String>) {
     if checked.merged.get("containerRuntimeEndpoint").as_str() == Some("") {
         errors.push(invalid("the containerRuntimeEndpoint was not specified or empty"));
@@ -299,7 +321,9 @@ fn system_logs(checked: &Checked<'_>, errors: &mut Vec<String>) {
         return;
     }
     if !checked.settings.is_gate_on("NodeLogQuery") {
-        errors.push(invalid("NodeLogQuery feature gate is required for enableSystemLogHandler"));
+        let is_own = checked.settings.profile().is("refused-log-query-is-named");
+        let field = if is_own { "enableSystemLogQuery" } else { "enableSystemLogHandler" };
+        errors.push(invalid(&format!("NodeLogQuery feature gate is required for {field}")));
     }
     if checked.merged.get("enableSystemLogHandler").as_bool() == Some(false) {
         errors.push(invalid("enableSystemLogHandler is required for enableSystemLogQuery"));

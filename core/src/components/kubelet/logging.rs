@@ -83,6 +83,11 @@ pub(super) fn hidden_metrics(checked: &Checked<'_>, errors: &mut Vec<String>) {
 /// Checks where traces go and how many.
 pub(super) fn tracing(checked: &Checked<'_>, errors: &mut Vec<String>) {
     const RATE: &str = "tracing.samplingRatePerMillion: Invalid value:";
+    if !checked.settings.is_gate_on("KubeletTracing") {
+        let is_given = !checked.merged.get("tracing").is_null();
+        let why = "invalid configuration: tracing should not be configured if KubeletTracing feature flag is disabled.";
+        return errors.extend(is_given.then(|| why.to_string()));
+    }
     match checked.merged.at(&["tracing", "samplingRatePerMillion"]).as_i64() {
         Some(rate) if rate < 0 => errors.push(format!("{RATE} {rate}: sampling rate must be positive")),
         Some(rate) if rate > 1_000_000 => {
@@ -110,7 +115,13 @@ pub(super) fn url_error(url: &str) -> Option<String> {
     if url.chars().any(char::is_control) {
         return Some("net/url: invalid control character in URL".to_string());
     }
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (scheme, rest) = url.split_once("://").unwrap_or(("none", url));
+    let is_of_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    match scheme.bytes().next() {
+        None => return Some("missing protocol scheme".to_string()),
+        Some(first) if first.is_ascii_alphabetic() && scheme.bytes().all(is_of_scheme) => {}
+        Some(_) => return Some("first path segment in URL cannot contain colon".to_string()),
+    }
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let bytes = rest.as_bytes();
     for (at, _) in rest.match_indices('%') {

@@ -305,7 +305,7 @@ fn unknown_enforcement(value: &str, knows_compressible: bool) -> String {
         "\"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \
             \"kube-reserved-compressible\" or \"none\""
     } else {
-        "\"pods\", \"system-reserved\", \"kube-reserved\" or \"none\""
+        "\"pods\", \"system-reserved\", \"kube-reserved\", or \"none\""
     };
     format!(
         "invalid configuration: option \"{value}\" specified for enforceNodeAllocatable (--enforce-node-allocatable). \

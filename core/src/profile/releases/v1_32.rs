@@ -80,6 +80,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "rejections-are-counted",
+            YES,
+            "pkg/kubelet/metrics/metrics.go (v1.31, v1.32), AdmissionRejectionsTotal",
+        ),
+        row(
+            SINCE,
             "soft-eviction-within-pods-grace",
             YES,
             "pkg/kubelet/eviction/eviction_manager.go (v1.31, v1.32), gate AllowOverwriteTerminationGracePeriodSeconds",

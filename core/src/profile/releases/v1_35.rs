@@ -49,6 +49,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "fail-cgroup-v1", YES, "pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34, v1.35)"),
         row(
             SINCE,
+            "refused-log-query-is-named",
+            YES,
+            "pkg/kubelet/apis/config/validation/validation.go (v1.34, v1.35), ValidateKubeletConfiguration",
+        ),
+        row(
+            SINCE,
             "cgroup-v1-refusal",
             Value::Text("cgroup v1 support is unsupported and will be removed in a future release"),
             "pkg/kubelet/apis/config/validation/validation_linux.go (v1.34, v1.35)",

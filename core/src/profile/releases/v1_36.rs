@@ -30,6 +30,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "strict-cidrs", YES, "pkg/features/kube_features.go (v1.36), StrictIPCIDRValidation"),
         row(
             SINCE,
+            "kubelet-checks-reservation-policy",
+            YES,
+            "pkg/kubelet/apis/config/validation/validation.go (v1.35, v1.36), ValidateKubeletConfiguration",
+        ),
+        row(
+            SINCE,
             "component-pages-are-served",
             YES,
             "pkg/features/kube_features.go (v1.36), ComponentFlagz, ComponentStatusz",
@@ -62,6 +68,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "scheduler-balance-score", Value::Text("improvement"), ""),
     ],
     gates: &[
+        gate(SINCE, "CustomCPUCFSQuotaPeriod", STABLE),
         gate(SINCE, "DRAExtendedResource", BETA),
         gate(SINCE, "DisableNodeKubeProxyVersion", GateStage::Retired(true)),
         gate(SINCE, "ExtendWebSocketsToKubelet", BETA),
