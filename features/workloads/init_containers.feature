@@ -94,6 +94,25 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Pod "web" field status.containerStatuses[0].restartCount is 1 within 60s
       And Pod "web" field status.podIP is changed within 60s
 
+    Scenario: After a reboot what stands behind a sidecar runs again too
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - {name: side, image: registry.k8s.io/pause:3.10, restartPolicy: Always}
+          - {name: once, image: registry.k8s.io/pause:3.10}
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" has condition Ready=True
+      When machine "worker-1" reboots
+      Then Pod "web" field status.initContainerStatuses[1].restartCount is 1 within 30s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 30s
+
   Rule: A sidecar runs on beside the containers, and ends after them
 
     Scenario: A Pod that is deleted

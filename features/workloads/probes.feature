@@ -260,3 +260,51 @@ Feature: Probes say when a container is ready, and when it has to run anew
       When the container runtime on "worker-1" starts
       Then Event Killing about Pod "web", message "Container main failed liveness probe, will be restarted" within 10s
       And Pod "web" field status.containerStatuses[0].restartCount is 1 within 15s
+
+  Rule: While a Pod ends only its readiness is asked for
+
+    Scenario: It is not ready any more once its readiness probe fails
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations:
+            nodeproof.dev/main.fails-readiness-after: 5s
+            nodeproof.dev/main.stops-after: 20s
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            readinessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 2, failureThreshold: 1}
+        """
+      And Pod "web" has condition Ready=True
+      When the user deletes Pod "web"
+      Then Pod "web" has condition Ready=False, reason "ContainersNotReady" within 8s
+      And Event Unhealthy about Pod "web", message "Readiness probe failed: HTTP probe failed with statuscode: 500" within 8s
+      And Pod "web" is gone between 19s and 24s
+
+  Rule: A command of a probe that can be read does what it says
+
+    Scenario: One that takes longer than it may has failed
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            readinessProbe: {exec: {command: ["true"]}, periodSeconds: 1}
+            livenessProbe: {exec: {command: [sleep, "10"]}, initialDelaySeconds: 15, timeoutSeconds: 1, failureThreshold: 1}
+        """
+      Then Pod "web" has condition Ready=True within 3s
+      And Event Unhealthy about Pod "web", message "Liveness probe failed: command timed out: \"sleep 10\" timed out after 1s" between 15s and 28s
+      And Event Killing about Pod "web", message "Container main failed liveness probe, will be restarted" between 15s and 28s

@@ -52,6 +52,11 @@ impl Control {
                 evictions.map(|(signal, count)| (vec![("eviction_signal", (*signal).to_owned())], *count)).collect();
             let help = "Cumulative number of pod evictions by eviction signal";
             metric(&mut text, "counter", "kubelet_evictions", help, &evictions);
+            let rejections = kubelet.rejections().into_iter().flatten();
+            let rejections: Vec<_> =
+                rejections.map(|(reason, count)| (vec![("reason", (*reason).to_owned())], *count)).collect();
+            let help = "Cumulative number pod admission rejections by the Kubelet.";
+            metric(&mut text, "counter", "kubelet_admission_rejections_total", help, &rejections);
             of_shutdown(&mut text, kubelet);
         }
         Ok(text)

@@ -56,6 +56,17 @@ impl ContainerLimits {
         (self.cpu_limit > 0).then_some(wanted.max(QUOTA_MIN))
     }
 
+    /// Returns how much memory a process can use before the kernel ends it, with the swap space that it may use.
+    #[must_use]
+    pub fn most_memory(&self) -> Option<i64> {
+        let limit = Some(self.memory).filter(|bytes| *bytes > 0)?;
+        match self.swap {
+            SwapLimit::NotCounted => Some(limit),
+            SwapLimit::Bytes(bytes) => Some(limit.saturating_add(bytes)),
+            SwapLimit::Unlimited => None,
+        }
+    }
+
     /// Shows the files of the cgroup.
     #[must_use]
     pub fn json(&self) -> Json {

@@ -22,6 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::behaviour::PodBehaviour;
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
+pub use commands::CommandEnd;
 pub use hooks::Hook;
 pub use role::ContainerRole;
 use script::reason_of;
@@ -52,7 +53,7 @@ pub enum ContainerState {
         finished_at: Timestamp,
         /// The exit code.
         exit_code: i64,
-        /// `Completed`, `Error` or `Unknown`.
+        /// `Completed`, `Error`, `OOMKilled` or `Unknown`.
         reason: &'static str,
     },
 }
@@ -93,6 +94,8 @@ pub struct Container {
     /// When it gets SIGKILL.
     kill_at: Option<Timestamp>,
     pub(super) ends: Option<(Timestamp, i64)>,
+    /// Whether it ends because it uses more memory than it may.
+    is_out_of_memory: bool,
     /// How a recording says that it ends.
     pub(super) scripted: Option<ContainerEnd>,
 }
@@ -118,6 +121,7 @@ impl Container {
             stop: None,
             kill_at: None,
             ends: None,
+            is_out_of_memory: false,
             scripted: None,
         }
     }
@@ -269,11 +273,12 @@ impl Runtime {
         }
     }
 
-    /// Sets what the cgroup of a container limits.
-    pub fn limit(&mut self, uid: &str, container: &str, limits: ContainerLimits) {
+    /// Sets what the cgroup of a container limits; a process that uses more memory ends.
+    pub fn limit(&mut self, uid: &str, container: &str, limits: ContainerLimits, now: Timestamp) {
         let sandbox = self.sandboxes.get_mut(uid);
         if let Some(own) = sandbox.and_then(|own| own.containers.iter_mut().find(|own| *own.name == *container)) {
             own.limits = Some(limits);
+            self.end_over_limit(uid, now);
         }
     }
 

@@ -17,6 +17,7 @@ use super::decoder::{Decoder, not_loaded, parse_bool};
 use super::environment_checks;
 use super::image_gc::ImageGcPolicy;
 use super::not_modelled::not_modelled;
+use super::pods::CrashPauses;
 use super::reservation::Reservations;
 use super::server_settings::ServerSettings;
 use super::shutdown::{self, ShutdownBand};
@@ -83,6 +84,8 @@ pub struct KubeletConfig {
     pub reservations: Reservations,
     /// When pods are evicted.
     pub eviction: EvictionConfig,
+    /// After which pauses ended containers are started again.
+    pub(super) crash_pauses: CrashPauses,
     /// When unused images are deleted.
     pub image_gc: ImageGcPolicy,
     /// Where resources for containers alone come from.
@@ -158,6 +161,7 @@ impl KubeletConfig {
             swap: swap::behaviour(&merged, settings),
             reservations: Reservations::default(),
             eviction: EvictionConfig::default(),
+            crash_pauses: CrashPauses::read(&merged, settings),
             image_gc: ImageGcPolicy::read(&read),
             topology: TopologySettings::default(),
             rotates_certificates: read.bool("rotateCertificates").unwrap_or(false),

@@ -13,9 +13,8 @@ use crate::profile::Settings;
 
 /// Fields of which no effect is modelled, with their defaults.
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
-const FIELDS: [(&str, Default); 6] = [
+const FIELDS: [(&str, Default); 5] = [
     ("cpuManagerPolicyOptions", Default::Nothing),
-    ("crashLoopBackOff", Default::Nothing),
     ("imageMaximumGCAge", Default::Text("0s")),
     ("kernelMemcgNotification", Default::Bool(false)),
     ("localStorageCapacityIsolation", Default::Bool(true)),

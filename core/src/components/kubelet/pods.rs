@@ -8,6 +8,7 @@
 
 mod admitting;
 mod adoption;
+mod changes;
 mod container_status;
 mod ending;
 mod initializing;
@@ -17,6 +18,8 @@ mod post_start;
 mod probes;
 mod probing;
 mod pulling;
+mod rejections;
+mod restarts;
 mod running;
 mod starting;
 mod status_context;
@@ -26,7 +29,7 @@ mod worker;
 mod workers;
 mod writing;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -36,6 +39,7 @@ use jiff::{SignedDuration, Timestamp};
 use self::ending::PREEMPTED;
 pub(super) use self::ending::{Ending, kill_timeout};
 use self::pod_status::{build, has_stale_readiness};
+pub(super) use self::restarts::CrashPauses;
 use self::status_context::StatusContext;
 use super::admission::AdmissionResult;
 use super::events::{EventType, decided_about};
@@ -54,6 +58,7 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 use initializing::Initialization;
 use probing::adopted_probes;
 use starting::plan_of;
+use worker::KilledFor;
 use worker::WorkerStage;
 pub(super) use worker::{ContainerPlan, Worker};
 use workers::Workers;
@@ -97,12 +102,21 @@ pub(super) struct PodManager {
     workers: Workers,
     due: Option<Timestamp>,
     is_filled: bool,
+    /// How often pods were refused, by what is counted.
+    rejections: BTreeMap<&'static str, usize>,
 }
 
 impl PodManager {
     /// Starts without pods.
     pub(super) fn new(chance: Chance) -> Self {
-        Self { source: None, chance, workers: Workers::default(), due: None, is_filled: false }
+        Self {
+            source: None,
+            chance,
+            workers: Workers::default(),
+            due: None,
+            is_filled: false,
+            rejections: BTreeMap::new(),
+        }
     }
 
     /// Tells whether a message is of the watch.
@@ -210,13 +224,25 @@ impl Kubelet {
         }
     }
 
-    /// Notes that the mirror of a static pod is gone.
-    fn mirror_gone(&mut self, mirror: &Object) {
+    /// Notes that the mirror of a static pod is gone. The sync that follows still knows it; the next one that only its
+    /// time brings about makes another.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `HandlePodRemoves` and `tryReconcileMirrorPods`.
+    fn mirror_gone(&mut self, mirror: &Object, now: Timestamp) {
         let uid = Text::from(hash_of(mirror));
         if let Some(worker) = self.pods.workers.get_mut(&uid)
             && worker.mirror == *mirror.uid()
         {
             worker.mirror = Text::default();
+            self.schedule_resync(&uid, (now + RESYNC_PERIOD, now), now);
+        }
+    }
+
+    /// Makes another mirror of a static pod that has none, when its time has come.
+    fn make_lost_mirror(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let is_lost = |own: &&Worker| is_static(&own.object) && own.mirror.is_empty() && !own.is_removed;
+        if let Some(pod) = self.pods.workers.get(uid).filter(is_lost).map(|worker| worker.object.clone()) {
+            self.create_mirror(&pod, context);
         }
     }
 
@@ -253,7 +279,7 @@ impl Kubelet {
                 change.before.filter(|before| change.after.as_ref().is_none_or(|after| after.uid() != before.uid()));
             if let Some(gone) = replaced {
                 if is_mirror(&gone) {
-                    self.mirror_gone(&gone);
+                    self.mirror_gone(&gone, context.now);
                 }
                 self.pod_gone(&Text::from(gone.uid()), context);
             }

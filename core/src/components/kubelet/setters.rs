@@ -124,7 +124,7 @@ impl Kubelet {
         if config.external_cloud && !specific.is_empty() {
             let list = specific.iter().map(|ip| ip.as_str()).collect::<Vec<_>>().join(",");
             node.set(&["metadata", "annotations", PROVIDED_IP_ANNOTATION], list);
-        } else if config.external_cloud {
+        } else {
             node.remove(&["metadata", "annotations", PROVIDED_IP_ANNOTATION]);
         }
         if config.external_cloud && !node.at(&["status", "addresses"]).items().is_empty() {

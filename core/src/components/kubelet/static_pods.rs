@@ -183,7 +183,7 @@ impl Kubelet {
     }
 
     /// Creates the mirror of a static Pod, unless there is one or the Node is not known.
-    fn create_mirror(&mut self, pod: &Object, context: &mut KubeletContext<'_>) {
+    pub(super) fn create_mirror(&mut self, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(node) = self.cached_node() else {
             self.static_pods.needs_mirrors = true;
             let late = self.led_mirrors();

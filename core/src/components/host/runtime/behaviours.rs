@@ -5,9 +5,9 @@
 use jiff::Timestamp;
 
 use super::commands::CommandEnd;
-use super::{ContainerRole, Runtime};
+use super::{ContainerRole, Runtime, Sandbox};
 use crate::components::host::behaviour::{ContainerBehaviour, PodBehaviour};
-use crate::objects::{Json, Object, ObjectKey};
+use crate::objects::{Json, Object, ObjectKey, Text};
 
 impl Runtime {
     /// Sets how the containers of a pod behave from now on.
@@ -26,7 +26,12 @@ impl Runtime {
             }
         }
         self.is_told_uses |= !behaviour.process.uses.is_null();
+        let of_pod = |(_, sandbox): &(&Text, &Sandbox)| sandbox.key == key;
+        let uid = self.sandboxes.iter().find(of_pod).map(|(uid, _)| uid.clone());
         self.behaviours.push((key, behaviour));
+        if let Some(uid) = uid {
+            self.end_over_limit(&uid, now);
+        }
     }
 
     /// Returns how a container of a pod behaves: what was set last wins, then the pod's annotations, then what its

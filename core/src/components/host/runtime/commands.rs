@@ -1,5 +1,5 @@
-//! What a command of a container or of a hook does, where it is simple enough to be read: how long it takes, and with
-//! which code it ends.
+//! What a command of a container, of a hook or of a probe does, where it is simple enough to be read: how long it
+//! takes, and with which code it ends.
 //!
 //! Pure. Input: the words of the command. Output: its end; `None` for a command that has anything but `sleep`, `exit`,
 //! `true` and `false`.
@@ -13,19 +13,26 @@ use crate::objects::Json;
 
 /// The end of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct CommandEnd {
+pub struct CommandEnd {
     /// How long it takes; `None` for `sleep infinity`.
-    pub(super) takes: Option<SignedDuration>,
+    pub takes: Option<SignedDuration>,
     /// The code with which it ends.
-    pub(super) exit_code: i64,
+    pub exit_code: i64,
 }
 
 impl CommandEnd {
     /// Of a command that does nothing.
     pub(super) const AT_ONCE: Self = Self { takes: Some(SignedDuration::ZERO), exit_code: 0 };
 
+    /// Reads the command of a hook or a probe; `None` where it has none that can be read.
+    #[must_use]
+    pub fn of_handler(handler: &Json) -> Option<Self> {
+        let words = handler.at(&["exec", "command"]).items().iter().filter_map(Json::as_str);
+        Self::of(&words.collect::<Vec<_>>())
+    }
+
     /// Reads a command: a program with its arguments, or a shell with a script.
-    pub(super) fn of(words: &[&str]) -> Option<Self> {
+    fn of(words: &[&str]) -> Option<Self> {
         let (first, rest) = words.split_first()?;
         match (first.rsplit('/').next().unwrap_or(first), rest) {
             ("sh" | "bash" | "ash" | "dash", ["-c", script]) => Self::of_script(script),

@@ -3,8 +3,6 @@
 //! Pure. Input: the container's specification. Left out on purpose: commands that [`CommandEnd`] cannot read, and hooks
 //! that send requests: they take no time and succeed.
 
-use alloc::vec::Vec;
-
 use jiff::SignedDuration;
 
 use super::commands::CommandEnd;
@@ -27,8 +25,7 @@ impl Hook {
         if let Some(seconds) = hook.at(&["sleep", "seconds"]).as_i64() {
             return Self { takes: SignedDuration::from_secs(seconds.max(0)), fails: false };
         }
-        let command: Vec<&str> = hook.at(&["exec", "command"]).items().iter().filter_map(Json::as_str).collect();
-        let end = CommandEnd::of(&command).unwrap_or(CommandEnd::AT_ONCE);
+        let end = CommandEnd::of_handler(hook).unwrap_or(CommandEnd::AT_ONCE);
         Self { takes: end.takes.unwrap_or(SignedDuration::MAX), fails: end.exit_code != 0 }
     }
 }

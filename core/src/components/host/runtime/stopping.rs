@@ -112,7 +112,12 @@ impl Container {
         let own = self.ends.filter(|(at, _)| *at <= now);
         let own = own.filter(|(at, _)| is_scripted || self.kill_at.is_none_or(|kill| *at <= kill));
         if let Some((at, exit_code)) = own {
-            self.end(at, exit_code, if exit_code == 0 { "Completed" } else { "Error" });
+            let reason = match exit_code {
+                0 => "Completed",
+                _ if self.is_out_of_memory => "OOMKilled",
+                _ => "Error",
+            };
+            self.end(at, exit_code, reason);
         } else if let Some(at) = self.kill_at.filter(|at| *at <= now && !is_scripted) {
             self.signals.push((at, "SIGKILL"));
             self.end(at, KILLED, "Error");

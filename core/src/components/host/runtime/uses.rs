@@ -6,9 +6,11 @@
 
 use alloc::vec::Vec;
 
+use jiff::Timestamp;
+
 use super::super::behaviour::BEHAVIOUR_PREFIX;
 use super::super::usage::{Resource, Uses};
-use super::{Runtime, Sandbox};
+use super::{Container, ContainerLimits, KILLED, Runtime, Sandbox};
 use crate::objects::{Json, Object, Text};
 
 /// What the containers of a pod use together.
@@ -57,7 +59,7 @@ impl Runtime {
     }
 
     /// Notes the annotations of a pod, which may have changed what its containers use; tells whether they have.
-    pub fn note_annotations(&mut self, pod: &Object) -> bool {
+    pub fn note_annotations(&mut self, pod: &Object, now: Timestamp) -> bool {
         let annotations = pod.stable().at(&["metadata", "annotations"]);
         let is_told = tells_uses(annotations);
         let Some(sandbox) = self.sandboxes.get_mut(pod.uid()) else { return false };
@@ -66,7 +68,25 @@ impl Runtime {
         }
         self.is_told_uses |= is_told;
         sandbox.annotations = annotations.clone();
+        self.end_over_limit(pod.uid(), now);
         true
+    }
+
+    /// Ends the processes of a pod that use more memory than they may, as the kernel does.
+    pub(super) fn end_over_limit(&mut self, uid: &str, now: Timestamp) {
+        let Some(sandbox) = self.sandboxes.get(uid).filter(|_| self.is_told_uses && self.script.is_none()) else {
+            return;
+        };
+        let uses_too_much = |own: &&Container| {
+            let most = own.limits.as_ref().and_then(ContainerLimits::most_memory);
+            most.is_some_and(|most| self.uses(sandbox, &own.name).memory > most)
+        };
+        let running = sandbox.containers.iter().filter(|own| own.is_running());
+        let over: Vec<Text> = running.filter(uses_too_much).map(|own| own.name.clone()).collect();
+        let containers = self.sandboxes.get_mut(uid).into_iter().flat_map(|sandbox| &mut sandbox.containers);
+        for container in containers.filter(|own| over.contains(&own.name)) {
+            (container.ends, container.is_out_of_memory) = (Some((now, KILLED)), true);
+        }
     }
 
     /// Returns what a container of a sandbox was told to use.

@@ -25,14 +25,14 @@ impl Kubelet {
 
     fn pod_seen(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
         let uid = Text::from(pod.uid());
-        context.host.runtime.note_annotations(&pod);
+        context.host.runtime.note_annotations(&pod, context.now);
         if let Some(worker) = self.pods.workers.get_mut(&uid) {
             let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
             let is_new_generation = generation(&worker.object) != generation(&pod);
             let was_deleted = worker.is_deleted();
             let annotations = |pod: &Object| pod.stable().at(&["metadata", "annotations"]).clone();
             let is_told_anew = annotations(&worker.object) != annotations(&pod);
-            worker.object = pod;
+            let before = core::mem::replace(&mut worker.object, pod);
             if is_told_anew {
                 self.note_health(&uid, context.host, context.now);
             }
@@ -46,6 +46,7 @@ impl Kubelet {
                 worker.is_dirty |= worker.is_deleted() && !was_deleted;
             } else {
                 worker.is_dirty |= has_stale_readiness(&worker.object);
+                self.take_images(&uid, &before, context);
                 self.note_whole(&uid, context.now);
                 self.watch_for_foreign_writes(&uid, context);
             }
@@ -76,6 +77,7 @@ impl Kubelet {
         self.pods.workers.insert(uid.clone(), worker);
         self.preempt(&victims, &pod, context);
         if let Some((reason, message)) = rejection {
+            self.count_rejection(&reason);
             let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
             context.outbox.decide(decided_about(&pod.key()), format!("refused: {reason}"), facts);
             let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
@@ -170,6 +172,7 @@ impl Kubelet {
             host_ip: self.host_ip(context.host),
             resync_at: None,
             deadline_at: None,
+            has_restart_rules: self.settings.is_gate_on("ContainerRestartRules"),
             post_start: None,
             conditions: Json::Null,
             victims,

@@ -44,7 +44,8 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
         return status;
     };
     let told = view.host.runtime.recorded_image(&worker.uid, &plan.name).map(|name| String::from(name.as_str()));
-    let image = told.unwrap_or_else(|| full_name(image.as_str().unwrap_or_default()));
+    let run = Some(container.image.as_str()).filter(|own| !own.is_empty());
+    let image = told.unwrap_or_else(|| full_name(run.or(image.as_str()).unwrap_or_default()));
     let digest = view.host.runtime.recorded_digest(&image);
     status.set(&["imageID"], digest.map_or_else(|| Text::from(image_id(&image)), Text::clone));
     status.set(&["image"], image);

@@ -44,7 +44,7 @@ impl Initialization {
             match container.exit_code() {
                 None if !is_sidecar || !plan.has_started_up() => {}
                 Some(code) if is_sidecar || code != 0 => {
-                    if !is_sidecar && worker.restart_policy() == "Never" {
+                    if !worker.starts_again(plan, code) {
                         return Self { has_failed: true, is_initialized: false, starts: Vec::new() };
                     }
                     progress.starts.push(at);

@@ -91,7 +91,9 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
         () if worker.is_removed => "Running",
         () => phase(worker, view.host),
     };
-    let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
+    // While containers may still run the phase stays. Source: pkg/kubelet/status/status_manager.go, `mergePodStatus`.
+    let could_run = phase == "Failed" && !worker.is_over() && !worker.is_static_ended();
+    let is_held = could_run || worker.phase_held_until.is_some_and(|until| view.now < until);
     if !is_held || status.get("phase").is_null() {
         // Reason and message belong to a phase.
         if status.get("phase").as_str() != Some(phase) {
@@ -133,9 +135,8 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
 }
 
 fn set_host(status: &mut Json, view: &StatusContext<'_>) {
-    let hosts: Json = [json!({"ip": view.host_ip})].into_iter().collect();
     status.set(&["hostIP"], view.host_ip);
-    status.set(&["hostIPs"], hosts);
+    status.set(&["hostIPs"], view.addresses(view.host_ip));
 }
 
 /// Writes nothing but that the sandbox is ready.
@@ -186,11 +187,15 @@ fn refusal(worker: &Worker, (reason, message): (&Text, &Text), stored: &Json, vi
 fn set_addresses(status: &mut Json, worker: &Worker, view: &StatusContext<'_>) {
     let sandbox = view.host.runtime.sandbox(&worker.uid);
     if !worker.needs_network() && !status.get("podIP").is_null() {
-        // One that has an address keeps it, even if the node gets another one.
+        // One that has an address keeps it, even if the node gets another one, but for one of the other family.
+        let own = status.get("podIP").as_str().map(|own| view.addresses(own));
+        if let Some(both) = own.filter(|_| status.get("podIPs").items().len() == 1) {
+            status.set(&["podIPs"], both);
+        }
     } else if !worker.needs_network() {
         // Pods in the host's network have its address, whether they run or not.
         status.set(&["podIP"], view.host_ip);
-        status.set(&["podIPs"], [json!({"ip": view.host_ip})].into_iter().collect::<Json>());
+        status.set(&["podIPs"], view.addresses(view.host_ip));
     } else if sandbox.is_some_and(|sandbox| !sandbox.is_ready) {
         status.remove(&["podIP"]);
         status.remove(&["podIPs"]);
@@ -285,7 +290,7 @@ fn conditions(
 fn is_ready_to_start(worker: &Worker, is_over: bool, view: &StatusContext<'_>) -> bool {
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready)
-        && (!is_over || is_held || worker.has_failed_early())
+        && (!is_over || is_held || !worker.is_over())
         && !worker.has_failed_to_end
         && !worker.awaits_relist
         && !(worker.is_removed && worker.is_over())

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::components::host::ContainerBehaviour;
+use crate::components::host::runtime::CommandEnd;
 use crate::objects::Json;
 
 /// What a probe is for.
@@ -70,7 +71,7 @@ impl Health {
         }
     }
 
-    /// Returns between which instants a probe succeeds.
+    /// Returns between which instants a probe succeeds that asks the process.
     const fn span(&self, kind: ProbeKind) -> (Timestamp, Timestamp) {
         match kind {
             ProbeKind::Startup => (self.well_at, Timestamp::MAX),
@@ -79,9 +80,9 @@ impl Health {
         }
     }
 
-    /// Tells whether a probe succeeds at an instant.
-    fn is_well(&self, kind: ProbeKind, at: Timestamp) -> bool {
-        let (from, until) = self.span(kind);
+    /// Tells whether a process is ready that no probe asks.
+    fn is_ready(&self, at: Timestamp) -> bool {
+        let (from, until) = self.span(ProbeKind::Readiness);
         from <= at && at < until
     }
 }
@@ -103,6 +104,8 @@ struct Probe {
     kind: ProbeKind,
     period: SignedDuration,
     delay_seconds: i64,
+    /// What its command always finds, if that can be read from it.
+    always: Option<bool>,
     successes: u32,
     failures: u32,
     /// The next tick.
@@ -133,6 +136,7 @@ impl Probe {
             kind,
             period: SignedDuration::from_secs(number("periodSeconds", 10)),
             delay_seconds: number("initialDelaySeconds", 0),
+            always: CommandEnd::of_handler(spec).map(|end| end.exit_code == 0 && !is_too_slow(spec, end)),
             successes: times("successThreshold", 1),
             failures: times("failureThreshold", 3),
             tick: since,
@@ -149,6 +153,21 @@ impl Probe {
         let late = (at.as_nanosecond() - tick).max(0);
         let passed = (late + period - 1) / period;
         Timestamp::from_nanosecond(tick + passed * period).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Returns between which instants it succeeds.
+    fn span(&self, health: &Health) -> (Timestamp, Timestamp) {
+        match self.always {
+            Some(true) => (Timestamp::MIN, Timestamp::MAX),
+            Some(false) => (Timestamp::MAX, Timestamp::MAX),
+            None => health.span(self.kind),
+        }
+    }
+
+    /// Tells whether it succeeds at an instant.
+    fn succeeds(&self, health: &Health, at: Timestamp) -> bool {
+        let (from, until) = self.span(health);
+        from <= at && at < until
     }
 
     /// Tells whether asking a healthy process once more would change nothing.
@@ -179,6 +198,8 @@ pub(in crate::components::kubelet) struct Probes {
     health: Health,
     /// Whether it is ready, if it has no readiness probe.
     is_ready: bool,
+    /// Whether its pod was told to end: only readiness is still asked for.
+    is_ending: bool,
     list: Vec<Probe>,
 }
 
@@ -190,15 +211,15 @@ impl Probes {
         for probe in &mut list {
             probe.tick = probe.tick_from(after(started_at));
         }
-        Self { started_at, health, is_ready: health.is_well(ProbeKind::Readiness, started_at), list }
+        Self { started_at, health, is_ready: health.is_ready(started_at), is_ending: false, list }
     }
 
     /// Takes a process that was there before the kubelet for what it is.
     pub(super) fn adopted(mut self, now: Timestamp) -> Self {
-        self.is_ready = self.health.is_well(ProbeKind::Readiness, now);
+        self.is_ready = self.health.is_ready(now);
         for probe in &mut self.list {
             probe.tick = probe.tick_from(after(now));
-            if self.health.is_well(probe.kind, now) {
+            if probe.succeeds(&self.health, now) {
                 (probe.last, probe.run, probe.verdict) = (Some(true), probe.successes, Some(true));
                 probe.is_on_hold = probe.kind == ProbeKind::Startup;
             }
@@ -212,6 +233,13 @@ impl Probes {
         for probe in &mut self.list {
             probe.tick = probe.tick_from(now);
         }
+    }
+
+    /// Notes that its pod is told to end.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingPod`, `StopLivenessAndStartup`.
+    pub(super) const fn note_end(&mut self) {
+        self.is_ending = true;
     }
 
     fn of(&self, kind: ProbeKind) -> Option<&Probe> {
@@ -235,7 +263,8 @@ impl Probes {
 
     /// Tells whether a probe asks nothing for now: it has found what it is for, or waits for the startup probe.
     fn is_held(&self, probe: &Probe) -> bool {
-        probe.is_on_hold || (probe.kind == ProbeKind::Startup) == self.has_started_up()
+        let is_over = self.is_ending && probe.kind != ProbeKind::Readiness;
+        is_over || probe.is_on_hold || (probe.kind == ProbeKind::Startup) == self.has_started_up()
     }
 
     /// Returns when a probe may ask first: the status that it looks at has whole seconds.
@@ -248,22 +277,25 @@ impl Probes {
     pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let next = |probe: &Probe| {
             let tick = probe.tick_from(self.first_at(probe));
-            match self.health.span(probe.kind) {
+            match probe.span(&self.health) {
                 _ if self.is_held(probe) => None,
-                (_, until) if probe.is_settled() && self.health.is_well(probe.kind, tick) => {
-                    Some(probe.tick_from(until))
-                }
+                (_, until) if probe.is_settled() && probe.succeeds(&self.health, tick) => Some(probe.tick_from(until)),
                 _ => Some(tick),
             }
         };
         let asked = self.list.iter().filter_map(next);
-        let by_itself = self.of(ProbeKind::Readiness).is_none().then(|| self.next_change(now)).flatten();
+        let by_itself = self.changes_by_itself().then(|| self.next_change(now)).flatten();
         asked.chain(by_itself).filter(|at| *at < Timestamp::MAX).min()
+    }
+
+    /// Tells whether it becomes ready, or unready, without being asked.
+    fn changes_by_itself(&self) -> bool {
+        !self.is_ending && self.of(ProbeKind::Readiness).is_none()
     }
 
     /// Returns when a container without a readiness probe will be ready, or will not be any more.
     fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.health.is_well(ProbeKind::Readiness, now) != self.is_ready {
+        if self.health.is_ready(now) != self.is_ready {
             return Some(now);
         }
         let (from, until) = self.health.span(ProbeKind::Readiness);
@@ -279,11 +311,11 @@ impl Probes {
         for (probe, asks) in self.list.iter_mut().zip(asks) {
             probe.tick = probe.tick_from(after(now));
             if asks {
-                found.push(probe.ask(self.health.is_well(probe.kind, now)));
+                found.push(probe.ask(probe.succeeds(&self.health, now)));
             }
         }
-        let is_ready = self.health.is_well(ProbeKind::Readiness, now);
-        if self.of(ProbeKind::Readiness).is_none() && is_ready != self.is_ready {
+        let is_ready = self.health.is_ready(now);
+        if self.changes_by_itself() && is_ready != self.is_ready {
             self.is_ready = is_ready;
             found.push(ProbeFinding { kind: ProbeKind::Readiness, has_failed: false, verdict: Some(is_ready) });
         }
@@ -304,8 +336,20 @@ impl Probes {
         if restarts_period {
             probe.tick = now.checked_add(probe.period).unwrap_or(Timestamp::MAX);
         }
-        asks.then(|| probe.ask(self.health.is_well(ProbeKind::Readiness, now)))
+        asks.then(|| probe.ask(probe.succeeds(&self.health, now)))
     }
+}
+
+/// Returns for how many seconds a probe waits for an answer.
+///
+/// Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_Probe`.
+pub(super) fn timeout_seconds(probe: &Json) -> i64 {
+    probe.get("timeoutSeconds").as_i64().filter(|seconds| *seconds > 0).unwrap_or(1)
+}
+
+/// Tells whether the command of a probe has not ended when its time is over.
+pub(super) fn is_too_slow(probe: &Json, end: CommandEnd) -> bool {
+    end.takes.is_none_or(|takes| takes >= SignedDuration::from_secs(timeout_seconds(probe)))
 }
 
 /// Returns the instant after an instant.
@@ -430,5 +474,43 @@ mod tests {
         let container = json!({"startupProbe": {"periodSeconds": 3, "failureThreshold": 2}, "livenessProbe": {}});
         let all = play(&container, &told(100, None, Some(0)), 1, 200);
         assert_eq!(all, [(3, 's', None), (6, 's', Some(false)), (101, 'r', Some(true))]);
+    }
+
+    #[test]
+    fn while_a_pod_ends_only_readiness_is_asked_for() {
+        let probe = json!({"httpGet": {"port": 80}, "periodSeconds": 1, "failureThreshold": 1});
+        let container = json!({"readinessProbe": probe.clone(), "livenessProbe": probe});
+        let health = Health::of(&told(0, Some(5), Some(5)), at(0));
+        let mut probes = Probes::new(&container, health, (at(0), at(0)));
+        for second in 1..4 {
+            probes.run_due(at(second));
+        }
+        probes.note_end();
+        assert_eq!(probes.next(at(4)), Some(at(5)));
+        let found: Vec<_> = probes.run_due(at(5)).into_iter().map(|found| (found.kind, found.verdict)).collect();
+        assert_eq!(found, [(ProbeKind::Readiness, Some(false))]);
+        let mut alone = Probes::new(&json!({}), health, (at(0), at(0)));
+        alone.note_end();
+        assert_eq!((alone.next(at(1)), alone.run_due(at(9)).len()), (None, 0));
+    }
+
+    #[test]
+    fn a_command_that_can_be_read_is_asked_and_not_the_process() {
+        let container = |command: &Json| {
+            let handler = json!({"command": command.clone()});
+            json!({"livenessProbe": {"exec": handler, "periodSeconds": 1, "failureThreshold": 1}})
+        };
+        for (command, fails) in [
+            (json!(["true"]), false),
+            (json!(["/bin/false"]), true),
+            (json!(["sleep", "10"]), true),
+            (json!(["sh", "-c", "sleep 0.5"]), false),
+            (json!(["cat", "/tmp/well"]), false),
+        ] {
+            let health = Health::of(&ContainerBehaviour::default(), at(0));
+            let mut probes = Probes::new(&container(&command), health, (at(0), at(0)));
+            let found = probes.run_due(at(1));
+            assert_eq!(found.iter().any(|found| found.has_failed), fails, "{command}");
+        }
     }
 }

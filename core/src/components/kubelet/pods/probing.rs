@@ -5,8 +5,9 @@
 //! purpose: probes while a pod ends, errors of a probe itself, time-outs: a process answers at once or not at all.
 
 use super::initializing::Initialization;
-use super::probes::{Health, ProbeFinding, ProbeKind, Probes};
+use super::probes::{Health, ProbeFinding, ProbeKind, Probes, is_too_slow, timeout_seconds};
 use super::*;
+use crate::components::host::runtime::CommandEnd;
 use crate::objects::NULL;
 use crate::objects::go_duration::go_duration;
 
@@ -20,6 +21,9 @@ impl Kubelet {
     /// Lets the readiness probes of a pod ask that has just been synced, where it is not ready.
     pub(super) fn probe_at_once(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let restarts_period = self.settings.profile().is("probe-at-once-restarts-period");
+        if self.pods.workers.get(uid).is_none_or(|worker| worker.stage != WorkerStage::Active) {
+            return;
+        }
         let ask = |probes: &mut Probes, now| probes.run_at_once(restarts_period, now).into_iter().collect();
         let found = self.probe(uid, context, ask);
         self.tell_findings(uid, found, context);
@@ -32,11 +36,10 @@ impl Kubelet {
         context: &KubeletContext<'_>,
         ask: impl Fn(&mut Probes, Timestamp) -> Vec<ProbeFinding>,
     ) -> Vec<(usize, ProbeFinding)> {
-        let is_active = |own: &&mut Worker| own.stage == WorkerStage::Active && own.post_start.is_none();
-        let Some(worker) = self.pods.workers.get_mut(uid).filter(is_active) else { return Vec::new() };
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.is_probed()) else { return Vec::new() };
         let mut found = Vec::new();
         for (at, plan) in worker.plans.iter_mut().enumerate() {
-            let Some(probes) = plan.probes.as_mut().filter(|_| plan.killed_by.is_none()) else { continue };
+            let Some(probes) = plan.probes.as_mut().filter(|_| plan.killed_for.is_none()) else { continue };
             found.extend(ask(probes, context.now).into_iter().map(|finding| (at, finding)));
         }
         found
@@ -68,7 +71,9 @@ impl Kubelet {
             }
         }
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        worker.note_sync(context.now);
+        if worker.stage == WorkerStage::Active {
+            worker.note_sync(context.now);
+        }
         let stays = |plan: &ContainerPlan| !context.host.runtime.is_about_to_end(uid, &plan.name, context.now);
         worker.is_dirty |= found.iter().filter_map(|(at, _)| worker.plans.get(*at)).any(stays);
         let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
@@ -86,31 +91,46 @@ impl Kubelet {
             worker.plans[at].ends_for = Some(kind);
             return;
         }
-        let restarts = worker.plans[at].role == ContainerRole::Sidecar || worker.restart_policy() != "Never";
+        let restarts = worker.is_replaced(&worker.plans[at]);
         let runs =
             |plan: &ContainerPlan| context.host.runtime.container(uid, &plan.name).is_some_and(Container::is_running);
         let others = worker.plans.iter().enumerate().filter(|(other, plan)| *other != at && !plan.role.is_initial());
-        let is_last = !restarts && !others.map(|(_, plan)| plan).any(|plan| runs(plan) && plan.killed_by.is_none());
+        let is_last = !restarts && !others.map(|(_, plan)| plan).any(|plan| runs(plan) && plan.killed_for.is_none());
         if is_last {
             self.stop_pod(uid, context);
             return;
         }
-        worker.plans[at].killed_by = Some(kind);
-        let (pod, name) = (worker.object.clone(), worker.plans[at].name.clone());
-        let Some((role, container)) = ContainerRole::find(&pod, &name) else { return };
+        let name = worker.plans[at].name.clone();
+        let Some((role, container)) = ContainerRole::find(&worker.object, &name) else { return };
         let probe = kind.name().to_lowercase();
         let message = match role {
             ContainerRole::Regular if restarts => format!("Container {name} failed {probe} probe, will be restarted"),
             ContainerRole::Regular => format!("Container {name} failed {probe} probe"),
             _ => format!("Init container {name} failed {probe} probe"),
         };
+        let grace = container.at(&[kind.field(), "terminationGracePeriodSeconds"]).as_i64();
+        self.end_container(uid, at, (KilledFor::Probe, message), grace, context);
+    }
+
+    /// Tells one container of a pod to end, with a grace period of its own or that of the pod.
+    ///
+    /// Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34), `setTerminationGracePeriod`.
+    pub(super) fn end_container(
+        &mut self,
+        uid: &Text,
+        at: usize,
+        (why, message): (KilledFor, String),
+        own_grace: Option<i64>,
+        context: &mut KubeletContext<'_>,
+    ) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.plans[at].killed_for = Some(why);
+        let (pod, name) = (worker.object.clone(), worker.plans[at].name.clone());
         let facts = Vec::from([Because::Fact(message.clone())]);
         context.outbox.decide(decided_about(&pod.key()), "container told to end", facts);
         self.pod_event(&pod, Some(&name), (EventType::Normal, "Killing", message), context);
-        // Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34), `setTerminationGracePeriod`.
-        let of_probe = container.at(&[kind.field(), "terminationGracePeriodSeconds"]).as_i64();
         let of_pod = pod.stable().at(&["spec", "terminationGracePeriodSeconds"]).as_i64();
-        let grace = of_probe.or(of_pod).unwrap_or(30).max(STOP_MIN_SECONDS);
+        let grace = own_grace.or(of_pod).unwrap_or(30).max(STOP_MIN_SECONDS);
         context.host.runtime.stop(uid, (Some(&pod), Some(&name)), SignedDuration::from_secs(grace), context.now);
         self.tell_failed_hooks(uid, context);
     }
@@ -174,7 +194,8 @@ fn address(worker: &Worker, host: &Host) -> Text {
 /// Returns what a probe of a process prints that does not listen, or listens and is not well. What a command prints is
 /// not modelled.
 ///
-/// Source: pkg/probe/http/http.go, pkg/probe/http/request.go, pkg/probe/tcp/tcp.go, pkg/probe/grpc/grpc.go (v1.34).
+/// Source: pkg/probe/http/http.go, pkg/probe/http/request.go, pkg/probe/tcp/tcp.go, pkg/probe/grpc/grpc.go (v1.34);
+/// k8s.io/cri-client pkg/remote_runtime.go (v0.34), `ErrCommandTimedOut`.
 fn failure(container: &Json, kind: ProbeKind, (ip, listens): (&str, bool)) -> String {
     let probe = container.get(kind.field());
     let of = |handler: &str| {
@@ -197,9 +218,12 @@ fn failure(container: &Json, kind: ProbeKind, (ip, listens): (&str, bool)) -> St
     } else if probe.get("grpc").is_object() && listens {
         String::from("service unhealthy (responded with \"NOT_SERVING\")")
     } else if probe.get("grpc").is_object() {
-        let seconds = probe.get("timeoutSeconds").as_i64().filter(|seconds| *seconds > 0).unwrap_or(1);
-        let within = go_duration(SignedDuration::from_secs(seconds));
+        let within = go_duration(SignedDuration::from_secs(timeout_seconds(probe)));
         format!("timeout: failed to connect service {:?} within {within}: context deadline exceeded", of("grpc"))
+    } else if CommandEnd::of_handler(probe).is_some_and(|end| is_too_slow(probe, end)) {
+        let words = probe.at(&["exec", "command"]).items().iter().filter_map(Json::as_str);
+        let command = words.collect::<Vec<_>>().join(" ");
+        format!("command timed out: {command:?} timed out after {}s", timeout_seconds(probe))
     } else {
         String::new()
     }
@@ -242,6 +266,12 @@ mod tests {
                 "timeout: failed to connect service \"10.0.0.9:9\" within 2s: context deadline exceeded",
             ),
             (json!({"exec": {"command": ["check"]}}), true, ""),
+            (json!({"exec": {"command": ["false"]}}), true, ""),
+            (
+                json!({"exec": {"command": ["sh", "-c", "sleep 10"]}, "timeoutSeconds": 3}),
+                true,
+                "command timed out: \"sh -c sleep 10\" timed out after 3s",
+            ),
         ] {
             let container = json!({"ports": ports.clone(), "livenessProbe": handler});
             assert_eq!(failure(&container, ProbeKind::Liveness, ("10.0.0.9", listens)), said);

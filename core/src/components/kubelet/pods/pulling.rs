@@ -1,4 +1,4 @@
-//! Images that a container lacks: those that must not be pulled, and pulls that fail.
+//! Images that a container lacks: those whose names cannot be read or that must not be pulled, and pulls that fail.
 //!
 //! Mirrors pkg/kubelet/images/image_manager.go (v1.34). Pure. Inputs: the pod, the images of the machine, whether its
 //! pulls fail. Outputs: why a container cannot start, and what Events say of it. A machine of which no image is known
@@ -10,15 +10,17 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::changes::image_of;
 use super::worker::{ContainerPlan, FailedPull};
 use crate::components::host::Host;
 use crate::components::host::runtime::ContainerRole;
 use crate::components::kubelet::events::EventType;
-use crate::components::kubelet::image_names::full_name;
+use crate::components::kubelet::image_names::{full_name, name_error};
 use crate::objects::{Json, Object, Text};
 
-/// The errors of an image that must not be pulled, of a pull that failed, and of one that waits.
-/// Source: pkg/kubelet/images/types.go (v1.34).
+/// The errors of an image whose name cannot be read or that must not be pulled, of a pull that failed, and of one that
+/// waits. Source: pkg/kubelet/images/types.go (v1.34).
+const INVALID_NAME: &str = "InvalidImageName";
 const NEVER_PULL: &str = "ErrImageNeverPull";
 const PULL: &str = "ErrImagePull";
 const BACK_OFF: &str = "ImagePullBackOff";
@@ -48,6 +50,13 @@ impl ContainerPlan {
     /// Tries to have the image of a container on the machine; if that fails, its start has failed, and Events say so.
     pub(super) fn fetch_image(&mut self, pod: &Object, host: &Host, tells_why: bool, now: Timestamp) -> Vec<Said> {
         self.start_error = None;
+        let image = image_of(pod, &self.name);
+        if let Some(why) = name_error(image) {
+            let message =
+                format!("Failed to apply default image tag \"{image}\": couldn't parse image name \"{image}\": {why}");
+            self.start_error = Some((INVALID_NAME, Text::from(message.as_str())));
+            return Vec::from([(EventType::Warning, "InspectFailed", message)]);
+        }
         let Some((image, may_pull)) = lacking(pod, &self.name, host) else {
             self.failed_pull = None;
             return Vec::new();

@@ -2,16 +2,12 @@
 //!
 //! Inputs: time, ended processes, deletions. Outputs: starts and stops on the host, Events, and the statuses to write.
 
+use super::changes::image_of;
 use super::initializing::Initialization;
+use super::probes::Probes;
 use super::starting::NO_CNI_TEXT;
 use super::*;
 use crate::components::host::PodBehaviour;
-
-/// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34),
-/// `containerBackOffPeriod`.
-const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
-/// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
-const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
 
 /// The grace period of sandboxes that belong to no admitted pod.
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `HandlePodCleanups`.
@@ -34,6 +30,7 @@ impl Kubelet {
                     worker.note_sync(context.now);
                     worker.is_dirty = true;
                 }
+                self.make_lost_mirror(&uid, context);
             }
             self.end_overdue(&uid, context);
             self.end_post_start(&uid, context);
@@ -132,6 +129,7 @@ impl Kubelet {
         worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end || worker.awaits_relist);
         for plan in &mut worker.plans {
             plan.start_at = None;
+            plan.probes.iter_mut().for_each(Probes::note_end);
         }
         let pod = worker.object.clone();
         self.take_host_ip(uid, context.host);
@@ -244,6 +242,10 @@ impl Kubelet {
     /// Notes that all containers of a pod that was stopped have ended, once they have.
     fn settle_stopping(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        for plan in &mut worker.plans {
+            let runs = context.host.runtime.container(uid, &plan.name).is_some_and(Container::is_running);
+            plan.probes = plan.probes.take().filter(|_| runs);
+        }
         if context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
             return;
         }
@@ -312,20 +314,17 @@ impl Kubelet {
             self.settle_stopping(uid, context);
             return;
         }
-        let policy = Text::from(worker.restart_policy());
         let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
         let mut is_over = !worker.plans.is_empty();
         let mut held_back = Vec::new();
         let mut is_starting = false;
-        for (at, plan) in worker.plans.iter_mut().enumerate() {
-            let container = context.host.runtime.container(uid, &plan.name);
+        let pauses = self.config.crash_pauses;
+        for at in 0..worker.plans.len() {
+            let container = context.host.runtime.container(uid, &worker.plans[at].name);
             let code = container.and_then(Container::exit_code);
-            let runs_again = match plan.role {
-                ContainerRole::Regular => policy == *"Always" || (policy == *"OnFailure" && code != Some(0)),
-                _ => true,
-            };
-            // One that a probe has ended is started in the same sync, however it ended.
-            let runs_again = runs_again || plan.killed_by.is_some() && policy != *"Never";
+            let runs_again = worker.runs_again(&worker.plans[at], code);
+            let Worker { plans, object, is_dirty, .. } = worker;
+            let plan = &mut plans[at];
             if code.is_some() {
                 plan.probes = None;
             }
@@ -335,14 +334,14 @@ impl Kubelet {
                 && runs_again
                 && progress.may_start(at, plan)
             {
-                let next = context.host.runtime.next_run(&worker.object, &plan.name, context.now);
-                if plan.restart(own, next, context.now) {
+                let next = context.host.runtime.next_run(object, &plan.name, context.now);
+                if plan.restart(own, image_of(object, &plan.name), pauses, (next, context.now)) {
                     is_starting = true;
                 } else {
                     held_back.push(plan.name.clone());
                 }
                 // Until it runs again that sync is under way, and nothing is told.
-                worker.is_dirty |= plan.killed_by.is_none();
+                *is_dirty |= plan.killed_for.is_none();
             }
             is_over &= plan.role.is_initial() || code.is_some() && !runs_again && plan.start_at.is_none();
         }
@@ -389,33 +388,5 @@ impl Kubelet {
             }
         }
         self.pods.recompute_deadline(now);
-    }
-}
-
-impl ContainerPlan {
-    /// Plans the restart of a container that has ended; false if it has to wait.
-    ///
-    /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `doBackOff`, and k8s.io/client-go
-    /// util/flowcontrol/backoff.go: the pause counts from the container's end, doubles with each restart, and is reset
-    /// after twice the longest pause. The sync that ends a container for a failed probe knows only its run before.
-    fn restart(&mut self, ended: &Container, next: Timestamp, now: Timestamp) -> bool {
-        let ended = if self.killed_by.is_some() { ended.before.as_deref() } else { Some(ended) };
-        let Some(ended) = ended else {
-            self.start_at = Some(next);
-            return true;
-        };
-        let ContainerState::Exited { finished_at, .. } = ended.state else { return false };
-        let is_expired = finished_at.duration_since(ended.started_at) > CRASH_PAUSE_MAX * 2;
-        let before = self.backoff.filter(|_| !is_expired);
-        self.is_waiting = before.is_some_and(|pause| now.duration_since(finished_at) < pause);
-        if let Some(pause) = before.filter(|_| self.is_waiting) {
-            self.held_back = pause;
-            // What follows is the sync that finds it ended.
-            self.is_crash_looping |= self.killed_by.take().is_some();
-            return false;
-        }
-        self.backoff = Some(before.map_or(CRASH_PAUSE_FIRST, |pause| (pause * 2).min(CRASH_PAUSE_MAX)));
-        self.start_at = Some(next);
-        true
     }
 }

@@ -4,6 +4,7 @@
 //! Inputs: time, plans. Outputs: starts on the host, Events. Left out on purpose: pulls, which take no time here.
 
 use super::super::swap::limits;
+use super::changes::image_of;
 use super::initializing::Initialization;
 use super::probing::new_probes;
 use super::pulling::{Said, lacking};
@@ -66,11 +67,11 @@ impl Kubelet {
         let (pod, plan) = (&worker.object, &mut worker.plans[at]);
         let before = context.host.runtime.container(uid, &plan.name).is_some();
         plan.restarts += u32::from(before);
-        (plan.is_waiting, plan.is_crash_looping, plan.killed_by) = (false, false, None);
+        (plan.is_waiting, plan.is_crash_looping, plan.killed_for) = (false, false, None);
         plan.hook_error = None;
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
         let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
-        context.host.runtime.limit(uid, &plan.name, limits);
+        context.host.runtime.limit(uid, &plan.name, limits, context.now);
         plan.probes = Some(new_probes(pod, &plan.name, worker.seen_at, (context.now, context.host)));
     }
 
@@ -138,9 +139,16 @@ impl Kubelet {
         let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         let runtime = &context.host.runtime;
         for (at, plan) in worker.plans.iter_mut().enumerate() {
-            let is_known = runtime.container(uid, &plan.name).is_some();
-            let is_planned = plan.start_at.is_some() || plan.start_error.is_some();
-            if is_known || is_planned || !progress.may_start(at, plan) {
+            let known = runtime.container(uid, &plan.name);
+            let is_planned = plan.start_at.is_some() || plan.start_error.is_some() || plan.is_waiting;
+            if known.is_some_and(|own| !own.outlived_sandbox) || is_planned || !progress.may_start(at, plan) {
+                continue;
+            }
+            if let Some(own) = known {
+                // It ended with a sandbox before, in which its turn may have come earlier.
+                let next = runtime.next_run(&worker.object, &plan.name, context.now);
+                let image = image_of(&worker.object, &plan.name);
+                plan.restart(own, image, self.config.crash_pauses, (next, context.now));
                 continue;
             }
             // What cannot start is tried all the same.
@@ -179,7 +187,7 @@ pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Hos
         start_at: None,
         probes: None,
         ends_for: None,
-        killed_by: None,
+        killed_for: None,
         failed_pull: None,
         hook_error: None,
         restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),

@@ -12,6 +12,8 @@ use super::probes::Probes;
 use super::{ContainerPlan, Worker};
 use crate::components::host::Host;
 use crate::components::host::runtime::{Container, ContainerRole, ContainerState};
+use crate::json;
+use crate::objects::Json;
 use crate::objects::time::to_time;
 use crate::profile::Settings;
 
@@ -23,6 +25,8 @@ pub(super) struct StatusContext<'a> {
     pub(super) settings: &'a Settings,
     /// The node's first address.
     pub(super) host_ip: &'a str,
+    /// The second one of a node with an address of each family.
+    pub(super) second_ip: Option<&'a str>,
     /// The present instant.
     pub(super) now: Timestamp,
     /// When the kubelet's process started.
@@ -37,6 +41,12 @@ impl StatusContext<'_> {
         let ContainerState::Exited { finished_at, .. } = container.state else { return false };
         let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD.as_secs());
         finished_at < self.started || passes(self.now) > passes(finished_at)
+    }
+
+    /// Returns a list of addresses that begins with one of them.
+    pub(super) fn addresses(&self, first: &str) -> Json {
+        let second = self.second_ip.filter(|second| second.contains(':') != first.contains(':'));
+        [Some(first), second].into_iter().flatten().map(|ip| json!({"ip": ip})).collect()
     }
 
     pub(super) fn time(&self, at: Timestamp) -> String {

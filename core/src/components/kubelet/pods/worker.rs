@@ -39,6 +39,15 @@ pub(in crate::components::kubelet) struct FailedPull {
     pub(super) error: Text,
 }
 
+/// Why the kubelet tells one container of a pod to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum KilledFor {
+    /// A probe has failed for good.
+    Probe,
+    /// The pod names another image.
+    Image,
+}
+
 /// A sync of a pod that waits for a hook.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PostStart {
@@ -75,8 +84,8 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) probes: Option<Probes>,
     /// The probe for whose sake it is to end once there is a runtime.
     pub(super) ends_for: Option<ProbeKind>,
-    /// The probe for whose sake it was told to end.
-    pub(super) killed_by: Option<ProbeKind>,
+    /// Why the kubelet has told it to end, if it is started again in the same sync.
+    pub(super) killed_for: Option<KilledFor>,
     /// How often it was started again.
     pub(in crate::components::kubelet) restarts: u32,
     /// The pause after its next crash; `None` before the first.
@@ -147,6 +156,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(in crate::components::kubelet) conditions: Json,
     /// The pods that have to end before it starts.
     pub(super) victims: Vec<Text>,
+    /// Whether its containers may have policies of restarts of their own.
+    pub(super) has_restart_rules: bool,
     pub(super) stage: WorkerStage,
     pub(super) is_gone: bool,
     pub(super) is_dirty: bool,
@@ -226,13 +237,22 @@ impl Worker {
         is_ending(&self.object)
     }
 
-    /// Tells whether a sync is under way that has ended a container for a failed probe, and starts it again.
+    /// Tells whether a sync is under way that has ended a container, and starts it again.
     pub(super) fn replaces_container(&self, host: &Host) -> bool {
         let has_ended = |plan: &ContainerPlan| {
             let container = host.runtime.container(&self.uid, &plan.name);
-            plan.killed_by.is_some() && container.is_some_and(|own| !own.is_running())
+            let is_replaced = match plan.killed_for {
+                Some(KilledFor::Probe) => self.is_replaced(plan),
+                other => other.is_some(),
+            };
+            is_replaced && container.is_some_and(|own| !own.is_running())
         };
-        self.restart_policy() != "Never" && self.plans.iter().any(has_ended)
+        self.plans.iter().any(has_ended)
+    }
+
+    /// Tells whether its probes ask: also while its containers end, but not while a sync waits for a hook.
+    pub(super) fn is_probed(&self) -> bool {
+        matches!(self.stage, WorkerStage::Active | WorkerStage::Stopping) && self.post_start.is_none()
     }
 
     /// Returns the plans of the containers that the pod is there for.
@@ -253,7 +273,7 @@ impl Worker {
         // Until a hook has ended the sync that waits for it starts and asks nothing.
         let is_active = self.stage == WorkerStage::Active && self.post_start.is_none();
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
-        let asked = self.plans.iter().filter(|plan| is_active && plan.killed_by.is_none());
+        let asked = self.plans.iter().filter(|plan| self.is_probed() && plan.killed_for.is_none());
         let probes = asked.filter_map(|plan| plan.probes.as_ref()?.next(now));
         let starts = starts.chain(self.post_start.as_ref().and_then(PostStart::ends_at));
         let retry = self.retry_at.into_iter().chain(self.deadline_at).filter(|_| self.stage != WorkerStage::Over);

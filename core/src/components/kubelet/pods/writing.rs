@@ -45,6 +45,7 @@ impl Kubelet {
             host: context.host,
             settings: &self.settings,
             host_ip: &worker.host_ip,
+            second_ip: self.config.node_ips.get(1).map(Text::as_str),
             now: context.now,
             started: self.started,
         };
@@ -81,7 +82,7 @@ impl Kubelet {
         }
     }
 
-    fn schedule_resync(&mut self, uid: &Text, (least, since): (Timestamp, Timestamp), now: Timestamp) {
+    pub(super) fn schedule_resync(&mut self, uid: &Text, (least, since): (Timestamp, Timestamp), now: Timestamp) {
         let random = since + self.pods.chance.jitter(RESYNC_PERIOD, PAUSE_JITTER);
         let most = since + RESYNC_PERIOD.mul_f64(1.0 + PAUSE_JITTER);
         let at = self.led_resync(uid, (least, most)).unwrap_or(random).max(now);

@@ -1,0 +1,148 @@
+@core
+Feature: Which containers run anew, when, and which wait
+  Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), computePodActions and doBackOff
+  Source: pkg/kubelet/kubelet.go (v1.34), newCrashLoopBackOff
+
+  Rule: The pause before a restart is at most the one of the kubelet's configuration, where its gate is on
+
+    @since:1.33
+    Scenario Outline: With <gate>
+      Given a ready Node "worker-1"
+      And whose kubelet runs with:
+        | featureGates     | {"<gate>": true} |
+        | crashLoopBackOff | <configured>     |
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: registry.k8s.io/busybox:1, command: [sh, -c, exit 1]}]
+        """
+      Then Pod "web" field status.containerStatuses[0].restartCount is <restarts> between 5s and <until>
+
+      Examples:
+        | gate                               | configured                          | restarts | until |
+        | KubeletCrashLoopBackOffMax         | {"maxContainerRestartPeriod": "2s"} | 3        | 60s   |
+        | ReduceDefaultCrashLoopBackOffDecay | {}                                  | 4        | 75s   |
+
+  Rule: A container with another image runs anew at once, whatever the restart policy says
+
+    Scenario: A running one is ended, and its status tells of the new image
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          containers: [{name: main, image: "registry.k8s.io/pause:3.9"}]
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user sends strategic PATCH /api/v1/namespaces/default/pods/web:
+        """
+        {"spec": {"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10"}]}}
+        """
+      Then Event Killing about Pod "web", message "Container main definition changed, will be restarted" within 1s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 5s
+      And Pod "web" field status.containerStatuses[0].image is "registry.k8s.io/pause:3.10" within 5s
+      And Pod "web" keeps field status.phase "Running" for 30s
+
+  Rule: A container's own policy of restarts is stronger than that of its Pod
+
+    @since:1.35
+    Scenario Outline: <what>
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          restartPolicy: <of pod>
+          containers:
+          - name: main
+            image: registry.k8s.io/busybox:1
+            command: [sh, -c, exit <code>]
+            restartPolicy: <own>
+            restartPolicyRules: <rules>
+          - {name: other, image: "registry.k8s.io/busybox:1", command: [sleep, "1000"]}
+        """
+      Then Pod "web" field status.phase is "Running" within 3s
+      And Pod "web" field status.containerStatuses[0].restartCount is <restarts> within 40s
+      When 40s pass
+      Then Pod "web" field status.containerStatuses[0].restartCount is <later> within 1s
+      And Pod "web" keeps field status.phase "Running" for 20s
+
+      Examples:
+        | what                             | of pod | own       | rules                                                           | code | restarts | later |
+        | One that is never started again  | Always | Never     | []                                                              | 1    | 0        | 0     |
+        | One that is, in a Pod that never | Never  | OnFailure | []                                                              | 1    | 2        | 3     |
+        | One whose exit code meets a rule | Never  | Never     | [{action: Restart, exitCodes: {operator: In, values: [42]}}]    | 42   | 2        | 3     |
+        | One whose exit code meets none   | Always | Never     | [{action: Restart, exitCodes: {operator: NotIn, values: [42]}}] | 42   | 0        | 0     |
+
+  Rule: A process that uses more memory than its limit is ended by the kernel
+
+    Scenario: The container is OOMKilled, and runs anew
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.uses.memory: 30Mi}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: registry.k8s.io/pause:3.10, resources: {limits: {memory: 20Mi}}}]
+        """
+      Then Pod "web" field status.containerStatuses[0].lastState.terminated.reason is "OOMKilled" within 5s
+      And Pod "web" field status.containerStatuses[0].lastState.terminated.exitCode is 137 within 5s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" between 3s and 30s
+
+  Rule: An image whose name cannot be read is never pulled
+
+    Scenario: The container waits
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "Registry/Name:1"}]
+        """
+      Then Event InspectFailed about Pod "web", message "Failed to apply default image tag \"Registry/Name:1\": couldn't parse image name \"Registry/Name:1\": invalid reference format: repository name (Name) must be lowercase" within 3s
+      And Event Failed about Pod "web", message "Error: InvalidImageName" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "InvalidImageName" within 5s
+      And Pod "web" keeps field status.phase "Pending" for 60s
+
+  Rule: A Pod that fails to initialise keeps its phase until its sidecars have ended
+
+    Scenario: The sidecar takes 6 s
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/side.stops-after: 6s, nodeproof.dev/once.exit-code: "1"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          initContainers:
+          - {name: side, image: registry.k8s.io/pause:3.10, restartPolicy: Always}
+          - {name: once, image: registry.k8s.io/pause:3.10}
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" field status.initContainerStatuses[1].state.terminated.exitCode is 1 within 5s
+      And Pod "web" keeps field status.phase "Pending" for 6s
+      And Pod "web" field status.phase is "Failed" between 7s and 14s
