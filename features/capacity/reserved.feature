@@ -180,7 +180,7 @@ Feature: Part of a node can be kept for what is not a pod
       Examples: up to 1.31
         | value             | qos   | message |
         | ["system-reserved"] | true | invalid configuration: systemReservedCgroup (--system-reserved-cgroup) must be specified when "system-reserved" contained in enforceNodeAllocatable (--enforce-node-allocatable) |
-        | ["kube-reserved-compressible"] | true | invalid configuration: option "kube-reserved-compressible" specified for enforceNodeAllocatable (--enforce-node-allocatable). Valid options are "pods", "system-reserved", "kube-reserved" or "none" |
+        | ["kube-reserved-compressible"] | true | invalid configuration: option "kube-reserved-compressible" specified for enforceNodeAllocatable (--enforce-node-allocatable). Valid options are "pods", "system-reserved", "kube-reserved", or "none" |
 
     Scenario: A list of CPUs and a group of reserved processes exclude each other
       When a kubelet named "worker-1" registers with:
