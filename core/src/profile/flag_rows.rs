@@ -24,6 +24,15 @@ pub(super) const CLIENTS: [Row; 2] = [
     },
 ];
 
+/// Of the controller that gives Nodes networks.
+pub(super) const ALLOCATE_NODE_CIDRS: Row = Row {
+    name: "allocate-node-cidrs",
+    says: "kube-controller-manager gives each Node networks for its pods",
+    first: &[(OLDEST, Value::Bool(false))],
+    source: "cmd/kube-controller-manager/app/options/kubecloudshared.go (v1.34)",
+    flag: "kube-controller-manager.allocate-node-cidrs",
+};
+
 /// Of the signers of certificates, the garbage collection of Pods, and the controller that attaches volumes.
 pub(super) const OTHER_CONTROLLERS: [Row; 3] = [
     Row {
@@ -156,7 +165,7 @@ const NO: Value = Value::Bool(false);
 const YES: Value = Value::Bool(true);
 
 /// What clusters did before the releases that are offered: how Pods left silent nodes, and what went with it.
-pub(super) const BEFORE_OFFERED: [Row; 11] = [
+pub(super) const BEFORE_OFFERED: [Row; 13] = [
     Row {
         name: "pod-eviction-timeout",
         says: "how long a node is silent or not ready before its Pods are deleted, where no NoExecute taint does it",
@@ -183,6 +192,20 @@ pub(super) const BEFORE_OFFERED: [Row; 11] = [
         says: "the conditions of a node and a cordon become NoSchedule taints",
         first: &[(OLDEST, NO), (Release::new(12, 0), YES)],
         source: "pkg/features/kube_features.go (v1.11, v1.12), TaintNodesByCondition",
+        flag: "",
+    },
+    Row {
+        name: "pod-affinity-takes-label-keys",
+        says: "labels of a new pod that its terms of affinity name by key become part of their selectors",
+        first: &[(OLDEST, NO), (Release::new(31, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.31, v1.34), MatchLabelKeysInPodAffinity",
+        flag: "",
+    },
+    Row {
+        name: "spread-selectors-take-label-keys",
+        says: "labels of a new pod that its spread constraints name by key become part of their selectors",
+        first: &[(OLDEST, NO), (Release::new(34, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.34), MatchLabelKeysInPodTopologySpreadSelectorMerge",
         flag: "",
     },
     Row {

@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::flag_rows::{
-    BEFORE_OFFERED, CLIENTS, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OF_STORE, OTHER_CONTROLLERS, TO_KUBELETS,
+    ALLOCATE_NODE_CIDRS, BEFORE_OFFERED, CLIENTS, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OF_STORE, OTHER_CONTROLLERS,
+    TO_KUBELETS,
 };
 use super::release::OLDEST;
 use super::value::{Value, secs};
@@ -92,13 +93,7 @@ pub static ROWS: &[Row] = &[
     NODE_LIFECYCLE[6],
     CLIENTS[0],
     CLIENTS[1],
-    Row {
-        name: "allocate-node-cidrs",
-        says: "kube-controller-manager gives each Node networks for its pods",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "cmd/kube-controller-manager/app/options/kubecloudshared.go (v1.34)",
-        flag: "kube-controller-manager.allocate-node-cidrs",
-    },
+    ALLOCATE_NODE_CIDRS,
     BEFORE_OFFERED[0],
     BEFORE_OFFERED[1],
     BEFORE_OFFERED[2],
@@ -110,6 +105,8 @@ pub static ROWS: &[Row] = &[
     BEFORE_OFFERED[8],
     BEFORE_OFFERED[9],
     BEFORE_OFFERED[10],
+    BEFORE_OFFERED[11],
+    BEFORE_OFFERED[12],
     NODE_IPAM[0],
     NODE_IPAM[1],
     NODE_IPAM[2],

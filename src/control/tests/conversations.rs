@@ -75,6 +75,7 @@ conversations!(
     kubelet_admission,
     kubelet_events,
     kubelet_settings,
+    label_keys,
     lines,
     machines,
     pressure,
@@ -84,7 +85,7 @@ conversations!(
     sandbox_failures,
     settings,
     topology,
-    watches
+    watches,
 );
 
 /// The answers depend on the lines alone.

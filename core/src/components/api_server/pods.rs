@@ -4,6 +4,7 @@
 //! pkg/apis/core/v1/helper/qos/qos.go (v1.34).
 
 mod dropped_fields;
+mod label_keys;
 
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
@@ -170,6 +171,9 @@ fn default_volume(volume: &mut Json) {
         }
     }
     default_sources(volume);
+    if volume.at(&["ephemeral", "volumeClaimTemplate"]).is_object() {
+        set_absent(volume, &["ephemeral", "volumeClaimTemplate", "spec", "volumeMode"], "Filesystem");
+    }
     if volume.get("image").is_object() && volume.at(&["image", "pullPolicy"]).is_null() {
         let is_latest = uses_latest(volume.at(&["image", "reference"]).as_str().unwrap_or(""));
         volume.set(&["image", "pullPolicy"], if is_latest { "Always" } else { "IfNotPresent" });
@@ -253,6 +257,7 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
             "lastProbeTime": null, "lastTransitionTime": time::to_time(now)});
         tree.entry(&["status", "conditions"]).make_array().push(condition);
     }
+    label_keys::apply(tree, settings.profile());
 }
 
 /// A write of the status changes neither the specification nor who owns the Pod.
