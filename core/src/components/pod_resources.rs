@@ -196,7 +196,7 @@ fn of_container(container: &Json, kind: &str, missing: Missing) -> Amounts {
 }
 
 /// A port of the host that a container asks for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct HostPort {
     address: Text,
     protocol: Text,
@@ -214,8 +214,10 @@ impl HostPort {
         let ports = containers.flat_map(|container| container.get("ports").items());
         let read = |port: &Json| {
             let number = port.get("hostPort").as_i64().filter(|number| *number > 0)?;
-            let text = |field: &str, default| port.get(field).as_text().cloned().unwrap_or(Text::of(default));
-            Some(Self { address: text("hostIP", ""), protocol: text("protocol", "TCP"), number })
+            let text = |field: &str, default| {
+                port.get(field).as_text().filter(|own| !own.is_empty()).cloned().unwrap_or(Text::of(default))
+            };
+            Some(Self { address: text("hostIP", "0.0.0.0"), protocol: text("protocol", "TCP"), number })
         };
         ports.filter_map(read).collect()
     }
@@ -223,7 +225,7 @@ impl HostPort {
     /// Tells whether two ports conflict on one host.
     #[must_use]
     pub fn conflicts(&self, other: &Self) -> bool {
-        let is_any = |address: &str| matches!(address, "" | "0.0.0.0");
+        let is_any = |address: &str| address == "0.0.0.0";
         let same_address = is_any(&self.address) || is_any(&other.address) || self.address == other.address;
         self.number == other.number && self.protocol == other.protocol && same_address
     }

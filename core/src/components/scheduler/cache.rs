@@ -6,7 +6,7 @@
 //! Invariant: a Pod counts on its node from the moment it is assumed or seen bound until its object is gone or ended.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -74,6 +74,9 @@ pub(super) struct NodeInfo {
     pub(super) requested: Amounts,
     pub(super) for_scoring: Amounts,
     pub(super) pods: BTreeMap<ObjectKey, Arc<PodInfo>>,
+    /// The host ports in use. One that two Pods have is free once one of them is gone, as upstream.
+    /// Source: k8s.io/kube-scheduler framework, `HostPortInfo` (v1.34).
+    pub(super) ports: BTreeSet<HostPort>,
     /// The number of Pods with required anti-affinity.
     pub(super) anti_affine: usize,
     /// Whether it has a taint that only makes it less wanted.
@@ -108,14 +111,15 @@ impl NodeInfo {
         self.tree().at(&["spec", "taints"]).items()
     }
 
-    pub(super) fn image_size(&self, image: &str) -> Option<i64> {
-        self.images.get(image).copied()
+    pub(super) fn has_image(&self, image: &str) -> bool {
+        self.images.contains_key(image)
     }
 
     pub(super) fn add(&mut self, pod: Arc<PodInfo>) {
         self.requested.add(&pod.requests);
         self.for_scoring.add(&pod.for_scoring);
         self.anti_affine += usize::from(pod.has_required_anti_affinity());
+        self.ports.extend(pod.ports.iter().cloned());
         self.pods.insert(pod.key.clone(), pod);
     }
 
@@ -124,6 +128,9 @@ impl NodeInfo {
         self.requested.subtract(&pod.requests);
         self.for_scoring.subtract(&pod.for_scoring);
         self.anti_affine -= usize::from(pod.has_required_anti_affinity());
+        pod.ports.iter().for_each(|port| {
+            self.ports.remove(port);
+        });
         Some(pod)
     }
 
@@ -146,7 +153,7 @@ fn images(node: &Json) -> BTreeMap<Text, i64> {
     for image in node.at(&["status", "images"]).items() {
         let size = image.get("sizeBytes").as_i64().unwrap_or(0);
         for name in image.get("names").items().iter().filter_map(Json::as_text) {
-            found.insert(name.clone(), size);
+            found.entry(name.clone()).or_insert(size);
         }
     }
     found
@@ -189,8 +196,8 @@ pub(super) struct SchedulerCache {
     placed: BTreeMap<ObjectKey, Text>,
     /// Pods whose node is not known.
     pods_without_node: BTreeMap<Text, BTreeMap<ObjectKey, Arc<PodInfo>>>,
-    /// How many nodes have an image.
-    image_nodes: BTreeMap<Text, i64>,
+    /// How large an image is on the node that had it first, and how many nodes have it.
+    known_images: BTreeMap<Text, (i64, i64)>,
     /// The number of Pods with affinity or anti-affinity to other Pods.
     affine_pods: usize,
     /// By namespace and printed labels. Upstream counts all Pods of all nodes for each Pod that it scores.
@@ -222,8 +229,11 @@ impl SchedulerCache {
         self.order().iter().filter_map(|name| self.nodes.get(name))
     }
 
-    pub(super) fn nodes_with_image(&self, image: &str) -> i64 {
-        self.image_nodes.get(image).copied().unwrap_or(0)
+    /// Returns how large an image is, and how many nodes have it.
+    ///
+    /// Source: pkg/scheduler/backend/cache/cache.go (v1.34), `addNodeImageStates`.
+    pub(super) fn image(&self, name: &str) -> (i64, i64) {
+        self.known_images.get(name).copied().unwrap_or_default()
     }
 
     /// Tells whether any placed Pod has affinity or anti-affinity to others.
@@ -249,6 +259,7 @@ impl SchedulerCache {
                 requested: Amounts::default(),
                 for_scoring: Amounts::default(),
                 pods: BTreeMap::new(),
+                ports: BTreeSet::new(),
                 anti_affine: 0,
                 is_unpreferred: false,
                 is_tainted: false,
@@ -267,9 +278,11 @@ impl SchedulerCache {
             self.nodes.insert(name.clone(), info);
         }
         let images = self.nodes[&name].images.clone();
-        if old.as_ref().is_none_or(|(_, before)| *before != images) {
-            self.count_images(old.as_ref().map(|(_, before)| before), -1);
-            self.count_images(Some(&images), 1);
+        if let Some((_, before)) = &old {
+            self.forget_images(before);
+        }
+        for (name, size) in images {
+            self.known_images.entry(name).or_insert((size, 0)).1 += 1;
         }
         match old {
             Some((before, _)) if before == zone => {}
@@ -284,7 +297,7 @@ impl SchedulerCache {
     pub(super) fn remove_node(&mut self, name: &str) {
         let Some((name, info)) = self.nodes.remove_entry(name) else { return };
         self.leave_zone(&zone_key(info.tree()), &name);
-        self.count_images(Some(&info.images), -1);
+        self.forget_images(&info.images);
         if !info.pods.is_empty() {
             self.move_counts(&name, info.zone.as_ref(), -1);
             self.pods_without_node.insert(name, info.pods);
@@ -300,10 +313,13 @@ impl SchedulerCache {
         }
     }
 
-    fn count_images(&mut self, images: Option<&BTreeMap<Text, i64>>, step: i64) {
-        for name in images.into_iter().flat_map(BTreeMap::keys) {
-            *self.image_nodes.entry(name.clone()).or_default() += step;
+    fn forget_images(&mut self, images: &BTreeMap<Text, i64>) {
+        for name in images.keys() {
+            if let Some((_, nodes)) = self.known_images.get_mut(name) {
+                *nodes -= 1;
+            }
         }
+        self.known_images.retain(|_, (_, nodes)| *nodes > 0);
     }
 
     fn enter_zone(&mut self, zone: Text, name: Text) {
@@ -448,7 +464,41 @@ mod tests {
         assert_eq!(order(&cluster), ["a2", "b1", "a3", "b2", "a1"]);
         cluster.remove_node("b1");
         assert_eq!(order(&cluster), ["a2", "b2", "a3", "a1"]);
-        assert_eq!(cluster.nodes_with_image("a:1"), 4);
+        assert_eq!(cluster.image("a:1"), (5, 4));
+    }
+
+    #[test]
+    fn an_image_is_as_large_as_on_the_node_that_had_it_first() {
+        let mut cluster = SchedulerCache::default();
+        let with = |name: &str, size: i64| {
+            let mut tree = node(name, "a").json();
+            tree.set(&["status", "images"], json!([{"names": ["a:1"], "sizeBytes": size}]));
+            Object::new(tree, 1)
+        };
+        cluster.set_node(&with("n1", 7));
+        cluster.set_node(&with("n2", 9));
+        assert_eq!(cluster.image("a:1"), (7, 2));
+        cluster.remove_node("n1");
+        assert_eq!(cluster.image("a:1"), (7, 1));
+        cluster.set_node(&with("n2", 9));
+        assert_eq!(cluster.image("a:1"), (9, 1), "it was on no node for a moment");
+    }
+
+    #[test]
+    fn a_port_that_two_pods_have_is_free_when_one_of_them_is_gone() {
+        let mut cluster = SchedulerCache::default();
+        cluster.set_node(&node("w1", ""));
+        let pod = |name: &str| {
+            let tree = json!({"metadata": {"name": name, "namespace": "default"},
+                "spec": {"containers": [{"ports": [{"hostPort": 80}]}]}});
+            Arc::new(PodInfo::of(&Object::new(tree, 1), PodLevel::Ignored))
+        };
+        let (one, other) = (pod("a"), pod("b"));
+        cluster.place(one.clone(), &Text::of("w1"));
+        cluster.place(other, &Text::of("w1"));
+        assert_eq!(cluster.get(&Text::of("w1")).unwrap().ports.len(), 1);
+        cluster.remove_pod(&one.key);
+        assert!(cluster.get(&Text::of("w1")).unwrap().ports.is_empty());
     }
 
     #[test]

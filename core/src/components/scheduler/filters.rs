@@ -110,7 +110,7 @@ impl<'a> Candidate<'a> {
     }
 
     fn ports(&self, node: &NodeInfo) -> Result<(), Rejection> {
-        let is_taken = |port| node.pods.values().any(|pod| pod.ports.iter().any(|own| own.conflicts(port)));
+        let is_taken = |port| node.ports.iter().any(|own| own.conflicts(port));
         if !self.pod.ports.iter().any(is_taken) {
             return Ok(());
         }

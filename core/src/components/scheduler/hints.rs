@@ -130,8 +130,7 @@ pub(super) fn helps(
 fn admits(pod: &PodInfo, node: &NodeInfo, rules: Rules) -> bool {
     let hard: Vec<Json> =
         node.taints().iter().filter(|taint| taint.get("effect").as_str() == Some("NoSchedule")).cloned().collect();
-    let ports_free =
-        !node.pods.values().flat_map(|other| &other.ports).any(|own| pod.ports.iter().any(|port| own.conflicts(port)));
+    let ports_free = !node.ports.iter().any(|own| pod.ports.iter().any(|port| own.conflicts(port)));
     lacking(pod, node, rules).0.is_empty()
         && matches_required(pod.spec(), node.tree())
         && ports_free

@@ -153,9 +153,9 @@ fn locality(images: &[Option<String>], view: &ClusterSnapshot<'_>, node: &NodeIn
     let all = view.cluster.len() as f64;
     let mut sum = 0;
     for image in images.iter().flatten() {
-        if let Some(size) = node.image_size(image) {
-            let share = view.cluster.nodes_with_image(image) as f64 / all;
-            sum += (size as f64 * share) as i64;
+        if node.has_image(image) {
+            let (size, nodes) = view.cluster.image(image);
+            sum += (size as f64 * (nodes as f64 / all)) as i64;
         }
     }
     let most = IMAGES_MAX_EACH * i64::try_from(images.len()).unwrap_or(1).max(1);
