@@ -19,6 +19,8 @@ pub const VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
 pub const CLASSES: Resource = Resource::of("storage.k8s.io", "v1", "storageclasses");
 /// `volumeattachments`.
 pub const ATTACHMENTS: Resource = Resource::of("storage.k8s.io", "v1", "volumeattachments");
+/// `csinodes`.
+pub const CSI_NODES: Resource = Resource::of("storage.k8s.io", "v1", "csinodes");
 /// `csidrivers`.
 pub const DRIVERS: Resource = Resource::of("storage.k8s.io", "v1", "csidrivers");
 

@@ -165,7 +165,7 @@ const NO: Value = Value::Bool(false);
 const YES: Value = Value::Bool(true);
 
 /// What clusters did before the releases that are offered: how Pods left silent nodes, and what went with it.
-pub(super) const BEFORE_OFFERED: [Row; 13] = [
+pub(super) const BEFORE_OFFERED: [Row; 15] = [
     Row {
         name: "pod-eviction-timeout",
         says: "how long a node is silent or not ready before its Pods are deleted, where no NoExecute taint does it",
@@ -206,6 +206,20 @@ pub(super) const BEFORE_OFFERED: [Row; 13] = [
         says: "labels of a new pod that its spread constraints name by key become part of their selectors",
         first: &[(OLDEST, NO), (Release::new(34, 0), YES)],
         source: "pkg/features/kube_features.go (v1.34), MatchLabelKeysInPodTopologySpreadSelectorMerge",
+        flag: "",
+    },
+    Row {
+        name: "scheduler-limits-volumes",
+        says: "the scheduler gives a node no more volumes of a driver than its CSINode allows",
+        first: &[(OLDEST, NO), (Release::new(17, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.17), AttachVolumeLimit, CSINodeInfo",
+        flag: "",
+    },
+    Row {
+        name: "scheduler-counts-attachments",
+        says: "volumes that are attached to a node count against that limit though no pod on it uses them",
+        first: &[(OLDEST, NO), (Release::new(32, 0), YES)],
+        source: "pkg/scheduler/framework/plugins/nodevolumelimits/csi.go (v1.31, v1.32), getNodeVolumeAttachmentInfo",
         flag: "",
     },
     Row {

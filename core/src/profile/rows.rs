@@ -107,6 +107,8 @@ pub static ROWS: &[Row] = &[
     BEFORE_OFFERED[10],
     BEFORE_OFFERED[11],
     BEFORE_OFFERED[12],
+    BEFORE_OFFERED[13],
+    BEFORE_OFFERED[14],
     NODE_IPAM[0],
     NODE_IPAM[1],
     NODE_IPAM[2],

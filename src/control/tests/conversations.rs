@@ -83,6 +83,7 @@ conversations!(
     rule_targets,
     rules,
     sandbox_failures,
+    scheduler_volumes,
     settings,
     topology,
     watches,

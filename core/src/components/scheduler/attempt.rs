@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::cache::{NodeInfo, PodInfo};
 use super::diagnosis::{Diagnosis, truncated};
 use super::filters::Candidate;
-use super::informers::{Listers, NAMESPACE_CACHE};
+use super::informers::{Listers, NAMESPACE_CACHE, POD_CACHE};
 use super::plugins::{Plugin, Plugins};
 use super::preemption::{Offer, Preemption, report, search};
 use super::queue::Queued;
@@ -21,7 +21,7 @@ use super::recorder::EventText;
 use super::score::scores;
 use super::snapshot::ClusterSnapshot;
 use super::status::{Condition, patch};
-use super::volumes::VolumeState;
+use super::volumes::{VolumeState, refusal};
 use super::writes::Write;
 use super::{Scheduler, SchedulingState};
 use crate::components::node_affinity::named_nodes;
@@ -109,9 +109,9 @@ impl Scheduler {
             diagnosis.plugins.insert(Plugin::NodeAffinity);
             return Err(diagnosis);
         }
-        if let Some(reason) = Listers(&self.runtime).refusal_of_volumes(pod) {
+        if let Some((plugin, reason)) = refusal(pod, storage) {
             diagnosis.before_all = Some(reason);
-            diagnosis.plugins.insert(Plugin::VolumeBinding);
+            diagnosis.plugins.insert(plugin);
             return Err(diagnosis);
         }
         let candidate = Candidate::new(pod, self.behaviour.rules, &view);
@@ -179,7 +179,7 @@ impl Scheduler {
         let why = fitting.facts.iter().cloned().map(Because::Fact).collect();
         let volumes = VolumeState::of(&pod, Listers(&self.runtime).storage(&self.promised));
         let place = self.cluster.get(&node).map(|own| own.tree().clone()).unwrap_or_default();
-        let plan = volumes.and_then(|volumes| volumes.plan(&place)).unwrap_or_default();
+        let plan = volumes.and_then(|volumes| volumes.plan(&node, &place)).unwrap_or_default();
         let because = self.runtime.decide(format!("pod/{}", pod.key), format!("bind to Node {node}"), why);
         self.nominations.remove(&pod.key);
         self.cluster.place(pod.clone(), &node);
@@ -264,10 +264,13 @@ impl Scheduler {
         let pod = queued.pod.clone();
         let why = Vec::from([Because::Fact(message.clone())]);
         let because = self.runtime.decide(format!("pod/{}", pod.key), "no Node for it", why);
-        self.queue.fail(queued, rejectors, activity, now);
-        match &nominated {
-            Some(node) => self.nominations.set(pod.clone(), node),
-            None => self.nominations.follow(None, pod.clone()),
+        // One that was deleted while its volumes were being bound is not tried again.
+        if self.runtime.cache(POD_CACHE).get(&pod.key).is_some() {
+            self.queue.fail(queued, rejectors, activity, now);
+            match &nominated {
+                Some(node) => self.nominations.set(pod.clone(), node),
+                None => self.nominations.follow(None, pod.clone()),
+            }
         }
         self.warn(&pod, &truncated(&message), Some(because), now);
         let condition = Condition {

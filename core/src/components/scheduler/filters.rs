@@ -5,8 +5,7 @@
 //! Inputs: the Pod, the node with its Pods, and what was counted over all nodes before. Outputs: nothing, or the
 //! reasons. Conditions are not checked, only taints and `spec.unschedulable` are, unless `TaintNodesByCondition` is
 //! off: then as in pkg/scheduler/algorithm/predicates/predicates.go (v1.12).
-//! Left out on purpose: how many volumes a node can have, their zones by label, and `NodeName`, which never rejects
-//! here since bound Pods are not scheduled.
+//! Left out on purpose: `NodeName`, which never rejects here since bound Pods are not scheduled.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -16,6 +15,7 @@ use super::interpod::AffinityState;
 use super::plugins::{Plugin, Rejection, Remedy};
 use super::snapshot::ClusterSnapshot;
 use super::spread::SpreadState;
+use super::volume_rules::VolumeRules;
 use super::volumes::VolumeState;
 use crate::components::node_affinity::{is_required, matches_required};
 use crate::components::pod_resources::PodLevel;
@@ -32,6 +32,8 @@ pub(super) struct Rules {
     too_large_is_final: bool,
     names_volume_affinity: bool,
     consults_conditions: bool,
+    pub(super) limits_volumes: bool,
+    pub(super) counts_attachments: bool,
 }
 
 impl Rules {
@@ -42,6 +44,8 @@ impl Rules {
             names_taint: profile.is("scheduler-names-untolerated-taint"),
             names_volume_affinity: profile.is("scheduler-names-volume-affinity"),
             consults_conditions: profile.is("scheduler-consults-conditions"),
+            limits_volumes: profile.is("scheduler-limits-volumes"),
+            counts_attachments: profile.is("scheduler-counts-attachments"),
             too_large_is_final: profile.is("scheduler-request-above-allocatable-is-unresolvable"),
         }
     }
@@ -55,6 +59,7 @@ pub(super) struct Candidate<'a> {
     spread: Option<SpreadState>,
     affinity: Option<AffinityState>,
     volumes: Option<VolumeState<'a>>,
+    volume_rules: Option<VolumeRules<'a>>,
     /// Whether the Pod requires anything of its node's labels or name.
     is_choosy: bool,
 }
@@ -63,7 +68,8 @@ impl<'a> Candidate<'a> {
     pub(super) fn new(pod: &'a PodInfo, rules: Rules, view: &ClusterSnapshot<'a>) -> Self {
         let (spread, affinity) = (SpreadState::of(pod, view), AffinityState::of(pod, view));
         let volumes = VolumeState::of(pod, view.storage);
-        Self { pod, rules, spread, affinity, volumes, is_choosy: is_required(pod.spec()) }
+        let volume_rules = VolumeRules::of(pod, view);
+        Self { pod, rules, spread, affinity, volumes, volume_rules, is_choosy: is_required(pod.spec()) }
     }
 
     /// Tells whether the Pod may run on a node.
@@ -80,7 +86,12 @@ impl<'a> Candidate<'a> {
         }
         self.ports(node)?;
         self.resources(node)?;
+        if let Some(rules) = &self.volume_rules {
+            rules.restrictions(node)?;
+            rules.limits(node)?;
+        }
         self.volumes.as_ref().map_or(Ok(()), |volumes| volumes.check(node, self.rules.names_volume_affinity))?;
+        self.volume_rules.as_ref().map_or(Ok(()), |rules| rules.zones(node))?;
         self.spread.as_ref().map_or(Ok(()), |spread| spread.check(node))?;
         if self.rules.consults_conditions {
             pressures(self.pod, node)?;

@@ -8,14 +8,15 @@
 use alloc::vec::Vec;
 
 use super::cache::{NodeInfo, PodInfo};
-use super::filters::{Rules, lacking, untolerated};
+use super::filters::{Rules, lacking, tolerates_cordon, untolerated};
 use super::interpod::{Affinity, meets_all, required};
 use super::plugins::{Plugin, Plugins};
-use super::volumes::uses;
-use crate::components::client::node_name;
+use super::queue::Queued;
+use super::spread::hard_constraints;
+use super::volume_hints::{self, StorageChange};
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort};
-use crate::objects::{Json, Object, ObjectKey};
+use crate::objects::{Json, Object};
 
 /// The part of a Node that changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +80,7 @@ pub(super) enum ClusterEvent<'a> {
         before: &'a Object,
         after: &'a NodeInfo,
     },
-    NodeDeleted,
+    NodeDeleted(&'a Object),
     /// A Pod was bound, by this scheduler or another.
     PodBound(&'a PodInfo),
     /// A bound Pod's labels changed.
@@ -87,12 +88,11 @@ pub(super) enum ClusterEvent<'a> {
         before: &'a PodInfo,
         after: &'a PodInfo,
     },
-    /// A Pod that was bound, or nominated for a node, is gone or has ended.
+    /// A Pod that was bound is gone or has ended.
     PodGone(&'a PodInfo),
-    /// A claim of a volume was made or changed.
-    Claim(&'a ObjectKey),
-    /// A volume was made or changed.
-    Volume,
+    /// A Pod that was nominated for a node is gone, or is not nominated for it any more.
+    NominationGone(&'a PodInfo),
+    Storage(StorageChange<'a>),
 }
 
 /// How plugins of a release register for changes.
@@ -143,9 +143,10 @@ fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     match (plugin, change) {
         (Plugin::PodTopologySpread, ClusterEvent::NodeChanged { what, .. })
         | (Plugin::InterPodAffinity, ClusterEvent::NodeChanged { what, .. }) => matches!(what, Labels | Taints),
+        (Plugin::NodeVolumeLimits, ClusterEvent::NodeAdded(_) | ClusterEvent::NodeChanged { .. }) => false,
         (_, ClusterEvent::NodeAdded(_) | ClusterEvent::NodeChanged { .. }) => true,
-        (Plugin::PodTopologySpread, ClusterEvent::NodeDeleted) => true,
-        (_, ClusterEvent::NodeDeleted) => false,
+        (Plugin::PodTopologySpread, ClusterEvent::NodeDeleted(_)) => true,
+        (_, ClusterEvent::NodeDeleted(_)) => false,
         (
             Plugin::PodTopologySpread,
             ClusterEvent::PodBound(other) | ClusterEvent::PodRelabelled { after: other, .. },
@@ -155,10 +156,15 @@ fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
             ClusterEvent::PodBound(other) | ClusterEvent::PodRelabelled { after: other, .. },
         ) => required(pod, Affinity::Near).iter().any(|term| term.matches(other, &Json::Null)),
         (
-            Plugin::NodePorts | Plugin::NodeResourcesFit | Plugin::PodTopologySpread | Plugin::InterPodAffinity,
-            ClusterEvent::PodGone(_),
-        )
-        | (Plugin::VolumeBinding, ClusterEvent::Claim(_) | ClusterEvent::Volume) => true,
+            Plugin::NodePorts
+            | Plugin::NodeResourcesFit
+            | Plugin::VolumeRestrictions
+            | Plugin::NodeVolumeLimits
+            | Plugin::PodTopologySpread
+            | Plugin::InterPodAffinity,
+            ClusterEvent::PodGone(_) | ClusterEvent::NominationGone(_),
+        ) => true,
+        (_, ClusterEvent::Storage(change)) => volume_hints::is_named(plugin, change),
         _ => false,
     }
 }
@@ -170,7 +176,13 @@ fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
 fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let is_deaf_to_taints = matches!(
         plugin,
-        Plugin::NodeAffinity | Plugin::NodePorts | Plugin::NodeResourcesFit | Plugin::InterPodAffinity
+        Plugin::NodeAffinity
+            | Plugin::NodePorts
+            | Plugin::NodeResourcesFit
+            | Plugin::VolumeRestrictions
+            | Plugin::VolumeBinding
+            | Plugin::VolumeZone
+            | Plugin::InterPodAffinity
     );
     if is_deaf_to_taints && matches!(change, ClusterEvent::NodeChanged { what: NodeChange::Taints, .. }) {
         return true;
@@ -185,14 +197,9 @@ fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -
             _ => false,
         },
         Plugin::NodeResourcesFit => fit_hint(change, pod, rules),
-        // Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go (v1.34), `EventsToRegister`.
-        Plugin::VolumeBinding => match change {
-            ClusterEvent::Claim(key) => uses(pod, key),
-            ClusterEvent::Volume
-            | ClusterEvent::NodeAdded(_)
-            | ClusterEvent::NodeChanged { what: NodeChange::Labels | NodeChange::Taints, .. } => true,
-            _ => false,
-        },
+        Plugin::VolumeRestrictions | Plugin::NodeVolumeLimits | Plugin::VolumeBinding | Plugin::VolumeZone => {
+            volume_hints::hint(plugin, change, pod)
+        }
         Plugin::PodTopologySpread => spread_hint(change, pod),
         Plugin::InterPodAffinity => affinity_hint(change, pod),
     }
@@ -251,51 +258,176 @@ fn fit_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
             let wanted = pod.requests.iter().filter(|(_, amount)| *amount > 0);
             fits_alone(after) && (grew("pods") || wanted.into_iter().any(|(name, _)| grew(name)))
         }
-        ClusterEvent::PodGone(_) => true,
+        ClusterEvent::PodGone(_) | ClusterEvent::NominationGone(_) => true,
         _ => false,
     }
 }
 
+/// Source: podtopologyspread/plugin.go (v1.34), `isSchedulableAfterPodChange`, `isSchedulableAfterNodeChange`.
 fn spread_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
-    let constraints = pod.spec().get("topologySpreadConstraints").items();
-    let is_hard = |one: &&Json| one.get("whenUnsatisfiable").as_str() == Some("DoNotSchedule");
-    let keys = || constraints.iter().filter(is_hard).filter_map(|one| one.get("topologyKey").as_str());
-    let has_all = |node: &Json| keys().all(|key| !node.at(&["metadata", "labels", key]).is_null());
+    let constraints = hard_constraints(pod);
+    let has_all = |node: &Json| constraints.iter().all(|one| !label(node, one.key()).is_null());
     let selects = |other: &PodInfo| {
-        let selector = |one: &Json| crate::objects::selector::Selector::of_object(one.get("labelSelector"));
-        other.key.namespace == pod.key.namespace
-            && constraints.iter().filter(is_hard).any(|one| selector(one).is_some_and(|s| s.matches(other.labels())))
+        other.key.namespace == pod.key.namespace && constraints.iter().any(|one| one.selects(other.labels()))
     };
     match change {
         ClusterEvent::NodeAdded(node) => has_all(node.tree()),
-        ClusterEvent::NodeChanged { what: NodeChange::Labels, before, after } => {
-            let value = |node: &Json, key: &str| node.at(&["metadata", "labels", key]).as_text().cloned();
-            let moved = keys().any(|key| value(before.stable(), key) != value(after.tree(), key));
-            (has_all(before.stable()) || has_all(after.tree())) && moved
+        ClusterEvent::NodeChanged { what: NodeChange::Labels | NodeChange::Taints, before, after } => {
+            let (before, after) = (before.stable(), after.tree());
+            let taints = |node: &Json| node.at(&["spec", "taints"]).items().to_vec();
+            let differs = || {
+                let moved = constraints.iter().any(|one| label(before, one.key()) != label(after, one.key()));
+                moved || taints(before) != taints(after)
+            };
+            has_all(before) != has_all(after) || (has_all(after) && differs())
         }
-        ClusterEvent::NodeDeleted => true,
+        ClusterEvent::NodeDeleted(node) => has_all(node.stable()),
         ClusterEvent::PodBound(other) | ClusterEvent::PodGone(other) => selects(other),
-        ClusterEvent::PodRelabelled { before, after } => selects(before) != selects(after),
-        ClusterEvent::NodeChanged { .. } | ClusterEvent::Claim(_) | ClusterEvent::Volume => false,
+        ClusterEvent::PodRelabelled { before, after } => {
+            let changes = |labels: &PodInfo| constraints.iter().map(|one| one.selects(labels.labels())).collect();
+            let (before_met, after_met): (Vec<bool>, Vec<bool>) = (changes(before), changes(after));
+            after.key.namespace == pod.key.namespace && before_met != after_met
+        }
+        ClusterEvent::NodeChanged { .. } | ClusterEvent::NominationGone(_) | ClusterEvent::Storage(_) => false,
     }
 }
 
+fn label<'a>(node: &'a Json, key: &str) -> &'a Json {
+    node.at(&["metadata", "labels", key])
+}
+
+/// Source: interpodaffinity/plugin.go (v1.34), `isSchedulableAfterPodChange`, `isSchedulableAfterNodeChange`.
 fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     let (near, away) = (required(pod, Affinity::Near), required(pod, Affinity::Away));
     match change {
-        ClusterEvent::NodeAdded(_) => true,
+        ClusterEvent::NodeAdded(node) => {
+            !away.is_empty() || near.iter().any(|term| !label(node.tree(), term.topology_key()).is_null())
+        }
         ClusterEvent::NodeChanged { what: NodeChange::Labels, before, after } => {
-            before.stable().at(&["metadata", "labels"]) != after.tree().at(&["metadata", "labels"])
+            let values = |key: &str| (label(before.stable(), key).clone(), label(after.tree(), key).clone());
+            let moved = |one: &Json, other: &Json| !one.is_null() && !other.is_null() && one != other;
+            let joined = near.iter().map(|term| values(term.topology_key()));
+            let left = away.iter().map(|term| values(term.topology_key()));
+            let joined = joined.into_iter().any(|(was, is)| (was.is_null() && !is.is_null()) || moved(&was, &is));
+            joined || left.into_iter().any(|(was, is)| (!was.is_null() && is.is_null()) || moved(&was, &is))
         }
         ClusterEvent::PodBound(other) => meets_all(&near, other),
-        ClusterEvent::PodGone(other) => node_name(&other.object).is_some() && meets_all(&away, other),
+        ClusterEvent::PodGone(other) => meets_all(&away, other),
         ClusterEvent::PodRelabelled { before, after } => {
             (!meets_all(&near, before) && meets_all(&near, after))
                 || (meets_all(&away, before) && !meets_all(&away, after))
         }
         ClusterEvent::NodeChanged { .. }
-        | ClusterEvent::NodeDeleted
-        | ClusterEvent::Claim(_)
-        | ClusterEvent::Volume => false,
+        | ClusterEvent::NodeDeleted(_)
+        | ClusterEvent::NominationGone(_)
+        | ClusterEvent::Storage(_) => false,
+    }
+}
+
+/// Tells whether a change of a waiting Pod itself may help it.
+///
+/// Source: pkg/scheduler/framework/events.go, `PodSchedulingPropertiesChange`, and the hints of the plugins (v1.34);
+/// scheduling_queue.go (v1.31), `isPodUpdated`.
+pub(super) fn own_change_helps(before: &Object, after: &PodInfo, queued: &Queued, hinting: Hinting) -> bool {
+    let (old, new) = (before.stable(), after.object.stable());
+    let labels_differ = old.at(&["metadata", "labels"]) != new.at(&["metadata", "labels"]);
+    if hinting == Hinting::ByKind {
+        let annotations_differ = old.at(&["metadata", "annotations"]) != new.at(&["metadata", "annotations"]);
+        return labels_differ || annotations_differ || old.get("spec") != new.get("spec");
+    }
+    let tolerations = |pod: &Json| pod.at(&["spec", "tolerations"]).items().len();
+    let tolerates_more = tolerations(old) != tolerations(new);
+    let counts_otherwise = || {
+        let constraints = hard_constraints(after);
+        let labels = old.at(&["metadata", "labels"]);
+        let selects_otherwise = || constraints.iter().any(|one| one.selects(labels) != one.selects(after.labels()));
+        (tolerates_more && constraints.iter().any(|one| one.honours_taints())) || (labels_differ && selects_otherwise())
+    };
+    queued.rejectors.iter().any(|plugin| match plugin {
+        Plugin::TaintToleration => tolerates_more,
+        Plugin::NodeUnschedulable => tolerates_more && tolerates_cordon(after.spec()),
+        Plugin::PodTopologySpread => counts_otherwise(),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClusterEvent, Hinting, NodeChange, helps};
+    use crate::components::pod_resources::PodLevel;
+    use crate::components::scheduler::cache::{PodInfo, SchedulerCache};
+    use crate::components::scheduler::filters::Rules;
+    use crate::components::scheduler::plugins::{Plugin, Plugins};
+    use crate::json;
+    use crate::objects::{Json, Object, Text};
+    use crate::profile::{Release, Settings};
+
+    fn node(labels: Json, taints: Json) -> Object {
+        let mut tree = json!({"metadata": {"name": "n"}});
+        tree.set(&["metadata", "labels"], labels);
+        tree.set(&["spec", "taints"], taints);
+        Object::new(tree, 1)
+    }
+
+    fn pod(spec: Json) -> PodInfo {
+        let mut tree = json!({"metadata": {"name": "p", "namespace": "d", "labels": {"app": "x"}}});
+        tree.set(&["spec"], spec);
+        PodInfo::of(&Object::new(tree, 1), PodLevel::Ignored)
+    }
+
+    fn helped(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
+        let mut rejectors = Plugins::default();
+        rejectors.insert(plugin);
+        helps(change, pod, rejectors, Hinting::ByPlugin, Rules::of(&Settings::of(Release::new(34, 0))))
+    }
+
+    /// Tells whether a change of the node helps, if it is reported as one of its labels or of its taints.
+    fn changed(plugin: Plugin, what: NodeChange, nodes: [&Object; 2], pod: &PodInfo) -> bool {
+        let mut cluster = SchedulerCache::default();
+        cluster.set_node(nodes[1]);
+        let after = cluster.get(&Text::of("n")).unwrap();
+        helped(plugin, ClusterEvent::NodeChanged { what, before: nodes[0], after }, pod)
+    }
+
+    #[test]
+    fn taints_and_keys_of_a_node_help_a_pod_that_is_to_be_spread() {
+        let spread = pod(json!({"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone",
+            "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "x"}}}]}));
+        let (bare, in_a) = (node(json!({}), json!([])), node(json!({"zone": "a"}), json!([])));
+        let tainted = node(json!({"zone": "a"}), json!([{"key": "k", "effect": "NoSchedule"}]));
+        let other = node(json!({"zone": "a", "disk": "ssd"}), json!([]));
+        let by = |what, nodes| changed(Plugin::PodTopologySpread, what, nodes, &spread);
+        assert!(by(NodeChange::Taints, [&tainted, &in_a]));
+        assert!(!by(NodeChange::Taints, [&in_a, &in_a]), "it was uncordoned");
+        let apart = node(json!({}), json!([{"key": "k"}]));
+        assert!(!by(NodeChange::Taints, [&apart, &bare]), "it has no zone");
+        assert!(by(NodeChange::Labels, [&bare, &in_a]));
+        assert!(!by(NodeChange::Labels, [&in_a, &other]));
+        assert!(helped(Plugin::PodTopologySpread, ClusterEvent::NodeDeleted(&in_a), &spread));
+        assert!(!helped(Plugin::PodTopologySpread, ClusterEvent::NodeDeleted(&bare), &spread));
+        assert!(!helped(Plugin::PodTopologySpread, ClusterEvent::NominationGone(&spread), &spread));
+    }
+
+    #[test]
+    fn a_node_helps_affinity_by_joining_a_topology_and_anti_affinity_by_leaving_one() {
+        let term = json!([{"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "x"}}}]);
+        let with = |kind: &str| {
+            let mut spec = json!({});
+            spec.set(&["affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution"], term.clone());
+            pod(spec)
+        };
+        let (near, away, neither) = (with("podAffinity"), with("podAntiAffinity"), pod(json!({})));
+        let (bare, in_a) = (node(json!({}), json!([])), node(json!({"zone": "a"}), json!([])));
+        let in_b = node(json!({"zone": "b"}), json!([]));
+        let by = |nodes, pod| changed(Plugin::InterPodAffinity, NodeChange::Labels, nodes, pod);
+        assert!(by([&bare, &in_a], &near) && !by([&bare, &in_a], &away));
+        assert!(!by([&in_a, &bare], &near) && by([&in_a, &bare], &away));
+        assert!(by([&in_a, &in_b], &near) && by([&in_a, &in_b], &away) && !by([&in_a, &in_b], &neither));
+        let added = |one: &Object, pod| {
+            let mut cluster = SchedulerCache::default();
+            cluster.set_node(one);
+            helped(Plugin::InterPodAffinity, ClusterEvent::NodeAdded(cluster.get(&Text::of("n")).unwrap()), pod)
+        };
+        assert!(added(&in_a, &near) && !added(&bare, &near) && added(&bare, &away) && !added(&in_a, &neither));
     }
 }

@@ -1,17 +1,18 @@
 //! The lists that the scheduler watches, and lookups in their caches.
 //!
 //! Mirrors the informers of pkg/scheduler/scheduler.go and its plugins (v1.34), as far as they are modelled. Inputs:
-//! the caches. Outputs: budgets, refusals because of volumes, and the selector of a Pod's siblings.
+//! the caches. Outputs: budgets, what is known of storage, and the selector of a Pod's siblings.
 
 use alloc::vec::Vec;
 
 use super::cache::PodInfo;
+use super::filters::Rules;
 use super::volumes::{Promised, Storage};
 use crate::components::controller::{ControllerRuntime, Watched};
-use crate::components::volumes::{CLAIMS, CLASSES, VOLUMES};
+use crate::components::volumes::{ATTACHMENTS, CLAIMS, CLASSES, CSI_NODES, VOLUMES};
 use crate::network::{NAMESPACES, NODES, PODS, Resource, SERVICES};
 use crate::objects::selector::Selector;
-use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::objects::{Json, Object, ObjectKey};
 
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 const REPLICATION_CONTROLLERS: Resource = Resource::of("", "v1", "replicationcontrollers");
@@ -26,15 +27,17 @@ pub(super) const POD_CACHE: usize = 1;
 pub(super) const NAMESPACE_CACHE: usize = 2;
 pub(super) const CLAIM_CACHE: usize = 3;
 pub(super) const VOLUME_CACHE: usize = 4;
-const STORAGE_CLASS_CACHE: usize = 5;
+pub(super) const CLASS_CACHE: usize = 5;
 const BUDGET_CACHE: usize = 6;
 const SERVICE_CACHE: usize = 7;
 const REPLICATION_CONTROLLER_CACHE: usize = 8;
 const REPLICA_SET_CACHE: usize = 9;
 const STATEFUL_SET_CACHE: usize = 10;
+pub(super) const CSI_NODE_CACHE: usize = 11;
+pub(super) const ATTACHMENT_CACHE: usize = 12;
 
-/// The watched lists, without heartbeats, which do not affect scheduling.
-pub(super) const WATCHED: &[Watched] = &[
+/// In the order of the caches; the last two only where they are read.
+static WATCHED: [Watched; 13] = [
     Watched::of(NODES),
     Watched::with(PODS, Some(NOT_ENDED)),
     Watched::with(NAMESPACES, None),
@@ -46,25 +49,32 @@ pub(super) const WATCHED: &[Watched] = &[
     Watched::with(REPLICATION_CONTROLLERS, None),
     Watched::with(REPLICA_SETS, None),
     Watched::with(STATEFUL_SETS, None),
+    Watched::with(CSI_NODES, None),
+    Watched::with(ATTACHMENTS, None),
 ];
+
+/// Returns the watched lists, without heartbeats, which do not affect scheduling.
+pub(super) fn watched(rules: Rules) -> &'static [Watched] {
+    match (rules.counts_attachments, rules.limits_volumes) {
+        (true, _) => &WATCHED,
+        (false, true) => &WATCHED[..ATTACHMENT_CACHE],
+        (false, false) => &WATCHED[..CSI_NODE_CACHE],
+    }
+}
 
 /// Lookups in the caches.
 #[derive(Clone, Copy)]
 pub(super) struct Listers<'a>(pub(super) &'a ControllerRuntime);
 
 impl<'a> Listers<'a> {
-    /// Returns why no node can take a Pod because of its volumes.
-    pub(super) fn refusal_of_volumes(self, pod: &PodInfo) -> Option<Text> {
-        let (claims, classes) = (self.0.cache(CLAIM_CACHE), self.0.cache(STORAGE_CLASS_CACHE));
-        super::volumes::refusal(pod, |key| claims.get(key), |key| classes.get(key))
-    }
-
-    /// Returns claims, volumes and classes, with the volumes that Pods which are being bound will have.
+    /// Returns what is known of storage, with the volumes that Pods which are being bound will have.
     pub(super) fn storage(self, promised: &'a Promised) -> Storage<'a> {
         Storage {
             claims: self.0.cache(CLAIM_CACHE),
             volumes: self.0.cache(VOLUME_CACHE),
-            classes: self.0.cache(STORAGE_CLASS_CACHE),
+            classes: self.0.cache(CLASS_CACHE),
+            csi_nodes: self.0.caches().nth(CSI_NODE_CACHE),
+            attachments: self.0.caches().nth(ATTACHMENT_CACHE),
             promised,
         }
     }

@@ -48,6 +48,10 @@ impl Term {
         }
     }
 
+    pub(super) const fn topology_key(&self) -> &Text {
+        &self.topology_key
+    }
+
     pub(super) fn matches(&self, pod: &PodInfo, namespace_labels: &Json) -> bool {
         let here = self.namespaces.contains(&pod.key.namespace)
             || self.namespace_selector.as_ref().is_some_and(|selector| selector.matches(namespace_labels));

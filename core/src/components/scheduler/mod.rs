@@ -6,8 +6,8 @@
 //! nominations, deletions of preempted Pods, Events.
 //! Invariants: one Pod is tried at a time, and the next one only after the status of the last was written. A Pod that
 //! was given a node counts there from that moment, before the watch shows it. An attempt takes no time.
-//! Left out on purpose: how many volumes a node can have, dynamic resources, extenders, other profiles, gangs, and the
-//! reuse of scores for equal Pods (1.35 on), which can only change the choice among fitting nodes.
+//! Left out on purpose: dynamic resources, extenders, other profiles, gangs, and the reuse of scores for equal Pods
+//! (1.35 on), which can only change the choice among fitting nodes.
 
 mod attempt;
 mod cache;
@@ -26,6 +26,8 @@ mod snapshot;
 mod spread;
 mod status;
 mod volume_binding;
+mod volume_hints;
+mod volume_rules;
 mod volumes;
 mod writes;
 
@@ -39,15 +41,17 @@ use jiff::Timestamp;
 
 use self::attempt::Failure;
 use self::cache::{NodeInfo, PodInfo, SchedulerCache, home};
-use self::filters::{Rules, tolerates_cordon};
-use self::hints::{ClusterEvent, Hinting, NodeChange, helps};
-use self::informers::{CLAIM_CACHE, NODE_CACHE, POD_CACHE, VOLUME_CACHE, WATCHED};
+use self::filters::Rules;
+use self::hints::{ClusterEvent, Hinting, NodeChange, helps, own_change_helps};
+use self::informers::{
+    ATTACHMENT_CACHE, CLAIM_CACHE, CLASS_CACHE, CSI_NODE_CACHE, NODE_CACHE, POD_CACHE, VOLUME_CACHE, watched,
+};
 use self::nominated::Nominations;
-use self::plugins::Plugin;
-use self::queue::{Queue, Queued};
+use self::queue::Queue;
 use self::recorder::Recorder;
 use self::score::Balance;
 use self::volume_binding::VolumeWait;
+use self::volume_hints::StorageChange;
 use self::volumes::Promised;
 use self::writes::{OngoingPreemption, Write};
 use super::client::{CacheEvent, Client};
@@ -56,7 +60,7 @@ use super::{Because, Deadline, earliest};
 use crate::chance::Chance;
 use crate::network::{Identity, RequestId};
 use crate::objects::lifecycle::is_terminal;
-use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::objects::{Object, ObjectKey, Text};
 
 /// The profile, which Pods name by `spec.schedulerName`. Source: pkg/apis/core/v1/defaults.go (v1.34).
 const PROFILE: &str = "default-scheduler";
@@ -148,7 +152,7 @@ impl Scheduler {
             bound_nominee_frees: profile.is("scheduler-bound-nominee-frees-others"),
         };
         Self {
-            runtime: ControllerRuntime::with_client(client(), WATCHED, context),
+            runtime: ControllerRuntime::with_client(client(), watched(behaviour.rules), context),
             event_client: client(),
             recorder: Recorder::new(context.event_source, now),
             behaviour,
@@ -179,7 +183,7 @@ impl Scheduler {
             (_, None) => {
                 // A release without hints ignores removed Nodes.
                 if self.behaviour.hinting == Hinting::ByPlugin {
-                    self.retry(Reason::NodeDeleted(&name), None, now);
+                    self.retry(Reason::NodeDeleted(event.object()), None, now);
                 }
                 self.cluster.remove_node(&name);
             }
@@ -268,13 +272,13 @@ impl Scheduler {
         }
         self.queue.update(&info);
         let hinting = self.behaviour.hinting;
-        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(before, pod, queued, hinting)) {
+        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(before, &info, queued, hinting)) {
             self.say_again(&info.key, "the Pod itself changed");
         }
         let nominated = |pod: &Object| pod.stable().at(&["status", "nominatedNodeName"]).as_text().cloned();
         if hinting == Hinting::ByPlugin && nominated(before).is_some() && nominated(before) != nominated(pod) {
             let gone = self.info(before);
-            self.retry(Reason::PodGone(&gone), Some(gone.priority), now);
+            self.retry(Reason::NominationGone(&gone), Some(gone.priority), now);
         }
     }
 
@@ -282,14 +286,14 @@ impl Scheduler {
         let key = before.key();
         self.queue.remove(&key);
         self.nominations.remove(&key);
-        if !is_bound && self.assumed.remove(&key).is_some() {
+        if !is_bound && !self.binds_volumes(&key) && self.assumed.remove(&key).is_some() {
             self.cluster.remove_pod(&key);
         }
         let nominated = before.stable().at(&["status", "nominatedNodeName"]).as_str().is_some_and(|n| !n.is_empty());
         let frees = !is_bound || self.behaviour.bound_nominee_frees;
         if nominated && frees && self.behaviour.hinting == Hinting::ByPlugin {
             let gone = self.info(before);
-            self.retry(Reason::PodGone(&gone), Some(gone.priority), now);
+            self.retry(Reason::NominationGone(&gone), Some(gone.priority), now);
         }
     }
 
@@ -320,38 +324,17 @@ fn is_ours(pod: &Object) -> bool {
     pod.stable().at(&["spec", "schedulerName"]).as_str().unwrap_or(PROFILE) == PROFILE
 }
 
-/// Tells whether a change of a waiting Pod itself may help it.
-///
-/// Source: pkg/scheduler/framework/events.go, `PodSchedulingPropertiesChange` (v1.34); scheduling_queue.go (v1.31),
-/// `isPodUpdated`.
-fn own_change_helps(before: &Object, after: &Object, queued: &Queued, hinting: Hinting) -> bool {
-    let (before, after) = (before.stable(), after.stable());
-    let labels_differ = before.at(&["metadata", "labels"]) != after.at(&["metadata", "labels"]);
-    if hinting == Hinting::ByKind {
-        let annotations_differ = before.at(&["metadata", "annotations"]) != after.at(&["metadata", "annotations"]);
-        return labels_differ || annotations_differ || before.get("spec") != after.get("spec");
-    }
-    let tolerations = |pod: &Json| pod.at(&["spec", "tolerations"]).items().len();
-    let tolerates_more = tolerations(before) != tolerations(after);
-    queued.rejectors.iter().any(|plugin| match plugin {
-        Plugin::TaintToleration => tolerates_more,
-        Plugin::NodeUnschedulable => tolerates_more && tolerates_cordon(after.get("spec")),
-        Plugin::PodTopologySpread => labels_differ || tolerates_more,
-        _ => false,
-    })
-}
-
 /// A change as it happened; [`Self::change`] makes a [`ClusterEvent`] of it with the cluster as cached now.
 #[derive(Clone, Copy, Debug)]
 enum Reason<'a> {
     NodeAdded(&'a Text),
     NodeChanged(&'a Text, NodeChange, &'a Object),
-    NodeDeleted(&'a Text),
+    NodeDeleted(&'a Object),
     PodBound(&'a PodInfo),
     PodRelabelled(&'a PodInfo, &'a PodInfo),
     PodGone(&'a PodInfo),
-    Claim(&'a ObjectKey),
-    Volume(&'a ObjectKey),
+    NominationGone(&'a PodInfo),
+    Storage(StorageChange<'a>),
 }
 
 impl<'a> Reason<'a> {
@@ -360,12 +343,12 @@ impl<'a> Reason<'a> {
         Some(match self {
             Self::NodeAdded(name) => ClusterEvent::NodeAdded(node(name)?),
             Self::NodeChanged(name, what, before) => ClusterEvent::NodeChanged { what, before, after: node(name)? },
-            Self::NodeDeleted(_) => ClusterEvent::NodeDeleted,
+            Self::NodeDeleted(node) => ClusterEvent::NodeDeleted(node),
             Self::PodBound(pod) => ClusterEvent::PodBound(pod),
             Self::PodRelabelled(before, after) => ClusterEvent::PodRelabelled { before, after },
             Self::PodGone(pod) => ClusterEvent::PodGone(pod),
-            Self::Claim(key) => ClusterEvent::Claim(key),
-            Self::Volume(_) => ClusterEvent::Volume,
+            Self::NominationGone(pod) => ClusterEvent::NominationGone(pod),
+            Self::Storage(change) => ClusterEvent::Storage(change),
         })
     }
 }
@@ -375,12 +358,11 @@ impl core::fmt::Display for Reason<'_> {
         match self {
             Self::NodeAdded(name) => write!(f, "Node {name} was added"),
             Self::NodeChanged(name, what, _) => write!(f, "Node {name} changed: {what:?}"),
-            Self::NodeDeleted(name) => write!(f, "Node {name} was deleted"),
+            Self::NodeDeleted(node) => write!(f, "Node {} was deleted", node.name()),
             Self::PodBound(pod) => write!(f, "Pod {} was bound", pod.key),
             Self::PodRelabelled(_, pod) => write!(f, "the labels of Pod {} changed", pod.key),
-            Self::PodGone(pod) => write!(f, "Pod {} is gone", pod.key),
-            Self::Claim(key) => write!(f, "PersistentVolumeClaim {key} changed"),
-            Self::Volume(key) => write!(f, "PersistentVolume {key} changed"),
+            Self::PodGone(pod) | Self::NominationGone(pod) => write!(f, "Pod {} is gone", pod.key),
+            Self::Storage(change) => write!(f, "{change}"),
         }
     }
 }
@@ -395,13 +377,18 @@ impl Controller for Scheduler {
     }
 
     fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp) {
-        match (source, &event.after) {
-            (NODE_CACHE, _) => self.handle_node_event(event, now),
-            (POD_CACHE, _) => self.handle_pod_event(event, now),
-            (CLAIM_CACHE, Some(claim)) => self.retry(Reason::Claim(&claim.key()), None, now),
-            (VOLUME_CACHE, Some(volume)) => self.retry(Reason::Volume(&volume.key()), None, now),
-            _ => {}
-        }
+        let before = event.before.as_ref();
+        let change = match (source, &event.after) {
+            (NODE_CACHE, _) => return self.handle_node_event(event, now),
+            (POD_CACHE, _) => return self.handle_pod_event(event, now),
+            (CLAIM_CACHE, Some(after)) => StorageChange::Claim { before, after },
+            (VOLUME_CACHE, Some(after)) => StorageChange::Volume { before, after },
+            (CLASS_CACHE, Some(after)) => StorageChange::Class { before, after },
+            (CSI_NODE_CACHE, Some(after)) => StorageChange::CsiNode { before, after },
+            (ATTACHMENT_CACHE, None) => StorageChange::AttachmentGone(event.object()),
+            _ => return,
+        };
+        self.retry(Reason::Storage(change), None, now);
     }
 
     fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {

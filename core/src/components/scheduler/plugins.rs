@@ -14,20 +14,26 @@ pub(super) enum Plugin {
     NodeAffinity,
     NodePorts,
     NodeResourcesFit,
+    VolumeRestrictions,
+    NodeVolumeLimits,
     VolumeBinding,
+    VolumeZone,
     PodTopologySpread,
     InterPodAffinity,
 }
 
 impl Plugin {
     /// All of them, in the order in which they filter.
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::NodeUnschedulable,
         Self::TaintToleration,
         Self::NodeAffinity,
         Self::NodePorts,
         Self::NodeResourcesFit,
+        Self::VolumeRestrictions,
+        Self::NodeVolumeLimits,
         Self::VolumeBinding,
+        Self::VolumeZone,
         Self::PodTopologySpread,
         Self::InterPodAffinity,
     ];

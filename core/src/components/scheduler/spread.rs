@@ -60,6 +60,19 @@ impl Constraint {
         }
     }
 
+    pub(super) const fn key(&self) -> &Text {
+        &self.key
+    }
+
+    pub(super) const fn honours_taints(&self) -> bool {
+        self.honours_taints
+    }
+
+    /// Tells whether a Pod of the same namespace with these labels counts.
+    pub(super) fn selects(&self, labels: &Json) -> bool {
+        self.selector.as_ref().is_some_and(|selector| selector.matches(labels))
+    }
+
     /// Tells whether the Pods of a node count.
     fn counts(&self, pod: &PodInfo, node: &NodeInfo) -> bool {
         (!self.honours_affinity || matches_required(pod.spec(), node.tree()))
@@ -99,6 +112,11 @@ fn constraints(pod: &PodInfo, when: &str) -> Vec<Constraint> {
     all.filter(|one| one.get("whenUnsatisfiable").as_str() == Some(when)).map(|one| Constraint::of(pod, one)).collect()
 }
 
+/// Returns the constraints of a Pod that must hold.
+pub(super) fn hard_constraints(pod: &PodInfo) -> Vec<Constraint> {
+    constraints(pod, "DoNotSchedule")
+}
+
 fn has_all_keys(node: &NodeInfo, constraints: &[Constraint]) -> bool {
     constraints.iter().all(|constraint| node.label(&constraint.key).is_some())
 }
@@ -113,7 +131,7 @@ pub(super) struct SpreadState {
 
 impl SpreadState {
     pub(super) fn of(pod: &PodInfo, view: &ClusterSnapshot<'_>) -> Option<Self> {
-        let constraints = constraints(pod, "DoNotSchedule");
+        let constraints = hard_constraints(pod);
         if constraints.is_empty() {
             return None;
         }
@@ -127,9 +145,7 @@ impl SpreadState {
                 }
             }
         }
-        let itself = |constraint: &Constraint| {
-            i64::from(constraint.selector.as_ref().is_some_and(|selector| selector.matches(pod.labels())))
-        };
+        let itself = |constraint: &Constraint| i64::from(constraint.selects(pod.labels()));
         let matches_itself = constraints.iter().map(itself).collect();
         Some(Self { constraints, counts, matches_itself })
     }

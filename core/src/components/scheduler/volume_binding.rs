@@ -9,12 +9,13 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::informers::CLAIM_CACHE;
+use super::informers::{CLAIM_CACHE, NODE_CACHE, POD_CACHE, VOLUME_CACHE};
 use super::queue::Queued;
 use super::volumes::VolumePlan;
 use super::writes::Write;
 use super::{Reason, Scheduler};
 use crate::components::DecisionId;
+use crate::components::node_affinity::matches_volume;
 use crate::components::volume_matching::named_volume;
 use crate::components::volumes::{BIND_COMPLETED, CLAIMS, SELECTED_NODE, VOLUMES};
 use crate::network::{Call, Verb};
@@ -33,7 +34,10 @@ pub(super) struct VolumeWait {
     because: DecisionId,
     /// What is still to be written.
     writes: Vec<Call>,
-    claims: Vec<ObjectKey>,
+    /// Volumes with the claims that they are for.
+    bindings: Vec<(Text, ObjectKey)>,
+    /// Claims for which a volume is made.
+    provisions: Vec<ObjectKey>,
     since: Timestamp,
     /// When the claims are looked at next; `None` while something is written.
     pub(super) look_at: Option<Timestamp>,
@@ -60,9 +64,10 @@ impl Scheduler {
             body.set(&["metadata", "annotations", SELECTED_NODE], &*node);
             writes.push(Call::new(Verb::Update, CLAIMS, key.namespace, key.name).body(body));
         }
-        let claims = plan.bindings.iter().map(|(_, claim)| claim).chain(&plan.provisions).map(Object::key).collect();
+        let bindings = plan.bindings.iter().map(|(volume, claim)| (Text::from(volume.name()), claim.key())).collect();
+        let provisions = plan.provisions.iter().map(Object::key).collect();
         writes.reverse();
-        let wait = VolumeWait { queued, node, because, writes, claims, since: now, look_at: None };
+        let wait = VolumeWait { queued, node, because, writes, bindings, provisions, since: now, look_at: None };
         self.go_on_with_volumes(wait, now);
     }
 
@@ -89,7 +94,7 @@ impl Scheduler {
     }
 
     fn give_up_volumes(&mut self, wait: VolumeWait, why: &str, now: Timestamp) {
-        self.promised.retain(|_, claim| !wait.claims.contains(claim));
+        self.forget_promises(&wait);
         let pod = wait.queued.pod.clone();
         if self.assumed.remove(&pod.key).is_none() {
             return;
@@ -99,40 +104,103 @@ impl Scheduler {
         self.fail_binding(wait.queued, format!("running PreBind plugin \"VolumeBinding\": {why}"), now);
     }
 
+    fn forget_promises(&mut self, wait: &VolumeWait) {
+        self.promised.retain(|_, claim| wait.bindings.iter().all(|(_, own)| own != claim));
+    }
+
+    /// Tells whether the volumes of a Pod are being bound.
+    pub(super) fn binds_volumes(&self, pod: &ObjectKey) -> bool {
+        let written = self.under_way.values().filter_map(|write| match write {
+            Write::Volumes(wait) => Some(wait),
+            _ => None,
+        });
+        self.waiting_for_volumes.iter().chain(written).any(|wait| wait.queued.pod.key == *pod)
+    }
+
     /// Looks at the claims of Pods that are being bound.
-    ///
-    /// Source: binder.go (v1.34), `checkBindings`.
     pub(super) fn look_at_volumes(&mut self, now: Timestamp) {
         let is_due = |wait: &VolumeWait| wait.look_at.is_some_and(|at| at <= now);
         let (due, others) = core::mem::take(&mut self.waiting_for_volumes).into_iter().partition(is_due);
         self.waiting_for_volumes = others;
         let due: Vec<VolumeWait> = due;
         for mut wait in due {
-            let claims = self.runtime.cache(CLAIM_CACHE);
-            let gone = wait.claims.iter().find(|key| claims.get(key).is_none());
-            let is_bound = |key: &ObjectKey| {
-                claims.get(key).is_some_and(|claim| {
-                    let tree = claim.stable();
-                    !tree.at(&["spec", "volumeName"]).as_str().unwrap_or("").is_empty()
-                        && !tree.at(&["metadata", "annotations", BIND_COMPLETED]).is_null()
-                })
-            };
-            if let Some(key) = gone {
-                let why = format!(
-                    "binding volumes: failed to check binding: could not find v1.PersistentVolumeClaim \"{key}\""
-                );
-                self.give_up_volumes(wait, &why, now);
-            } else if !self.assumed.contains_key(&wait.queued.pod.key) {
-                self.promised.retain(|_, claim| !wait.claims.contains(claim));
-            } else if wait.claims.iter().all(is_bound) {
-                self.promised.retain(|_, claim| !wait.claims.contains(claim));
-                self.bind(wait.queued, wait.node, wait.because, now);
-            } else if now.duration_since(wait.since) >= BIND_MAX {
-                self.give_up_volumes(wait, "binding volumes: context deadline exceeded", now);
-            } else {
-                wait.look_at = Some(now + LOOK_PERIOD);
-                self.waiting_for_volumes.push(wait);
+            match self.are_bound(&wait) {
+                Err(why) => self.give_up_volumes(wait, &format!("binding volumes: {why}"), now),
+                Ok(true) => {
+                    self.forget_promises(&wait);
+                    self.bind(wait.queued, wait.node, wait.because, now);
+                }
+                Ok(false) if now.duration_since(wait.since) >= BIND_MAX => {
+                    self.give_up_volumes(wait, "binding volumes: context deadline exceeded", now);
+                }
+                Ok(false) => {
+                    wait.look_at = Some(now + LOOK_PERIOD);
+                    self.waiting_for_volumes.push(wait);
+                }
             }
         }
     }
+
+    /// Tells whether all claims of a Pod are bound, or why they will not be.
+    ///
+    /// Source: binder.go (v1.34), `checkBindings`; errors of pkg/scheduler/util/assumecache (v1.34).
+    fn are_bound(&self, wait: &VolumeWait) -> Result<bool, String> {
+        let (name, pod) = (&wait.node, &wait.queued.pod.key);
+        let Some(node) = self.runtime.cache(NODE_CACHE).get(&ObjectKey::cluster(name.clone())) else {
+            return Err(format!("failed to get node \"{name}\": node \"{name}\" not found"));
+        };
+        if self.runtime.cache(POD_CACHE).get(pod).is_none() {
+            return Err(format!("pod does not exist any more: pod \"{}\" not found", pod.name));
+        }
+        let volume = |volume: &Text| self.runtime.cache(VOLUME_CACHE).get(&ObjectKey::cluster(volume.clone()));
+        let claim = |key: &ObjectKey| {
+            let found = self.runtime.cache(CLAIM_CACHE).get(key);
+            found.ok_or_else(|| format!("could not find v1.PersistentVolumeClaim \"{key}\""))
+        };
+        let reaches = |volume: &Object| {
+            let matches = matches_volume(volume.stable().get("spec"), node.stable());
+            let why = || {
+                let volume = volume.name();
+                format!("pv \"{volume}\" node affinity doesn't match node \"{name}\": no matching NodeSelectorTerms")
+            };
+            matches.then_some(()).ok_or_else(why)
+        };
+        for (own, key) in &wait.bindings {
+            let missing = || format!("failed to check binding: could not find v1.PersistentVolume \"{own}\"");
+            let own = volume(own).ok_or_else(missing)?;
+            let claim = claim(key).map_err(|why| format!("failed to check binding: {why}"))?;
+            reaches(own)?;
+            if own.stable().at(&["spec", "claimRef", "uid"]).as_str().unwrap_or("").is_empty() {
+                return Err(format!("ClaimRef got reset for pv \"{}\"", own.name()));
+            }
+            if !is_bound(claim) {
+                return Ok(false);
+            }
+        }
+        for key in &wait.provisions {
+            let claim = claim(key).map_err(|why| format!("failed to check provisioning pvc: {why}"))?;
+            let annotations = claim.stable().at(&["metadata", "annotations"]);
+            if annotations.is_empty() {
+                return Err(format!("selectedNode annotation reset for PVC \"{}\"", key.name));
+            }
+            if annotations.get(SELECTED_NODE).as_text() != Some(name) {
+                return Err(format!("provisioning failed for PVC \"{}\"", key.name));
+            }
+            if let Some(own) = claim.stable().at(&["spec", "volumeName"]).as_text().filter(|own| !own.is_empty()) {
+                let Some(own) = volume(own) else { return Ok(false) };
+                reaches(own)?;
+            }
+            if !is_bound(claim) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Source: binder.go (v1.34), `isPVCFullyBound`.
+fn is_bound(claim: &Object) -> bool {
+    let tree = claim.stable();
+    !tree.at(&["spec", "volumeName"]).as_str().unwrap_or("").is_empty()
+        && !tree.at(&["metadata", "annotations", BIND_COMPLETED]).is_null()
 }

@@ -4,8 +4,7 @@
 //! Mirrors pkg/scheduler/framework/plugins/volumebinding/{volume_binding,binder}.go (v1.34), `PreFilter` with
 //! `GetPodVolumeClaims`, `FindPodVolumes` and `BindPodVolumes`.
 //! Inputs: the Pod, its claims, the volumes, the classes of storage. Outputs: nothing, or the reason why no node or one
-//! node cannot take the Pod; writes that bind volumes. Left out on purpose: how much room a provisioner has, the
-//! topology of classes, and plugins other than this one that look at volumes.
+//! node cannot take the Pod; writes that bind volumes. Left out on purpose: how much room a provisioner has.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -13,6 +12,7 @@ use alloc::vec::Vec;
 
 use super::cache::{NodeInfo, PodInfo};
 use super::plugins::{Plugin, Rejection, Remedy};
+use super::volume_rules::named_claims;
 use crate::components::client::Reflector;
 use crate::components::node_affinity::matches_volume;
 use crate::components::volume_matching::{match_on_node, requested};
@@ -28,11 +28,14 @@ const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 pub(super) type Promised = BTreeMap<Text, ObjectKey>;
 
 /// What is known of storage.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Storage<'a> {
     pub(super) claims: &'a Reflector,
     pub(super) volumes: &'a Reflector,
     pub(super) classes: &'a Reflector,
+    /// What drivers say of nodes, where a release reads it.
+    pub(super) csi_nodes: Option<&'a Reflector>,
+    pub(super) attachments: Option<&'a Reflector>,
     pub(super) promised: &'a Promised,
 }
 
@@ -41,8 +44,8 @@ pub(super) struct Storage<'a> {
 pub(super) struct VolumeState<'a> {
     /// The volumes of bound claims; `None` for one that is not there.
     bound: Vec<Option<&'a Object>>,
-    /// The claims that wait for their first consumer, the smallest first, and whether a volume can be made for them.
-    unbound: Vec<(&'a Object, bool)>,
+    /// The claims that wait for their first consumer, the smallest first, with their classes if those make volumes.
+    unbound: Vec<(&'a Object, Option<&'a Object>)>,
     /// The volumes that are not promised to other claims.
     free: Vec<&'a Object>,
 }
@@ -77,8 +80,11 @@ impl<'a> VolumeState<'a> {
                 Some(name) => bound.push(storage.volumes.get(&ObjectKey::cluster(name.clone()))),
                 None => {
                     let class = storage.classes.get(&ObjectKey::cluster(Text::from(class_of(tree))));
-                    let provisioner = class.and_then(|class| class.stable().get("provisioner").as_str()).unwrap_or("");
-                    unbound.push((claim, !provisioner.is_empty() && provisioner != NO_PROVISIONER));
+                    let makes = |class: &&Object| {
+                        let provisioner = class.stable().get("provisioner").as_str().unwrap_or("");
+                        !provisioner.is_empty() && provisioner != NO_PROVISIONER
+                    };
+                    unbound.push((claim, class.filter(makes)));
                 }
             }
         }
@@ -103,7 +109,7 @@ impl<'a> VolumeState<'a> {
                 "node(s) had volume node affinity conflict"
             }));
         }
-        if self.plan(node.tree()).is_none() {
+        if self.plan(node.name(), node.tree()).is_none() {
             reasons.push(Text::of("node(s) didn't find available persistent volumes to bind"));
         }
         let rejection = Rejection { plugin: Plugin::VolumeBinding, remedy: Remedy::None, reasons };
@@ -112,43 +118,82 @@ impl<'a> VolumeState<'a> {
 
     /// Chooses volumes for the claims that have none; `None` if there are not enough on a node.
     ///
-    /// Source: binder.go (v1.34), `findMatchingVolumes`, `checkVolumeProvisions`.
-    pub(super) fn plan(&self, node: &Json) -> Option<VolumePlan> {
+    /// Source: binder.go (v1.34), `FindPodVolumes`, `findMatchingVolumes`, `checkVolumeProvisions`.
+    pub(super) fn plan(&self, name: &str, node: &Json) -> Option<VolumePlan> {
         let mut plan = VolumePlan::default();
-        for (claim, is_provisioned) in &self.unbound {
-            if !claim.stable().at(&["metadata", "annotations", SELECTED_NODE]).is_null() && *is_provisioned {
-                plan.provisions.push((*claim).clone());
-                continue;
+        let mut made = Vec::new();
+        let selected =
+            |claim: &Object| claim.stable().at(&["metadata", "annotations", SELECTED_NODE]).as_text().cloned();
+        for own in &self.unbound {
+            match selected(own.0) {
+                Some(other) if *other != *name => return None,
+                Some(_) => made.push(own),
+                None => {}
             }
-            let is_left = |volume: &&Object| plan.bindings.iter().all(|(own, _)| own.name() != volume.name());
-            match match_on_node(claim, node, self.free.iter().copied().filter(is_left)) {
-                Some(volume) => plan.bindings.push((volume.clone(), (*claim).clone())),
-                None if *is_provisioned => plan.provisions.push((*claim).clone()),
-                None => return None,
+        }
+        for own in self.unbound.iter().filter(|(claim, _)| selected(claim).is_none()) {
+            let is_left = |volume: &&Object| plan.bindings.iter().all(|(taken, _)| taken.name() != volume.name());
+            match match_on_node(own.0, node, self.free.iter().copied().filter(is_left)) {
+                Some(volume) => plan.bindings.push((volume.clone(), own.0.clone())),
+                None => made.push(own),
             }
+        }
+        for (claim, class) in made {
+            if !class.is_some_and(|class| reaches(class, node)) {
+                return None;
+            }
+            plan.provisions.push((*claim).clone());
         }
         Some(plan)
     }
 }
 
-/// Returns why no node can take a Pod because of its volumes.
+/// Tells whether volumes of a class can be made for a node.
 ///
-/// `claim` and `class` look up cached objects.
-pub(super) fn refusal<'a>(
-    pod: &PodInfo,
-    claim: impl Fn(&ObjectKey) -> Option<&'a Object>,
-    class: impl Fn(&ObjectKey) -> Option<&'a Object>,
-) -> Option<Text> {
+/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `MatchTopologySelectorTerms`.
+fn reaches(class: &Object, node: &Json) -> bool {
+    let terms = class.stable().get("allowedTopologies").items();
+    let labels = node.at(&["metadata", "labels"]);
+    let meets = |wanted: &Json| {
+        let own = wanted.get("key").as_str().map_or(&Json::Null, |key| labels.get(key));
+        !own.is_null() && wanted.get("values").items().contains(own)
+    };
+    let has_met = |term: &Json| {
+        let all = term.get("matchLabelExpressions").items();
+        !all.is_empty() && all.iter().all(meets)
+    };
+    terms.is_empty() || terms.iter().any(has_met)
+}
+
+/// Returns why no node can take a Pod because of its volumes, and the plugin that says so.
+///
+/// Source: `PreFilter` of the plugins for volumes (v1.34), in their order.
+pub(super) fn refusal(pod: &PodInfo, storage: Storage<'_>) -> Option<(Plugin, Text)> {
+    let claims = storage.claims;
+    if let Some(key) = named_claims(pod).find(|key| claims.get(key).is_none()) {
+        let text = format!("persistentvolumeclaim \"{}\" not found", key.name);
+        return Some((Plugin::VolumeRestrictions, Text::from(text)));
+    }
+    if let Some(text) = unready(pod, storage) {
+        return Some((Plugin::VolumeBinding, text));
+    }
+    let named = named_claims(pod).filter_map(|key| {
+        claims.get(&key)?.stable().at(&["spec", "volumeName"]).as_text().filter(|name| !name.is_empty())
+    });
+    let mut gone = named.filter(|name| storage.volumes.get(&ObjectKey::cluster((*name).clone())).is_none());
+    gone.next().map(|name| (Plugin::VolumeZone, Text::from(format!("persistentvolume \"{name}\" not found"))))
+}
+
+/// Source: volume_binding.go (v1.34), `podHasPVCs`; binder.go, `GetPodVolumeClaims`.
+fn unready(pod: &PodInfo, storage: Storage<'_>) -> Option<Text> {
     let mut is_unbound = false;
     for volume in pod.spec().get("volumes").items() {
         let Some((key, is_ephemeral)) = claim_of(&pod.key, volume) else { continue };
         let name = &key.name;
-        let Some(claim) = claim(&key) else {
-            return Some(Text::from(if is_ephemeral {
-                format!("waiting for ephemeral volume controller to create the persistentvolumeclaim \"{name}\"")
-            } else {
-                format!("persistentvolumeclaim \"{name}\" not found")
-            }));
+        let Some(claim) = storage.claims.get(&key) else {
+            let text =
+                format!("waiting for ephemeral volume controller to create the persistentvolumeclaim \"{name}\"");
+            return Some(Text::from(text));
         };
         let tree = claim.stable();
         let volume = tree.at(&["spec", "volumeName"]).as_str().unwrap_or("");
@@ -159,10 +204,20 @@ pub(super) fn refusal<'a>(
         if is_ending(claim) {
             return Some(Text::from(format!("persistentvolumeclaim \"{name}\" is being deleted")));
         }
+        if is_ephemeral && controller_of(claim) != Some(pod.object.uid()) {
+            // Source: k8s.io/component-helpers storage/ephemeral/ephemeral.go (v1.34), `VolumeIsForPod`.
+            return Some(Text::from(format!("PVC {key} was not created for pod {} (pod is not owner)", pod.key)));
+        }
         let is_bound = !volume.is_empty() && !tree.at(&["metadata", "annotations", BIND_COMPLETED]).is_null();
-        is_unbound |= !is_bound && !is_delayed(class(&ObjectKey::cluster(Text::from(class_of(tree)))));
+        let waits = || is_delayed(storage.classes.get(&ObjectKey::cluster(Text::from(class_of(tree)))));
+        is_unbound |= !is_bound && (!volume.is_empty() || !waits());
     }
     is_unbound.then(|| Text::of("pod has unbound immediate PersistentVolumeClaims"))
+}
+
+fn controller_of(claim: &Object) -> Option<&str> {
+    let mut owners = claim.stable().at(&["metadata", "ownerReferences"]).items().iter();
+    owners.find(|owner| owner.get("controller").as_bool() == Some(true))?.get("uid").as_str()
 }
 
 /// Tells whether a claim is one of a Pod's.
