@@ -74,6 +74,9 @@ pub(super) struct NodeInfo {
     pub(super) requested: Amounts,
     pub(super) for_scoring: Amounts,
     pub(super) pods: BTreeMap<ObjectKey, Arc<PodInfo>>,
+    /// Their keys as upstream's list has them: the last one takes the place of one that goes.
+    /// Source: pkg/scheduler/framework/types.go (v1.34), `removeFromSlice`.
+    pub(super) order: Vec<ObjectKey>,
     /// The host ports in use. One that two Pods have is free once one of them is gone, as upstream.
     /// Source: k8s.io/kube-scheduler framework, `HostPortInfo` (v1.34).
     pub(super) ports: BTreeSet<HostPort>,
@@ -120,6 +123,7 @@ impl NodeInfo {
         self.for_scoring.add(&pod.for_scoring);
         self.anti_affine += usize::from(pod.has_required_anti_affinity());
         self.ports.extend(pod.ports.iter().cloned());
+        self.order.push(pod.key.clone());
         self.pods.insert(pod.key.clone(), pod);
     }
 
@@ -131,6 +135,9 @@ impl NodeInfo {
         pod.ports.iter().for_each(|port| {
             self.ports.remove(port);
         });
+        if let Some(at) = self.order.iter().position(|own| own == key) {
+            self.order.swap_remove(at);
+        }
         Some(pod)
     }
 
@@ -259,6 +266,7 @@ impl SchedulerCache {
                 requested: Amounts::default(),
                 for_scoring: Amounts::default(),
                 pods: BTreeMap::new(),
+                order: Vec::new(),
                 ports: BTreeSet::new(),
                 anti_affine: 0,
                 is_unpreferred: false,

@@ -103,8 +103,8 @@ fn offer(
     rules: Rules,
 ) -> Result<Offer, Rejection> {
     let mut bare = node.clone();
-    let mut lower: Vec<Arc<PodInfo>> =
-        node.pods.values().filter(|other| other.priority < pod.priority).cloned().collect();
+    let here = node.order.iter().filter_map(|key| node.pods.get(key));
+    let mut lower: Vec<Arc<PodInfo>> = here.filter(|other| other.priority < pod.priority).cloned().collect();
     if lower.is_empty() {
         let reason = Text::of("No preemption victims found for incoming pod");
         return Err(Rejection::new(super::plugins::Plugin::NodeResourcesFit, Remedy::None, reason));
@@ -113,10 +113,11 @@ fn offer(
         bare.remove(&other.key);
     }
     nominations.check(pod, &bare, view, rules)?;
-    lower.sort_by_key(|other| importance(other));
+    sort_by_importance(&mut lower);
     let (violating, harmless) = by_budget(lower, budgets);
     let mut victims = Vec::new();
     let mut violations = 0;
+    let are_mixed = !violating.is_empty() && !harmless.is_empty();
     let counted = violating.into_iter().map(|other| (other, 1)).chain(harmless.into_iter().map(|other| (other, 0)));
     for (other, violation) in counted {
         bare.add(other.clone());
@@ -126,15 +127,36 @@ fn offer(
             violations += violation;
         }
     }
-    victims.sort_by_key(|other| importance(other));
+    if are_mixed {
+        sort_by_importance(&mut victims);
+    }
     Ok(Offer { node: node.name().clone(), victims, violations })
 }
 
-/// Orders Pods by how important they are: priority, then who runs longest.
+/// Sorts Pods by how important they are: priority, then who runs longest.
 ///
-/// Source: pkg/scheduler/util/utils.go (v1.34), `MoreImportantPod`.
-fn importance(pod: &PodInfo) -> (Reverse<i64>, Text, crate::objects::ObjectKey) {
-    (Reverse(pod.priority), started(pod), pod.key.clone())
+/// As Go sorts up to twelve, where equal ones keep their order. Source: default_preemption.go (v1.34),
+/// `SelectVictimsOnNode`; go1.24 sort/zsortfunc.go, `insertionSort_func`.
+fn sort_by_importance(pods: &mut [Arc<PodInfo>]) {
+    for end in 1..pods.len() {
+        let mut at = end;
+        while at > 0 && is_more_important(&pods[at], &pods[at - 1]) {
+            pods.swap(at, at - 1);
+            at -= 1;
+        }
+    }
+}
+
+/// Tells whether one Pod is more important than another.
+///
+/// One that was not started counts as started when it is asked for, so of two the first one was started before.
+/// Source: pkg/scheduler/util/utils.go (v1.34), `MoreImportantPod`, `GetPodStartTime`.
+fn is_more_important(one: &PodInfo, other: &PodInfo) -> bool {
+    if one.priority != other.priority {
+        return one.priority > other.priority;
+    }
+    let is_unstarted = |pod: &PodInfo| pod.object.stable().at(&["status", "startTime"]).is_null();
+    started(one) < started(other) || (is_unstarted(one) && is_unstarted(other))
 }
 
 /// Returns when a Pod was started; one that was not started sorts after all others.
@@ -197,4 +219,40 @@ pub(super) fn report(message: &str, has_claims_plugin: bool) -> String {
 /// Runs the filters for one node, in the cluster with that node in the given state.
 pub(super) fn fits(pod: &PodInfo, node: &NodeInfo, view: &ClusterSnapshot<'_>, rules: Rules) -> Result<(), Rejection> {
     Candidate::new(pod, rules, &view.with(node)).check(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::{String, ToString};
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
+
+    use super::sort_by_importance;
+    use crate::components::pod_resources::PodLevel;
+    use crate::components::scheduler::cache::PodInfo;
+    use crate::json;
+    use crate::objects::Object;
+
+    #[test]
+    fn equally_old_pods_keep_their_order_and_unstarted_ones_turn_it_round() {
+        let pod = |name: &str, priority: i64, start: Option<&str>| {
+            let mut tree = json!({"metadata": {"name": name, "namespace": "d"}});
+            tree.set(&["spec", "priority"], priority);
+            if let Some(start) = start {
+                tree.set(&["status", "startTime"], start);
+            }
+            Arc::new(PodInfo::of(&Object::new(tree, 1), PodLevel::Ignored))
+        };
+        let mut pods = Vec::from([
+            pod("waits-1", 0, None),
+            pod("same-2", 0, Some("2026-01-01T00:00:05Z")),
+            pod("waits-3", 0, None),
+            pod("same-1", 0, Some("2026-01-01T00:00:05Z")),
+            pod("high", 1, None),
+            pod("old", 0, Some("2026-01-01T00:00:01Z")),
+        ]);
+        sort_by_importance(&mut pods);
+        let names: Vec<String> = pods.iter().map(|pod| pod.key.name.to_string()).collect();
+        assert_eq!(names, ["high", "old", "same-2", "same-1", "waits-3", "waits-1"]);
+    }
 }
