@@ -129,7 +129,6 @@ impl KubeletConfig {
         let status_update = status_update.unwrap_or(default_update);
         let status_report = read.duration("nodeStatusReportFrequency");
         let default_report = settings.duration("node-status-report-frequency");
-        let lease = read.int("nodeLeaseDurationSeconds");
         #[expect(clippy::cast_possible_truncation, reason = "a count of seconds")]
         let default_lease = settings.number("node-lease-duration-seconds") as i64;
         let hardware = &machine.hardware;
@@ -151,7 +150,7 @@ impl KubeletConfig {
             pods_per_core: read.int("podsPerCore").unwrap_or_default(),
             status_update,
             status_report: status_report.unwrap_or(if is_update_set { status_update } else { default_report }),
-            lease_duration_seconds: lease.unwrap_or(default_lease),
+            lease_duration_seconds: read.int("nodeLeaseDurationSeconds").unwrap_or(default_lease),
             port: read.int("port").unwrap_or(10250),
             server: ServerSettings::read(&merged),
             attach_detach: read.bool("enableControllerAttachDetach").unwrap_or(true),

@@ -91,10 +91,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
         () if worker.is_removed => "Running",
         () => phase(worker, view.host),
     };
-    // While containers may still run the phase stays. Source: pkg/kubelet/status/status_manager.go, `mergePodStatus`.
-    let could_run = phase == "Failed" && !worker.is_over() && !worker.is_static_ended();
-    let is_held = could_run || worker.phase_held_until.is_some_and(|until| view.now < until);
-    if !is_held || status.get("phase").is_null() {
+    if !is_phase_held(worker, phase, view) || status.get("phase").is_null() {
         // Reason and message belong to a phase.
         if status.get("phase").as_str() != Some(phase) {
             status.remove(&["reason"]);
@@ -132,6 +129,14 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     let unready: Vec<&str> = unready.map(|plan| plan.name.as_str()).collect();
     conditions(&mut status, worker, &unready, phase, (generation, &stored), view);
     status
+}
+
+/// Tells whether the phase in the API stays: containers may still run, as far as the kubelet has seen.
+///
+/// Source: pkg/kubelet/status/status_manager.go (v1.34), `mergePodStatus`.
+fn is_phase_held(worker: &Worker, phase: &str, view: &StatusContext<'_>) -> bool {
+    let could_run = phase == "Failed" && !worker.is_over() && !worker.is_static_ended();
+    could_run || worker.phase_held_until.is_some_and(|until| view.now < until)
 }
 
 fn set_host(status: &mut Json, view: &StatusContext<'_>) {
