@@ -73,17 +73,11 @@ impl ApiServer {
         };
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
         let read = self.decode_patched(kind, options, complaints, (&patched, &old, strategic)).map_err(|refusal| {
-            let name = kind.type_name();
             let shown = match &operations {
                 _ if strategic => go_value(&left),
                 _ if kind.is(Trait::Custom) => patched.to_string(),
-                Some(operations) => {
-                    let document = WrittenJson::parse(&self.schema.go_json(name, &old, None));
-                    let written = options.text.as_deref().and_then(WrittenJson::parse);
-                    let written = written.unwrap_or_else(|| WrittenJson::from(&patch));
-                    operations.text_of(document.unwrap_or(WrittenJson::Null), &written)
-                }
-                None => self.schema.go_json(name, &patched, Some(&patch)),
+                Some(operations) => self.text_of(kind, operations, &old, (&patch, options)),
+                None => self.schema.go_json(kind.type_name(), &patched, Some(&patch)),
             };
             match refusal {
                 PatchRefusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
@@ -104,6 +98,20 @@ impl ApiServer {
             Ok((object, more)) => Ok(answer(200, object, [warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, warnings)),
         }
+    }
+
+    /// Prints the document that a JSON patch makes of a stored tree.
+    fn text_of(
+        &self,
+        kind: &Kind,
+        operations: &JsonPatch,
+        old: &Json,
+        (patch, options): (&Json, &RequestOptions),
+    ) -> String {
+        let document = WrittenJson::parse(&self.schema.go_json(kind.type_name(), old, None));
+        let written = options.text.as_deref().and_then(WrittenJson::parse);
+        let written = written.unwrap_or_else(|| WrittenJson::from(patch));
+        operations.text_of(document.unwrap_or(WrittenJson::Null), &written)
     }
 
     /// Reads the outcome of a patch of a stored tree.

@@ -200,6 +200,9 @@ pub(super) fn default_sources(volume: &mut Json) {
             set_absent(volume, &[source, field], *value);
         }
     }
+    if volume.at(&["ephemeral", "volumeClaimTemplate", "spec"]).is_object() {
+        set_absent(volume, &["ephemeral", "volumeClaimTemplate", "spec", "volumeMode"], "Filesystem");
+    }
     if volume.get("azureDisk").is_object() {
         set_absent(volume, &["azureDisk", "readOnly"], false);
     }

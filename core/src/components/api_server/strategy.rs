@@ -247,8 +247,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     }
 }
 
-/// Checks a change, beside what it was read from. The generic layer checks the metadata first, and most strategies check
-/// them again.
+/// Checks a change, beside what it was read from. The generic layer checks the metadata, and most strategies again.
 pub(super) fn validate_update(
     kind: &Kind,
     subresource: &str,
@@ -316,7 +315,7 @@ fn check_status(
         ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "status") => {
             workload_status::validate(kind.name, tree, old, errors);
         }
-        ("Namespace", "status") => namespace_status(tree, old, errors),
+        ("Namespace", "status") => kept::namespace_status(tree, old, errors),
         ("PodDisruptionBudget", "status") => others::budget_status(tree, wording, errors),
         _ => check_workload(kind, subresource, (tree, old), settings, errors),
     }
@@ -425,20 +424,6 @@ fn check_other(
             kept::attachment(tree, old, errors);
         }
         _ => {}
-    }
-}
-
-/// Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateNamespaceStatusUpdate`.
-fn namespace_status(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
-    let phase = tree.at(&["status", "phase"]);
-    let live = old.at(&["metadata", "deletionTimestamp"]).is_null();
-    let (wanted, why) = if live {
-        ("Active", "may only be 'Active' if `deletionTimestamp` is empty")
-    } else {
-        ("Terminating", "may only be 'Terminating' if `deletionTimestamp` is not empty")
-    };
-    if phase.as_str() != Some(wanted) {
-        errors.push(FieldError::invalid("status.Phase", phase, why));
     }
 }
 

@@ -66,7 +66,8 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                 warnings.push(String::from(why));
             }
         }
-        "Pod" => pod(tree, meta::wording(settings), &mut warnings),
+        // Source: pkg/registry/core/pod/strategy.go (v1.34): a change of a Pod has none.
+        "Pod" if old.is_null() => pod(tree, meta::wording(settings), &mut warnings),
         "Deployment" | "ReplicaSet" | "ReplicationController" | "DaemonSet" | "StatefulSet" => {
             let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
             let problems = names::label(name, meta::wording(settings));
@@ -106,8 +107,7 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
     warnings
 }
 
-/// Source: pkg/api/persistentvolume/util.go (v1.34), `warningsForPersistentVolumeSpecAndMeta`; the versions are those of
-/// v1.34.
+/// Source: pkg/api/persistentvolume/util.go (v1.34), `warningsForPersistentVolumeSpecAndMeta`.
 fn volume(spec: &Json, warnings: &mut Vec<String>) {
     if spec.get("persistentVolumeReclaimPolicy").as_str() == Some("Recycle") {
         warnings.push(String::from(
@@ -221,6 +221,20 @@ fn deprecated_label(key: &str) -> Option<&'static str> {
     })
 }
 
+/// Warns of a variable that comes again and does not build on what it was.
+fn variables(items: &[Json], path: &str, warnings: &mut Vec<String>) {
+    let name_of = |item: &Json| String::from(item.get("name").as_str().unwrap_or(""));
+    for (at, item) in items.iter().enumerate() {
+        let (name, value) = (name_of(item), item.get("value").as_str().unwrap_or(""));
+        let own = format!("$({name})");
+        let builds_on = item.get("valueFrom").is_null() && value != own && value.contains(&own);
+        if !builds_on && items[..at].iter().any(|before| name_of(before) == name) {
+            let why = format!("hides previous definition of {name:?}, which may be dropped when using apply");
+            warnings.push(format!("{path}.env[{at}]: {why}"));
+        }
+    }
+}
+
 /// Warns about the specification of a Pod, or of the Pods of a template.
 fn specification(spec: &Json, path: &str, warnings: &mut Vec<String>) {
     for (key, _) in spec.get("nodeSelector").fields() {
@@ -236,6 +250,11 @@ fn specification(spec: &Json, path: &str, warnings: &mut Vec<String>) {
     for (at, term) in affinity.at(&["nodeAffinity", preferred]).items().iter().enumerate() {
         let term = term.get("preference");
         node_term(term, &format!("{path}.affinity.nodeAffinity.{preferred}[{at}].preference"), warnings);
+    }
+    for list in ["initContainers", "containers", "ephemeralContainers"] {
+        for (at, container) in spec.get(list).items().iter().enumerate() {
+            variables(container.get("env").items(), &format!("{path}.{list}[{at}]"), warnings);
+        }
     }
     let null = "a null labelSelector results in matching no pod";
     for (at, constraint) in spec.get("topologySpreadConstraints").items().iter().enumerate() {

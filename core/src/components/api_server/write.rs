@@ -333,8 +333,8 @@ pub(super) fn drop_repeated_owners(tree: &mut Json, when: &str) -> Option<Text> 
         return None;
     }
     let why = format!(
-        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may \
-         reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and \
+         may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
         repeated.join(", ")
     );
     let kept = (0..owners.len()).filter(|at| !is_repeated(*at)).map(|at| owners[at].clone()).collect::<Json>();

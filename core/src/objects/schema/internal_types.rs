@@ -147,7 +147,6 @@ SeccompProfile = Type LocalhostProfile\n\
 AppArmorProfile = Type LocalhostProfile\n\
 NodeAffinity = RequiredDuringSchedulingIgnoredDuringExecution PreferredDuringSchedulingIgnoredDuringExecution\n\
 PodAffinity = RequiredDuringSchedulingIgnoredDuringExecution PreferredDuringSchedulingIgnoredDuringExecution\n\
-PodAntiAffinity = RequiredDuringSchedulingIgnoredDuringExecution PreferredDuringSchedulingIgnoredDuringExecution\n\
 PodDNSConfigOption = Name Value\n\
 ResourceClaim = Name Request\n\
 SecretReference = Name Namespace\n\

@@ -4,9 +4,9 @@
 //! k8s.io/apimachinery meta/v1 types.go (v1.31): names, `omitempty`, pointers, `patchStrategy` and `patchMergeKey`.
 //! One type per line: `Name = field:type …`. Types are `str int int32 bool float quantity intstr time microtime bytes
 //! any` or another line's name; `[T]` is a list, `[T]@key` one that patches merge by a key, `[T]@` one that they unite,
-//! `T@-` an object that they replace, `{T}` a map from names. `*` marks a pointer (an empty value is kept, an absent one
-//! stays absent), `!` a value that is printed even if empty. Values of a type that is not named here are kept as they
-//! are. Later changes stand in the files of the releases (`profile/releases`).
+//! `T@-` an object that they replace, `{T}` a map from names. `*` marks a pointer (an empty value is kept, an absent
+//! one stays absent), `!` a value that is printed even if empty. Values of a type that is not named here are kept as
+//! they are. Later changes stand in the files of the releases (`profile/releases`).
 
 pub(super) const TYPES: &str = "\
 ObjectMeta = name:str generateName:str namespace:str selfLink:str uid:str resourceVersion:str generation:int \

@@ -58,12 +58,11 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "kubectl pkg/drain/filters.go (v1.33, v1.34), isControllerRefDaemonSet",
         ),
-        row(SINCE, "refusals-tell-changed-lines", YES, "k8s.io/apimachinery pkg/util/diff/diff.go (v1.33, v1.34), Diff"),
         row(
             SINCE,
             "errors-print-json",
             YES,
-            "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34), ErrorBody",
+            "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34), ErrorBody; pkg/util/diff/diff.go, Diff",
         ),
         row(
             SINCE,

@@ -138,6 +138,20 @@ pub(in super::super) fn namespace_finalizers(tree: &Json, wording: Wording, erro
     }
 }
 
+/// Checks the phase of a Namespace. Source: core, `ValidateNamespaceStatusUpdate`.
+pub(in super::super) fn namespace_status(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let phase = tree.at(&["status", "phase"]);
+    let live = old.at(&["metadata", "deletionTimestamp"]).is_null();
+    let (wanted, why) = if live {
+        ("Active", "may only be 'Active' if `deletionTimestamp` is empty")
+    } else {
+        ("Terminating", "may only be 'Terminating' if `deletionTimestamp` is not empty")
+    };
+    if phase.as_str() != Some(wanted) {
+        errors.push(FieldError::invalid("status.Phase", phase, why));
+    }
+}
+
 /// Tells what is wrong with a list of indexes, as `1,3-5,7`. Source: batch, `validateIndexesFormat`.
 fn wrong_indexes(list: &str, count: i64) -> Option<String> {
     let mut last = None;

@@ -339,7 +339,7 @@ pub(in crate::components::api_server) fn worded_beside(
     settings: &Settings,
 ) -> Vec<FieldError> {
     if errors.iter().any(|error| error.structure.is_some()) {
-        let (schema, lines) = (settings.profile().schema(), settings.profile().is("refusals-tell-changed-lines"));
+        let (schema, lines) = (settings.profile().schema(), settings.profile().is("errors-print-json"));
         errors.iter_mut().for_each(|error| error.print_structure(sent, &schema, lines));
     }
     if settings.profile().is("errors-print-json") {

@@ -1,7 +1,8 @@
 //! Validation of where a Pod may run and of the claims that its containers use.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34): `ValidateNodeSelector`, `validateTopologySpreadConstraints`,
-//! `validatePodAffinityTerm`. Left out on purpose: `matchLabelKeys`.
+//! `validatePodAffinityTerm`. Left out on purpose: `matchLabelKeys` of terms, and whether such keys are in
+//! the selector too.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -190,6 +191,15 @@ pub(in super::super) fn spreading(spec: &Json, wording: Wording, errors: &mut Ve
             }
         }
         let selector = constraint.get("labelSelector");
+        let keys = constraint.get("matchLabelKeys").items();
+        if selector.is_null() && !keys.is_empty() {
+            let why = "must not be specified when labelSelector is not set";
+            errors.push(FieldError::forbidden(format!("{path}.matchLabelKeys"), why));
+        }
+        for (place, key) in keys.iter().enumerate().filter(|_| !selector.is_null()) {
+            let name = key.as_str().unwrap_or("");
+            invalid(names::qualified(name, wording), format!("{path}.matchLabelKeys[{place}]"), name, errors);
+        }
         others::label_selector(selector, &format!("{path}.labelSelector"), wording, errors);
     }
 }

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 
 use super::ip::Reading;
 use super::{
-    FieldError, container, invalid, meta, one_of, placement, pod_details, pod_profiles, pod_resources, text, volumes,
+    FieldError, container, invalid, meta, one_of, placement, pod_details, pod_profiles, pod_resources, storage, text,
+    volumes,
 };
 use crate::network::kinds::Kind;
 use crate::objects::Json;
@@ -218,6 +219,24 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     pod_details::names_and_policies(spec, wording, errors);
 }
 
+/// Checks the claim that a volume of a Pod's own makes. Source: validation.go (v1.34),
+/// `ValidatePersistentVolumeClaimTemplate`.
+fn claim_template(template: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    if !template.is_object() {
+        return;
+    }
+    let path = format!("{path}.ephemeral.volumeClaimTemplate");
+    let metadata = template.get("metadata");
+    meta::validate_annotations(metadata.get("annotations"), &format!("{path}.metadata.annotations"), wording, errors);
+    meta::validate_labels(metadata.get("labels"), &format!("{path}.metadata.labels"), wording, errors);
+    let mut own = Vec::new();
+    storage::claim(template, wording, &mut own);
+    errors.extend(own.into_iter().map(|mut error| {
+        error.field = format!("{path}.{}", error.field);
+        error
+    }));
+}
+
 /// Checks the volumes: each has a name of its own and one source. Returns those that are as they should be.
 /// Source: validation.go (v1.34), `ValidateVolumes` and `validateVolumeSource`.
 fn checked_volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldError>) -> Vec<&'a Json> {
@@ -229,6 +248,9 @@ fn checked_volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldE
         if let Some(first) = sources.next() {
             let own = (first, volume.get(first));
             volumes::source(volumes::Owner::Pod, own, &format!("{path}.{first}"), wording, errors);
+            if first == "ephemeral" {
+                claim_template(volume.at(&["ephemeral", "volumeClaimTemplate"]), &path, wording, errors);
+            }
         }
         for source in sources {
             let field = if source == "downwardAPI" { "downwarAPI" } else { source };

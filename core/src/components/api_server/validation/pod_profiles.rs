@@ -1,8 +1,8 @@
 //! Validation of what confines the processes of a Pod: profiles of seccomp and AppArmor.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `validateSeccompProfileField` and
-//! `ValidateAppArmorProfileField`. Inputs: the specification of a Pod. Outputs: errors. Left out on purpose: the rest of
-//! a container's security context.
+//! `ValidateAppArmorProfileField`. Inputs: the specification of a Pod. Outputs: errors. Left out on purpose: the rest
+//! of a container's security context.
 
 use alloc::format;
 use alloc::vec::Vec;

@@ -2,7 +2,7 @@
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `validateVolumeSource` with the function of each source.
 //! Inputs: a source, its name and its path. Outputs: what is wrong with it. Left out on purpose: the claim of an
-//! ephemeral volume, bundles of trust and certificates of Pods.
+//! ephemeral volume (see `pod`), bundles of trust and certificates of Pods.
 
 use alloc::format;
 use alloc::string::String;
