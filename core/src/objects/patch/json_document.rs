@@ -13,27 +13,27 @@ use crate::objects::WrittenJson;
 use crate::objects::schema::print_text;
 
 /// A value of the document.
-enum Node {
+enum DocumentValue {
     /// As it was written.
     Written(WrittenJson),
-    Map(BTreeMap<String, Node>),
-    List(Vec<Node>),
+    Map(BTreeMap<String, DocumentValue>),
+    List(Vec<DocumentValue>),
 }
 
 /// Applies operations, with their values as they were written, and prints the outcome.
 pub(super) fn patched_text(document: WrittenJson, operations: &[Operation], written: &WrittenJson) -> String {
-    let mut root = Node::Written(document);
+    let mut root = DocumentValue::Written(document);
     root.open();
     for (operation, text) in operations.iter().zip(written.items()) {
         let value = text.get("value").cloned().unwrap_or(WrittenJson::Null);
-        root.apply(operation, Node::Written(value));
+        root.apply(operation, DocumentValue::Written(value));
     }
     let mut out = String::new();
     print(&root.into_written(), &mut out);
     out
 }
 
-impl Node {
+impl DocumentValue {
     /// Makes a container of a text.
     fn open(&mut self) {
         let Self::Written(written) = self else { return };

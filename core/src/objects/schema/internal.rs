@@ -18,10 +18,10 @@ use crate::objects::{Json, NULL};
 const OF_HOST: [&str; 5] = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
 
 /// A value that is printed.
-enum Shown {
+enum PrintedValue {
     Plain(String),
-    List(Vec<Shown>),
-    Fields(Vec<(String, Shown)>),
+    List(Vec<PrintedValue>),
+    Fields(Vec<(String, PrintedValue)>),
 }
 
 impl Schema {
@@ -41,27 +41,29 @@ impl Schema {
         out
     }
 
-    fn shown(&self, kind: &FieldType, value: &Json) -> Shown {
+    fn shown(&self, kind: &FieldType, value: &Json) -> PrintedValue {
         match (kind, value) {
             (FieldType::Object(place), _) if !value.is_null() => self.of_structure(self.at(*place).name, value),
             (FieldType::List(item), Json::Array(items)) => {
-                Shown::List(items.iter().map(|own| self.shown(item, own)).collect())
+                PrintedValue::List(items.iter().map(|own| self.shown(item, own)).collect())
             }
             (FieldType::Map(item), Json::Object(_)) => {
                 let shown = |(name, own): (&_, &Json)| (ToString::to_string(name), self.shown(item, own));
-                Shown::Fields(value.fields().map(shown).collect())
+                PrintedValue::Fields(value.fields().map(shown).collect())
             }
-            (_, Json::Array(items)) => Shown::List(items.iter().map(|own| self.shown(&FieldType::Any, own)).collect()),
+            (_, Json::Array(items)) => {
+                PrintedValue::List(items.iter().map(|own| self.shown(&FieldType::Any, own)).collect())
+            }
             (_, Json::Object(_)) => self.of_structure("", value),
-            (_, Json::Str(text)) => Shown::Plain(quoted(text)),
-            (_, other) => Shown::Plain(other.to_string()),
+            (_, Json::Str(text)) => PrintedValue::Plain(quoted(text)),
+            (_, other) => PrintedValue::Plain(other.to_string()),
         }
     }
 
     /// Returns a structure with all of its fields.
-    fn of_structure(&self, name: &str, value: &Json) -> Shown {
+    fn of_structure(&self, name: &str, value: &Json) -> PrintedValue {
         let Some((source, fields)) = fields_of(name) else {
-            return Shown::Fields(self.as_clients_see(name, value));
+            return PrintedValue::Fields(self.as_clients_see(name, value));
         };
         let moved = (name == "PodSpec").then(|| with_host_fields(value));
         let value = moved.as_ref().unwrap_or(value);
@@ -73,11 +75,11 @@ impl Schema {
                 shown.push(own);
             }
         }
-        Shown::Fields(shown)
+        PrintedValue::Fields(shown)
     }
 
     /// Returns a field of a structure as the table writes it; `None` if the release has none of that name.
-    fn field(&self, source: &str, text: &str, value: &Json) -> Option<(String, Shown)> {
+    fn field(&self, source: &str, text: &str, value: &Json) -> Option<(String, PrintedValue)> {
         let (text, own_kind) = text.split_once(':').map_or((text, None), |(text, kind)| (text, Some(kind)));
         let is_plain = text.ends_with('!');
         let text = text.trim_end_matches('!');
@@ -91,7 +93,7 @@ impl Schema {
             (field.kind.clone(), field.presence, value.get(field.name))
         };
         let shown = match item {
-            Json::Null if presence == Presence::Pointer && !is_plain => Shown::Plain("null".to_string()),
+            Json::Null if presence == Presence::Pointer && !is_plain => PrintedValue::Plain("null".to_string()),
             Json::Null => self.zero_of(&kind),
             item => self.shown(&kind, item),
         };
@@ -99,7 +101,7 @@ impl Schema {
     }
 
     /// Returns the fields of a type that the server has no other form of: those that are set.
-    fn as_clients_see(&self, name: &str, value: &Json) -> Vec<(String, Shown)> {
+    fn as_clients_see(&self, name: &str, value: &Json) -> Vec<(String, PrintedValue)> {
         let of = self.named(name);
         let is_left_out = |field: &str, item: &Json| {
             let presence = of.and_then(|of| of.field(field)).map(|known| known.presence);
@@ -119,7 +121,7 @@ impl Schema {
     }
 
     /// Returns what Go prints for a value that is not a pointer and was not set.
-    fn zero_of(&self, kind: &FieldType) -> Shown {
+    fn zero_of(&self, kind: &FieldType) -> PrintedValue {
         let text = match kind {
             FieldType::Object(place) => return self.of_structure(self.at(*place).name, &Json::object()),
             FieldType::Str => "\"\"",
@@ -128,7 +130,7 @@ impl Schema {
             FieldType::Quantity => "\"0\"",
             _ => "null",
         };
-        Shown::Plain(text.to_string())
+        PrintedValue::Plain(text.to_string())
     }
 }
 
@@ -162,7 +164,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-impl Shown {
+impl PrintedValue {
     fn print(&self, out: &mut String) {
         match self {
             Self::Plain(text) => out.push_str(text),

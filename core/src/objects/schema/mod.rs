@@ -9,6 +9,7 @@ mod go_names;
 mod internal;
 mod internal_types;
 mod print;
+mod scalars;
 mod strict;
 mod types;
 
@@ -19,9 +20,10 @@ use once_cell::race::OnceBox;
 
 pub use go_names::named_kind;
 
-pub use decode::{DecodeError, Decoded, instant_error, quantity_error};
+pub use decode::{DecodeError, Decoded};
 pub(in crate::objects) use print::print_text;
 pub use print::sorted_go_json;
+pub use scalars::{instant_error, quantity_error};
 
 use crate::objects::order;
 

@@ -9,7 +9,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::decode::{DecodeError, bytes, quantity, read_micro_time, read_time, wanted_type};
+use super::decode::{DecodeError, wanted_type};
+use super::scalars::{bytes, quantity, read_micro_time, read_time};
 use super::{FieldType, Schema, Struct};
 use crate::objects::{Text, WrittenJson};
 
