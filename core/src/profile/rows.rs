@@ -223,6 +223,15 @@ pub static ROWS: &[Row] = &[
     off("strict-cidrs", "a new object with a CIDR whose address is not its network's first is refused"),
     off("eviction-tells-sync", "a refused eviction tells why the budget allows none when its pods are healthy"),
     off("shortened-grace-ends-now", "a grace period that is made shorter than what is over ends now, not in the past"),
+    off(
+        "exclusive-conditions-name-their-list",
+        "that a request is approved and denied is told of the list of conditions",
+    ),
+    off("git-repos-are-off", "volumes of Git repositories are warned of as off by default"),
+    off("port-names-warn", "a name of ports that containers share is warned of"),
+    off("overlapping-paths-warn", "files of one volume that hide each other are warned of"),
+    off("variables-have-any-name", "variables of containers may have any printable name without an equals sign"),
+    off("app-armor-is-a-field", "Pods have profiles of AppArmor in fields, which annotations must not contradict"),
     off("search-domains-have-underscores", "search domains of a Pod may have underscores, and be one dot"),
     off("bad-delete-options-are-bad-requests", "a DELETE whose body is no DeleteOptions gets code 400, not 500"),
     Row {

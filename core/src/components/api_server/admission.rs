@@ -15,6 +15,7 @@ use crate::components::volumes::{BETA_CLASS, CLASSES, default_class};
 use crate::json;
 use crate::network::kinds::Kind;
 use crate::network::{Answer, NODES, Resource};
+use crate::objects::quantity::Quantity;
 use crate::objects::{Json, ObjectKey};
 
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
@@ -112,10 +113,38 @@ pub(super) fn update(
             add_default_tolerations(server, tree);
         }
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
+        "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old)?,
         "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
         _ => {}
     }
     Ok(())
+}
+
+/// Refuses more room for a claim whose class does not allow it.
+/// Source: plugin/pkg/admission/storage/persistentvolume/resize/admission.go (v1.34).
+fn check_growth(server: &ApiServer, write: &Write<'_>, old: &Json) -> Result<(), Answer> {
+    const SIZE: [&str; 4] = ["spec", "resources", "requests", "storage"];
+    let size = |of: &Json| Quantity::from_json(of.at(&SIZE));
+    if !server.plugins.runs("PersistentVolumeClaimResize") || size(write.tree) <= size(old) {
+        return Ok(());
+    }
+    if old.at(&["status", "phase"]).as_str() != Some("Bound") {
+        return write.refuse("Only bound persistent volume claims can be expanded");
+    }
+    let class = |of: &Json| {
+        let noted = of.at(&["metadata", "annotations", BETA_CLASS]).as_text();
+        noted.or_else(|| of.at(&["spec", "storageClassName"]).as_text()).cloned().unwrap_or_default()
+    };
+    let name = class(write.tree);
+    let found = server.object(&CLASSES, &ObjectKey::cluster(&name));
+    let allows = found.is_some_and(|class| class.stable().get("allowVolumeExpansion").as_bool() == Some(true));
+    if allows && !name.is_empty() && name == class(old) {
+        return Ok(());
+    }
+    write.refuse(
+        "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support \
+         resize",
+    )
 }
 
 /// Runs the plugins for a deletion.

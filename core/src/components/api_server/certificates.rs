@@ -15,8 +15,10 @@ use super::fields::put;
 use super::validation::FieldError;
 use super::{ApiServer, Origin};
 use crate::network::{Answer, Identity};
+use crate::objects::names::{self, Wording};
 use crate::objects::time::to_time;
-use crate::objects::{Json, x509};
+use crate::objects::{Json, base64, x509};
+use crate::profile::Settings;
 
 const GROUP: &str = "certificates.k8s.io";
 /// The conditions of which an approval is made. Source: k8s.io/api certificates/v1/types.go (v1.34).
@@ -98,20 +100,16 @@ pub(super) fn validate(tree: &Json, errors: &mut alloc::vec::Vec<FieldError>) {
     }
     for (at, usage) in spec.get("usages").items().iter().enumerate() {
         let text = usage.as_str().unwrap_or("");
-        if spec.get("usages").items()[..at].contains(usage) {
-            errors.push(FieldError::duplicate(format!("spec.usages[{at}]"), usage));
-        } else if !USAGES.contains(&text) {
+        if !USAGES.contains(&text) {
             errors.push(FieldError::not_supported(format!("spec.usages[{at}]"), text, &USAGES));
         }
     }
-    match spec.get("signerName").as_str().unwrap_or("") {
-        "" => errors.push(FieldError::required("spec.signerName", "")),
-        name if !name.contains('/') => {
-            let why = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-            errors.push(FieldError::invalid_text("spec.signerName", name, why));
+    for (at, usage) in spec.get("usages").items().iter().enumerate() {
+        if spec.get("usages").items()[..at].contains(usage) {
+            errors.push(FieldError::duplicate(format!("spec.usages[{at}]"), usage));
         }
-        _ => {}
     }
+    signer_name(spec.get("signerName").as_str().unwrap_or(""), errors);
     if spec.get("expirationSeconds").as_i64().is_some_and(|seconds| seconds < 600) {
         let why = "may not specify a duration less than 600 seconds (10 minutes)";
         errors.push(FieldError::invalid("spec.expirationSeconds", spec.get("expirationSeconds"), why));
@@ -146,7 +144,62 @@ const USAGES: [&str; 23] = [
 ];
 
 /// Checks a change. Source: validation.go (v1.34), `validateCertificateSigningRequestUpdate`, `validateConditions`.
-pub(super) fn validate_update(subresource: &str, tree: &Json, old: &Json, errors: &mut alloc::vec::Vec<FieldError>) {
+/// Checks the name of a signer: a domain, and a path in it. Source: pkg/apis/core/validation/names.go (v1.34),
+/// `ValidateSignerName`; pkg/apis/certificates/validation/validation.go (v1.34) for the old one.
+fn signer_name(name: &str, errors: &mut alloc::vec::Vec<FieldError>) {
+    const FIELD: &str = "spec.signerName";
+    let mut refuse = |value: &str, why: &str| errors.push(FieldError::invalid_text(FIELD, value, why));
+    if name == "kubernetes.io/legacy-unknown" {
+        refuse(name, "the legacy signerName is not allowed via this API version");
+        return;
+    }
+    let Some((domain, path)) = name.split_once('/').filter(|(_, path)| !path.contains('/')) else {
+        match name {
+            "" => errors.push(FieldError::required(FIELD, "")),
+            _ => refuse(name, "must be a fully qualified domain and path of the form 'example.com/signer-name'"),
+        }
+        return;
+    };
+    if domain.len() > SUBDOMAIN_BYTES {
+        errors.push(FieldError::too_long(FIELD, format!("may not be more than {SUBDOMAIN_BYTES} bytes")));
+    }
+    labels_of(domain, names::label, errors);
+    if !domain.contains('.') {
+        let why = "should be a domain with at least two segments separated by dots";
+        errors.push(FieldError::invalid_text(FIELD, domain, why));
+    }
+    labels_of(path, names::subdomain, errors);
+    if name.len() > SIGNER_BYTES {
+        errors.push(FieldError::too_long(FIELD, format!("may not be more than {SIGNER_BYTES} bytes")));
+    }
+}
+
+/// Tells what is wrong with the first part of a name that is not as it should be.
+fn labels_of(
+    part: &str,
+    check: fn(&str, Wording) -> alloc::vec::Vec<String>,
+    errors: &mut alloc::vec::Vec<FieldError>,
+) {
+    let all = part.split('.').map(|label| (label, check(label, Wording::default())));
+    let Some((label, problems)) = all.into_iter().find(|(_, problems)| !problems.is_empty()) else { return };
+    for problem in problems {
+        let why = format!("validating label {label:?}: {problem}");
+        errors.push(FieldError::invalid_text("spec.signerName", part, why));
+    }
+}
+
+/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34), `DNS1123SubdomainMaxLength`.
+const SUBDOMAIN_BYTES: usize = 253;
+/// Most bytes of the name of a signer: a domain, a slash, and a label and a domain with a dot between. Source:
+/// pkg/apis/core/validation/names.go (v1.34), `ValidateSignerName`.
+const SIGNER_BYTES: usize = SUBDOMAIN_BYTES + 1 + SUBDOMAIN_BYTES + 63 + 1;
+
+pub(super) fn validate_update(
+    subresource: &str,
+    (tree, old): (&Json, &Json),
+    settings: &Settings,
+    errors: &mut alloc::vec::Vec<FieldError>,
+) {
     let conditions = tree.at(&["status", "conditions"]).items();
     for (at, condition) in conditions.iter().enumerate() {
         let kind = condition.get("type").as_str().unwrap_or("");
@@ -166,7 +219,11 @@ pub(super) fn validate_update(subresource: &str, tree: &Json, old: &Json, errors
         let before = &conditions[..at];
         if before.iter().any(|own| own.get("type").as_str() == other.copied() && other.is_some()) {
             let why = "Approved and Denied conditions are mutually exclusive";
-            errors.push(FieldError::invalid_text(format!("status.conditions[{at}].type"), kind, why));
+            let field = match settings.profile().is("exclusive-conditions-name-their-list") {
+                true => String::from("status.conditions"),
+                false => format!("status.conditions[{at}].type"),
+            };
+            errors.push(FieldError::invalid_text(field, kind, why));
         }
         if before.iter().any(|own| own.get("type") == condition.get("type")) {
             errors.push(FieldError::duplicate(format!("status.conditions[{at}].type"), condition.get("type")));
@@ -187,6 +244,13 @@ pub(super) fn validate_update(subresource: &str, tree: &Json, old: &Json, errors
         }
     }
     let (new, before) = (tree.at(&["status", "certificate"]), old.at(&["status", "certificate"]));
+    if new != before && !new.is_null() {
+        let text = base64::decode(new.as_str().unwrap_or("")).and_then(|bytes| String::from_utf8(bytes).ok());
+        if !text.is_some_and(|text| text.contains("-----BEGIN CERTIFICATE-----")) {
+            let why = "must contain at least one CERTIFICATE PEM block";
+            errors.push(FieldError::invalid_text("status.certificate", "<certificate data>", why));
+        }
+    }
     if new != before && !before.is_empty() {
         errors.push(FieldError::forbidden("status.certificate", "updates may not modify existing certificate content"));
     }

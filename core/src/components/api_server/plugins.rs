@@ -52,7 +52,7 @@ const PLUGINS: &[(&str, PluginMode)] = &[
     ("EventRateLimit", PluginMode::Off),
     ("ExtendedResourceToleration", PluginMode::Off),
     ("DefaultStorageClass", PluginMode::Switched),
-    ("PersistentVolumeClaimResize", PluginMode::Idle),
+    ("PersistentVolumeClaimResize", PluginMode::Switched),
     ("StorageObjectInUseProtection", PluginMode::Switched),
     ("OwnerReferencesPermissionEnforcement", PluginMode::Off),
     ("RuntimeClass", PluginMode::Switched),

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 pub(super) use dropped_fields::drop_disabled;
 
 use super::fields::{put, round_up, set_absent};
-use super::validation::pod_resources;
+use super::validation::{pod_resources, security};
 use crate::json;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text, time};
@@ -249,6 +249,12 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
                 }
             }
         }
+    }
+    if settings.profile().is("app-armor-is-a-field") {
+        security::take_app_armor(tree);
+    }
+    if tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().is_some_and(|seconds| seconds < 0) {
+        tree.set(&["spec", "terminationGracePeriodSeconds"], 1_i64);
     }
     if settings.profile().is("pod-generation") {
         tree.set(&["metadata", "generation"], 1_i64);

@@ -19,6 +19,10 @@ use crate::objects::Json;
 
 /// Source: admission.go, `DefaultAPITokenMountPath`.
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+/// Source: admission.go, `ServiceAccountVolumeName`.
+const TOKEN_VOLUME: &str = "kube-api-access-";
+/// Source: admission.go, `EnforceMountableSecretsAnnotation`.
+const ONLY_OWN_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
 /// Source: pkg/serviceaccount/util.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod`: an hour and seven seconds.
 const TOKEN_SECONDS: i64 = 60 * 60 + 7;
 
@@ -66,9 +70,19 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
             format!("error looking up service account {namespace}/{account}: serviceaccount {account:?} not found");
         return Err(refuse(&why));
     };
+    if found.stable().at(&["metadata", "annotations", ONLY_OWN_SECRETS]).as_str().is_some_and(is_true) {
+        only_own_secrets(tree.get("spec"), found.stable(), &account).map_err(|why| refuse(&why))?;
+    }
     let wanted = |json: &Json| json.get("automountServiceAccountToken").as_bool();
     if wanted(tree.get("spec")).or_else(|| wanted(found.stable())).unwrap_or(true) {
-        mount_token(&format!("kube-api-access-{}", server.random_suffix()), tree);
+        let volumes = tree.at(&["spec", "volumes"]).items();
+        let mut known = volumes.iter().filter_map(|volume| volume.get("name").as_str());
+        let known = known.find(|name| name.starts_with(TOKEN_VOLUME)).map(String::from);
+        let has = known.is_some();
+        let volume = known.unwrap_or_else(|| format!("{TOKEN_VOLUME}{}", server.random_suffix()));
+        if mount_token(&volume, tree) && !has {
+            add_volume(&volume, tree);
+        }
     }
     let secrets = found.stable().get("imagePullSecrets");
     if tree.at(&["spec", "imagePullSecrets"]).is_empty() && !secrets.is_empty() {
@@ -77,7 +91,8 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
     Ok(())
 }
 
-fn mount_token(volume: &str, tree: &mut Json) {
+/// Mounts the token in containers that have none there, and tells whether there are any.
+fn mount_token(volume: &str, tree: &mut Json) -> bool {
     let mut mounted = false;
     for list in ["initContainers", "containers"] {
         if !tree.at(&["spec", list]).is_array() {
@@ -94,13 +109,62 @@ fn mount_token(volume: &str, tree: &mut Json) {
             mounted = true;
         }
     }
-    if mounted {
-        let mut token = json!({"projected": {"defaultMode": 420, "sources": [
-            {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
-            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
-            {"downwardAPI": {"items": [
-                {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}}]}});
-        token.set(&["name"], String::from(volume));
-        tree.entry(&["spec", "volumes"]).make_array().push(token);
+    mounted
+}
+
+fn add_volume(volume: &str, tree: &mut Json) {
+    let mut token = json!({"projected": {"defaultMode": 420, "sources": [
+        {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
+        {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+        {"downwardAPI": {"items": [
+            {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}}]}});
+    token.set(&["name"], String::from(volume));
+    tree.entry(&["spec", "volumes"]).make_array().push(token);
+}
+
+/// Source: Go's `strconv.ParseBool`.
+fn is_true(text: &str) -> bool {
+    ["1", "t", "T", "TRUE", "true", "True"].contains(&text)
+}
+
+/// Refuses a Pod with Secrets that its account does not name. Source: admission.go, `limitSecretReferences`.
+fn only_own_secrets(spec: &Json, account: &Json, called: &str) -> Result<(), String> {
+    let names =
+        |list: &str, name: &str| account.get(list).items().iter().any(|own| own.get("name").as_str() == Some(name));
+    let text = |tree: &Json, path: &[&str]| tree.at(path).as_str().map(String::from);
+    let refused = format!("is not allowed because service account {called} does not reference that");
+    for secret in spec.get("volumes").items().iter().filter_map(|volume| text(volume, &["secret", "secretName"])) {
+        if !names("secrets", &secret) {
+            return Err(format!("volume with secret.secretName=\"{secret}\" {refused} secret"));
+        }
     }
+    for (list, what) in [("initContainers", "init container"), ("containers", "container")] {
+        for container in spec.get(list).items() {
+            let own = container.get("name").as_str().unwrap_or("");
+            for variable in container.get("env").items() {
+                let secret = text(variable, &["valueFrom", "secretKeyRef", "name"]);
+                if let Some(secret) = secret.filter(|secret| !names("secrets", secret)) {
+                    let name = variable.get("name").as_str().unwrap_or("");
+                    return Err(format!(
+                        "{what} {own} with envVar {name} referencing secret.secretName=\"{secret}\" {refused} secret"
+                    ));
+                }
+            }
+            for from in container.get("envFrom").items() {
+                let secret = text(from, &["secretRef", "name"]);
+                if let Some(secret) = secret.filter(|secret| !names("secrets", secret)) {
+                    return Err(format!(
+                        "{what} {own} with envFrom referencing secret.secretName=\"{secret}\" {refused} secret"
+                    ));
+                }
+            }
+        }
+    }
+    for (at, secret) in spec.get("imagePullSecrets").items().iter().enumerate() {
+        let secret = secret.get("name").as_str().unwrap_or("");
+        if !names("imagePullSecrets", secret) {
+            return Err(format!("imagePullSecrets[{at}].name=\"{secret}\" {refused} imagePullSecret"));
+        }
+    }
+    Ok(())
 }

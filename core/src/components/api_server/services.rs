@@ -84,12 +84,17 @@ pub(super) fn default(tree: &mut Json) {
         spec.set(&["externalTrafficPolicy"], "Cluster");
     }
     let kind = spec.get("type").as_str().unwrap_or("");
+    let is_alias = kind == "ExternalName";
     let (is_inside, is_balanced) = (["NodePort", "LoadBalancer", "ClusterIP"].contains(&kind), kind == "LoadBalancer");
     if is_inside && spec.get("internalTrafficPolicy").is_null() {
         spec.set(&["internalTrafficPolicy"], "Cluster");
     }
     if is_balanced && spec.get("allocateLoadBalancerNodePorts").is_null() {
         spec.set(&["allocateLoadBalancerNodePorts"], true);
+    }
+    // Nobody ever reads it there. Source: pkg/registry/core/service/storage/storage.go (v1.34), `defaultOnRead`.
+    if is_alias {
+        spec.remove(&["internalTrafficPolicy"]);
     }
 }
 
@@ -322,9 +327,14 @@ impl ApiServer {
             let address = ip::parse(text).map(|address| format!("{}", address.to_canonical())).unwrap_or_default();
             let why = if !address.parse().is_ok_and(|address| range.has(address)) {
                 let Range { base, bits } = range;
-                format!(
-                    "the provided IP ({address}) is not in the valid range. The range of valid IPs is {base}/{bits}"
-                )
+                // Source: pkg/registry/core/service/ipallocator/interfaces.go (v1.32, v1.33), `ErrMismatchedNetwork`
+                // and `ErrNotInRange`.
+                match self.settings.profile().is("service-cidrs-are-served") && !dry_run {
+                    true => String::from("the provided network does not match the current range"),
+                    false => format!(
+                        "the provided IP ({address}) is not in the valid range. The range of valid IPs is {base}/{bits}"
+                    ),
+                }
             } else if !dry_run && taken.contains(&Json::from(text)) {
                 String::from("provided IP is already allocated")
             } else {

@@ -12,9 +12,9 @@ use jiff::Timestamp;
 
 use super::call::RequestInfo;
 use super::validation::{
-    FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, pod, pod_containers, pod_status,
-    pod_update, quota, roles, service, storage, storage_status, storage_update, with_empty, worded, worded_beside,
-    workload, workload_status,
+    FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, persistent_volume, pod,
+    pod_containers, pod_status, pod_update, quota, roles, service, small_kinds, storage, storage_status,
+    storage_update, with_empty, worded, worded_beside, workload, workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -201,23 +201,25 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
             errors
         }
         "Pod" => pod::validate(kind, tree, wording, pod::Rules::of(settings)),
-        // Its strategy checks the specification alone; the metadata are checked after that, as of any object.
-        "PodDisruptionBudget" => {
+        // Their strategies do not check the metadata; that is done after them, as for any object.
+        "PodDisruptionBudget" | "Event" if kind.resource.group != *"events.k8s.io" => {
             let mut errors = Vec::new();
-            others::budget(tree, wording, &mut errors);
+            match kind.name {
+                "Event" => event::validate(tree, wording, &mut errors),
+                _ => others::budget(tree, wording, &mut errors),
+            }
             if errors.is_empty() { meta::validate(kind, tree, wording) } else { errors }
         }
         _ => {
             let mut errors = meta::validate(kind, tree, wording);
             match (kind.name, kind.resource.group.as_str()) {
                 ("Lease", _) => lease::validate_spec(tree, &mut errors),
-                ("Event", "") => event::validate(tree, wording, &mut errors),
                 ("Event", _) => others::new_event(tree, wording, &mut errors),
                 ("Namespace", _) => meta::namespace(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, wording, &mut errors),
                 ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),
-                ("PersistentVolume", _) => storage::volume(tree, wording, settings, &mut errors),
+                ("PersistentVolume", _) => persistent_volume::volume(tree, wording, settings, &mut errors),
                 ("PersistentVolumeClaim", _) => storage::claim(tree, wording, &mut errors),
                 ("StorageClass", _) => storage::class(tree, wording, &mut errors),
                 ("CSIDriver", _) => storage::driver(tree, &mut errors),
@@ -240,7 +242,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", _) => {
                     workload::validate(kind.name, (tree, true), wording, pod::Rules::of(settings), &mut errors);
                 }
-                _ => {}
+                (name, _) => small_kinds::create(name, tree, settings, &mut errors),
             }
             errors
         }
@@ -398,11 +400,11 @@ fn check_other(
         }
         ("CustomResourceDefinition", "") => custom::check_change(tree, old, errors),
         ("CertificateSigningRequest", _) => {
-            certificates::validate_update(subresource, tree, old, errors);
+            certificates::validate_update(subresource, (tree, old), settings, errors);
         }
         // Their strategies check the object, and then its change, which is the object again.
         ("PersistentVolume", "") => {
-            (0..2).for_each(|_| storage::volume(tree, wording, settings, errors));
+            (0..2).for_each(|_| persistent_volume::volume(tree, wording, settings, errors));
             storage_update::volume(tree, old, settings, errors);
         }
         ("PersistentVolumeClaim", "") => {
@@ -423,7 +425,7 @@ fn check_other(
             (0..2).for_each(|_| others::attachment(tree, wording, errors));
             kept::attachment(tree, old, errors);
         }
-        _ => {}
+        (name, _) => small_kinds::update(name, (tree, old), settings, errors),
     }
 }
 

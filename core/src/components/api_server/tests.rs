@@ -20,6 +20,7 @@ use crate::profile::{Release, Settings};
 mod eviction;
 mod http;
 mod kinds;
+mod rules;
 
 struct Fixture {
     server: ApiServer,

@@ -2,7 +2,9 @@
 //!
 //! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/{pod,node}/warnings.go,
 //! pkg/api/node/util.go and k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose: warnings about
-//! volumes, ports and fields that are deprecated.
+//! fields of other kinds that are deprecated.
+
+mod pods;
 
 use alloc::format;
 use alloc::string::String;
@@ -58,16 +60,16 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
             let cidrs = tree.at(&["spec", "podCIDRs"]).items();
             let cidrs = if settings.profile().is("ambiguous-cidrs-warn") { cidrs } else { &[] };
             for (at, cidr) in cidrs.iter().enumerate() {
-                warnings
-                    .extend(cidr.as_str().and_then(ambiguous_cidr).map(|why| format!("spec.podCIDRs[{at}]: {why}")));
+                cidr_warnings(cidr.as_str().unwrap_or(""), &format!("spec.podCIDRs[{at}]"), &mut warnings);
             }
             if !tree.at(&["spec", "externalID"]).is_null() {
                 let why = "spec.externalID: this field is deprecated, and is unused by Kubernetes";
                 warnings.push(String::from(why));
             }
         }
+        "Endpoints" if settings.profile().is("unusual-addresses-warn") => endpoints(tree, &mut warnings),
         // Source: pkg/registry/core/pod/strategy.go (v1.34): a change of a Pod has none.
-        "Pod" if old.is_null() => pod(tree, meta::wording(settings), &mut warnings),
+        "Pod" if old.is_null() => pod(tree, settings, &mut warnings),
         "Deployment" | "ReplicaSet" | "ReplicationController" | "DaemonSet" | "StatefulSet" => {
             let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
             let problems = names::label(name, meta::wording(settings));
@@ -78,7 +80,7 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                     problems.join(" ")
                 ));
             }
-            specification(tree.at(&["spec", "template", "spec"]), "spec.template.spec", &mut warnings);
+            pods::of(tree.at(&["spec", "template"]), "spec.template.", settings, &mut warnings);
             if kind.name == "StatefulSet"
                 && tree.at(&["spec", "revisionHistoryLimit"]).as_i64().is_some_and(|limit| limit < 0)
             {
@@ -88,7 +90,13 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                 ));
             }
         }
-        "PersistentVolume" => volume(tree.get("spec"), &mut warnings),
+        "PersistentVolume" => {
+            let terms = tree.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]).items();
+            for (at, term) in terms.iter().enumerate() {
+                pods::node_term(term, &format!("spec.nodeAffinity.required.nodeSelectorTerms[{at}]"), &mut warnings);
+            }
+            volume(tree.get("spec"), &mut warnings);
+        }
         "PersistentVolumeClaim" => {
             for list in ["requests", "limits"] {
                 let amount = tree.at(&["spec", "resources", list, "storage"]);
@@ -125,6 +133,24 @@ fn volume(spec: &Json, warnings: &mut Vec<String>) {
     ] {
         if !spec.get(source).is_null() {
             warnings.push(format!("spec.{shown}: deprecated in v{deprecated}, non-functional in v{gone}+"));
+        }
+    }
+}
+
+/// Source: pkg/registry/core/endpoint/strategy.go (v1.34), `WarningsOnCreate`.
+fn endpoints(tree: &Json, warnings: &mut Vec<String>) {
+    // Source: pkg/controller/endpoint/endpoints_controller.go (v1.34), `LabelManagedBy` and `ControllerName`.
+    let by = tree.at(&["metadata", "labels", "endpoints.kubernetes.io/managed-by"]);
+    if by.as_str() == Some("endpoint-controller") {
+        return;
+    }
+    for (at, subset) in tree.get("subsets").items().iter().enumerate() {
+        for list in ["addresses", "notReadyAddresses"] {
+            let all = subset.get(list).items().iter().enumerate();
+            let warned = all.filter_map(|(number, address)| {
+                ip::warning(address.get("ip").as_str()?, &format!("subsets[{at}].{list}[{number}].ip"))
+            });
+            warnings.extend(warned);
         }
     }
 }
@@ -178,6 +204,10 @@ fn service(spec: &Json, settings: &Settings, warnings: &mut Vec<String>) {
     warnings.extend(of_list("externalIPs").filter(|_| warns));
     let address = spec.get("loadBalancerIP").as_str().filter(|_| warns);
     warnings.extend(address.and_then(|address| ip::warning(address, "spec.loadBalancerIP")));
+    let ranges = if warns { spec.get("loadBalancerSourceRanges").items() } else { &[] };
+    for (at, range) in ranges.iter().filter_map(Json::as_str).enumerate() {
+        cidr_warnings(range, &format!("spec.loadBalancerSourceRanges[{at}]"), warnings);
+    }
     let is_external = is("type", "ExternalName");
     if is_external && is_set("externalIPs") {
         warnings.push(String::from("spec.externalIPs is ignored when spec.type is \"ExternalName\""));
@@ -187,9 +217,9 @@ fn service(spec: &Json, settings: &Settings, warnings: &mut Vec<String>) {
     }
 }
 
-fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
+fn pod(tree: &Json, settings: &Settings, warnings: &mut Vec<String>) {
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
-    let problems = names::label(name, wording);
+    let problems = names::label(name, meta::wording(settings));
     if !problems.is_empty() {
         warnings.push(format!(
             "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label \
@@ -197,128 +227,56 @@ fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
             problems.join(" ")
         ));
     }
-    specification(tree.get("spec"), "spec", warnings);
+    pods::of(tree, "", settings, warnings);
 }
 
-/// Says why the label of a Node is not to be used any more.
-fn deprecated_label(key: &str) -> Option<&'static str> {
-    Some(match key {
-        "beta.kubernetes.io/arch" => "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
-        "beta.kubernetes.io/os" => "deprecated since v1.14; use \"kubernetes.io/os\" instead",
-        "failure-domain.beta.kubernetes.io/region" => {
-            "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead"
-        }
-        "failure-domain.beta.kubernetes.io/zone" => {
-            "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead"
-        }
-        "beta.kubernetes.io/instance-type" => {
-            "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead"
-        }
-        "app.kubernetes.io/created-by" => "deprecated since v1.9",
-        "scheduler.alpha.kubernetes.io/preferAvoidPods" => "deprecated since v1.22; use Taints and Tolerations instead",
-        "node-role.kubernetes.io/master" => "use \"node-role.kubernetes.io/control-plane\" instead",
-        _ => return None,
-    })
-}
-
-/// Warns of a variable that comes again and does not build on what it was.
-fn variables(items: &[Json], path: &str, warnings: &mut Vec<String>) {
-    let name_of = |item: &Json| String::from(item.get("name").as_str().unwrap_or(""));
-    for (at, item) in items.iter().enumerate() {
-        let (name, value) = (name_of(item), item.get("value").as_str().unwrap_or(""));
-        let own = format!("$({name})");
-        let builds_on = item.get("valueFrom").is_null() && value != own && value.contains(&own);
-        if !builds_on && items[..at].iter().any(|before| name_of(before) == name) {
-            let why = format!("hides previous definition of {name:?}, which may be dropped when using apply");
-            warnings.push(format!("{path}.env[{at}]: {why}"));
-        }
-    }
-}
-
-/// Warns about the specification of a Pod, or of the Pods of a template.
-fn specification(spec: &Json, path: &str, warnings: &mut Vec<String>) {
-    for (key, _) in spec.get("nodeSelector").fields() {
-        warnings.extend(deprecated_label(key).map(|why| format!("{path}.nodeSelector[{key}]: {why}")));
-    }
-    let affinity = spec.get("affinity");
-    let (required, preferred) =
-        ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution");
-    let terms = affinity.at(&["nodeAffinity", required, "nodeSelectorTerms"]).items();
-    for (at, term) in terms.iter().enumerate() {
-        node_term(term, &format!("{path}.affinity.nodeAffinity.{required}.nodeSelectorTerms[{at}]"), warnings);
-    }
-    for (at, term) in affinity.at(&["nodeAffinity", preferred]).items().iter().enumerate() {
-        let term = term.get("preference");
-        node_term(term, &format!("{path}.affinity.nodeAffinity.{preferred}[{at}].preference"), warnings);
-    }
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
-        for (at, container) in spec.get(list).items().iter().enumerate() {
-            variables(container.get("env").items(), &format!("{path}.{list}[{at}]"), warnings);
-        }
-    }
-    let null = "a null labelSelector results in matching no pod";
-    for (at, constraint) in spec.get("topologySpreadConstraints").items().iter().enumerate() {
-        let field = format!("{path}.topologySpreadConstraints[{at}]");
-        let key = constraint.get("topologyKey").as_str().unwrap_or("");
-        warnings.extend(deprecated_label(key).map(|why| format!("{field}.topologyKey: {key} is {why}")));
-        if constraint.get("labelSelector").is_null() {
-            warnings.push(format!("{field}.labelSelector: {null}"));
-        }
-    }
-    let mut seen: Vec<&str> = Vec::new();
-    for (at, secret) in spec.get("imagePullSecrets").items().iter().enumerate() {
-        let name = secret.get("name").as_str().unwrap_or("");
-        if seen.contains(&name) {
-            warnings.push(format!("{path}.imagePullSecrets[{at}].name: duplicate name {name:?}"));
-        }
-        seen.push(name);
-    }
-    for (at, _) in seen.iter().enumerate().filter(|(_, name)| name.is_empty()) {
-        warnings.push(format!("{path}.imagePullSecrets[{at}].name: invalid empty name \"\""));
-    }
-    if spec.get("terminationGracePeriodSeconds").as_i64().is_some_and(|seconds| seconds < 0) {
+/// Warns about a CIDR that is not written as it should be.
+/// Source: k8s.io/apimachinery pkg/util/validation/ip.go (v1.34), `GetWarningsForCIDR`.
+fn cidr_warnings(text: &str, path: &str, warnings: &mut Vec<String>) {
+    let Some((address, bits)) = text.split_once('/') else { return };
+    let Some(read) = ip::parse(address) else { return };
+    let canonical = format!("{}/{bits}", read.to_canonical());
+    let before = warnings.len();
+    // The address that leads to the network is told in its usual form, the value as it was written.
+    let ambiguous = ambiguous_cidr(&canonical).map(|why| why.replacen(&canonical, text, 1));
+    warnings.extend(ambiguous.map(|why| format!("{path}: {why}")));
+    let network = network_of(read.to_canonical(), bits).unwrap_or(canonical);
+    if address.parse::<IpAddr>().is_err() || read != read.to_canonical() {
         warnings.push(format!(
-            "{path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
+            "{path}: non-standard CIDR value {text:?} will be considered invalid in a future Kubernetes release: use \
+             {network:?}"
         ));
     }
-    for kind in ["podAffinity", "podAntiAffinity"] {
-        for (when, inner) in [(required, ""), (preferred, ".podAffinityTerm")] {
-            for (at, term) in affinity.at(&[kind, when]).items().iter().enumerate() {
-                let term = if inner.is_empty() { term } else { term.get("podAffinityTerm") };
-                if term.get("labelSelector").is_null() {
-                    warnings.push(format!("{path}.affinity.{kind}.{when}[{at}]{inner}.labelSelector: {null}"));
-                }
-            }
-        }
+    let usual = format!("{read}/{bits}");
+    if warnings.len() == before && read.is_ipv6() && usual != text {
+        let why = format!("IPv6 CIDR value {text:?} should be in RFC 5952 canonical format ({usual:?})");
+        warnings.push(format!("{path}: {why}"));
     }
 }
 
-fn node_term(term: &Json, path: &str, warnings: &mut Vec<String>) {
-    for (at, expression) in term.get("matchExpressions").items().iter().enumerate() {
-        let key = expression.get("key").as_str().unwrap_or("");
-        warnings.extend(deprecated_label(key).map(|why| format!("{path}.matchExpressions[{at}].key: {key} is {why}")));
-    }
+fn network_of(address: IpAddr, bits: &str) -> Option<String> {
+    let bits: u32 = bits.parse().ok()?;
+    let network = match address {
+        IpAddr::V4(ip) => {
+            let mask = u32::MAX.checked_shl(32_u32.checked_sub(bits)?).unwrap_or(0);
+            IpAddr::from((u32::from(ip) & mask).to_be_bytes())
+        }
+        IpAddr::V6(ip) => {
+            let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits)?).unwrap_or(0);
+            IpAddr::from((u128::from(ip) & mask).to_be_bytes())
+        }
+    };
+    Some(format!("{network}/{bits}"))
 }
 
 /// Says that a CIDR's address is not the first of its network.
 pub(super) fn ambiguous_cidr(text: &str) -> Option<String> {
-    let (address, length) = text.split_once('/')?;
+    let (address, bits) = text.split_once('/')?;
     let address: IpAddr = address.parse().ok()?;
-    let bits: u32 = length.parse().ok()?;
-    let (network, most) = match address {
-        IpAddr::V4(ip) => {
-            let mask = u32::MAX.checked_shl(32_u32.checked_sub(bits)?).unwrap_or(0);
-            (IpAddr::from((u32::from(ip) & mask).to_be_bytes()), 32)
-        }
-        IpAddr::V6(ip) => {
-            let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits)?).unwrap_or(0);
-            (IpAddr::from((u128::from(ip) & mask).to_be_bytes()), 128)
-        }
-    };
-    (network != address).then(|| {
-        format!(
-            "CIDR value {text:?} is ambiguous in this context (should be \"{network}/{bits}\" or \"{address}/{most}\"?)"
-        )
+    let network = network_of(address, bits)?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    (!network.starts_with(&format!("{address}/"))).then(|| {
+        format!("CIDR value {text:?} is ambiguous in this context (should be {network:?} or \"{address}/{most}\"?)")
     })
 }
 

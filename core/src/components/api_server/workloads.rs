@@ -40,9 +40,13 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
             for field in ["whenDeleted", "whenScaled"] {
                 set_absent(tree, &["spec", "persistentVolumeClaimRetentionPolicy", field], "Retain");
             }
-            set_absent(tree, &["spec", "updateStrategy", "type"], "RollingUpdate");
-            if tree.at(&["spec", "updateStrategy", "type"]).as_str() == Some("RollingUpdate") {
-                set_absent(tree, &["spec", "updateStrategy", "rollingUpdate", "partition"], 0_i64);
+            let strategy = tree.entry(&["spec", "updateStrategy"]);
+            if strategy.get("type").is_null() {
+                strategy.set(&["type"], "RollingUpdate");
+                set_absent(strategy, &["rollingUpdate"], Json::object());
+            }
+            if strategy.get("type").as_str() == Some("RollingUpdate") && strategy.get("rollingUpdate").is_object() {
+                set_absent(strategy, &["rollingUpdate", "partition"], 0_i64);
             }
         }
         "DaemonSet" => {

@@ -350,7 +350,10 @@ pub(super) fn with_warnings(mut refusal: Answer, warnings: Vec<Text>) -> Answer 
 
 /// Writes warnings as headers carry them. Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `NewWarningHeader`.
 pub(super) fn as_headers(warnings: &[String]) -> Vec<Text> {
-    warnings.iter().map(|text| Text::from(format!("299 - \"{}\"", text.replace('"', "\\\"")))).collect()
+    warnings
+        .iter()
+        .map(|text| Text::from(format!("299 - \"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))))
+        .collect()
 }
 
 pub(super) fn answer(code: u16, object: Object, warnings: Vec<Text>) -> Answer {

@@ -390,7 +390,6 @@ fn zero(kind: &FieldType) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
     use alloc::string::ToString;
 
     use crate::json;

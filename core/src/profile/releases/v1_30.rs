@@ -9,6 +9,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "app-armor-is-a-field",
+            YES,
+            "pkg/features/kube_features.go (v1.30), AppArmorFields",
+        ),
+        row(
+            SINCE,
             "swap-behaviour-refusal",
             Value::Text("memorySwap.swapBehavior \"{}\" must be one of: \"\", \"LimitedSwap\" or \"NoSwap\""),
             "",

@@ -11,6 +11,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "overlapping-paths-warn",
+            YES,
+            "pkg/api/pod/warnings.go (v1.31, v1.32), warningsForOverlappingVirtualPaths",
+        ),
+        row(
+            SINCE,
+            "variables-have-any-name",
+            YES,
+            "pkg/features/kube_features.go (v1.32), RelaxedEnvironmentVariableValidation",
+        ),
+        row(
+            SINCE,
             "jobs-name-their-manager",
             YES,
             "pkg/features/kube_features.go, pkg/registry/batch/job/strategy.go (v1.32), JobManagedBy",

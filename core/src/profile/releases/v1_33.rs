@@ -11,6 +11,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "git-repos-are-off",
+            YES,
+            "pkg/features/kube_features.go (v1.33), GitRepoVolumeDriver",
+        ),
+        row(
+            SINCE,
+            "port-names-warn",
+            YES,
+            "pkg/api/pod/warnings.go (v1.32, v1.33), warningsForPodSpecAndMeta",
+        ),
+        row(
+            SINCE,
             "search-domains-have-underscores",
             YES,
             "pkg/features/kube_features.go (v1.34), RelaxedDNSSearchValidation",

@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "exclusive-conditions-name-their-list",
+            YES,
+            "pkg/apis/certificates/validation/validation.go (v1.33, v1.34), validateConditions",
+        ),
+        row(
+            SINCE,
             "token-requests-keep-uids",
             YES,
             "pkg/registry/core/serviceaccount/storage/token.go (v1.33, v1.34), PreserveRequestObjectMetaSystemFields\

@@ -27,6 +27,7 @@ pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<
     };
     let any_source = |source: &'static str| move |spec: &Json| sources(spec).any(|own| own.get(source).is_object());
     let (bundle, certificate) = (any_source("clusterTrustBundle"), any_source("podCertificate"));
+    let users = drops("UserNamespacesSupport", &|spec| !spec.get("hostUsers").is_null());
     let renames = drops("HostnameOverride", &|spec| !spec.get("hostnameOverride").is_null());
     let images = drops("ImageVolume", &|spec| volumes(spec).any(|volume| volume.get("image").is_object()));
     let bundles = drops("ClusterTrustBundleProjection", &bundle);
@@ -37,10 +38,13 @@ pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<
         signals: drops("ContainerStopSignals", &|spec| containers(spec).any(has_signal)),
         proc_mount: drops("ProcMountType", &|spec| containers(spec).any(has_proc_mount)),
     };
-    if !(renames || images || bundles || certificates || drops.any()) {
+    if !(users || renames || images || bundles || certificates || drops.any()) {
         return;
     }
     let spec = tree.entry(path);
+    if users {
+        spec.remove(&["hostUsers"]);
+    }
     if renames {
         spec.remove(&["hostnameOverride"]);
     }

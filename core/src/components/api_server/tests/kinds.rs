@@ -4,15 +4,24 @@ use alloc::string::String;
 
 use super::Fixture;
 use crate::json;
+use crate::network::kinds::{self, KINDS};
 use crate::network::{Call, ENDPOINT_SLICES, Resource, SERVICES, Verb};
 use crate::objects::Json;
 
 impl Fixture {
     /// Posts an object with a change; returns the code and the message without its beginning.
-    fn posted(&mut self, of: &Resource, valid: &Json, path: &[&str], value: impl Into<Json>) -> (u16, String) {
+    pub(super) fn posted(
+        &mut self,
+        of: &Resource,
+        valid: &Json,
+        path: &[&str],
+        value: impl Into<Json>,
+    ) -> (u16, String) {
         let mut body = valid.clone();
         body.set(path, value);
-        let answer = self.call(Call::new(Verb::Create, of.clone(), "default", "").body(body));
+        let is_namespaced = kinds::find(of).is_some_and(|kind| KINDS[kind].is_namespaced());
+        let namespace = if is_namespaced { "default" } else { "" };
+        let answer = self.call(Call::new(Verb::Create, of.clone(), namespace, "").body(body));
         let message = answer.message();
         (answer.code, String::from(message.split_once(" is invalid: ").map_or("", |(_, told)| told)))
     }
@@ -148,8 +157,8 @@ fn a_service_gets_a_free_address_that_it_keeps() {
     );
     assert_eq!(
         told(&["spec", "clusterIP"], Json::from("11.1.1.1")),
-        "spec.clusterIPs: Invalid value: [\"11.1.1.1\"]: failed to allocate IP 11.1.1.1: the provided IP (11.1.1.1) is \
-         not in the valid range. The range of valid IPs is 10.0.0.0/24"
+        "spec.clusterIPs: Invalid value: [\"11.1.1.1\"]: failed to allocate IP 11.1.1.1: the provided network does \
+         not match the current range"
     );
     assert_eq!(
         told(&["spec", "ipFamilyPolicy"], Json::from("RequireDualStack")),

@@ -2,14 +2,15 @@
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34): `validateContainers`, `validateInitContainers`,
 //! `validateContainerCommon`, `validateHandler`. Inputs: the specification of a Pod, and its valid volumes. Outputs:
-//! errors. Left out on purpose: names of variables, security contexts of containers, HTTP headers, signals.
+//! errors. Left out on purpose: HTTP headers, signals.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::amount::{check_port, not_negative};
-use super::{FieldError, Problem, field_refs, invalid, one_of, placement, pod_resources, quote, text};
+use super::pod_rules::Rules;
+use super::{FieldError, Problem, invalid, one_of, placement, pod_resources, quote, security, text, variables};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -21,11 +22,17 @@ struct ContainerContext<'a> {
     spec: &'a Json,
     volumes: &'a [&'a Json],
     wording: Wording,
+    rules: Rules,
 }
 
 /// Checks all containers of a Pod.
-pub(super) fn validate(spec: &Json, volumes: &[&Json], wording: Wording, errors: &mut Vec<FieldError>) {
-    let context = ContainerContext { spec, volumes, wording };
+pub(super) fn validate(
+    spec: &Json,
+    volumes: &[&Json],
+    (wording, rules): (Wording, Rules),
+    errors: &mut Vec<FieldError>,
+) {
+    let context = ContainerContext { spec, volumes, wording, rules };
     let containers = spec.get("containers").items();
     if containers.is_empty() {
         errors.push(FieldError::required("spec.containers", ""));
@@ -60,6 +67,7 @@ pub(super) fn validate(spec: &Json, volumes: &[&Json], wording: Wording, errors:
     for (at, container) in spec.get("ephemeralContainers").items().iter().enumerate() {
         let path = format!("spec.ephemeralContainers[{at}]");
         common(container, &path, &context, errors);
+        trimmed_image(container, &path, errors);
         is_new_name(container, &path, &mut names, errors);
         only_for_debugging(container, &path, spec, errors);
     }
@@ -92,6 +100,16 @@ fn only_for_debugging(container: &Json, path: &str, spec: &Json, errors: &mut Ve
 
 const NOT_FOR_DEBUGGING: &str = "cannot be set for an Ephemeral Container";
 
+/// Checks the image of a container of a Pod; in templates it may have spaces around it. Source: validation.go (v1.34),
+/// `validateContainerOnlyForPod`.
+pub(super) fn trimmed_image(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let image = text(container, "image");
+    if image.trim() != image {
+        let why = "must not have leading or trailing whitespace";
+        errors.push(FieldError::invalid_text(format!("{path}.image"), image, why));
+    }
+}
+
 fn is_new_name<'a>(container: &'a Json, path: &str, names: &mut Vec<&'a str>, errors: &mut Vec<FieldError>) {
     let name = text(container, "name");
     if names.contains(&name) {
@@ -116,15 +134,15 @@ fn common(container: &Json, path: &str, context: &ContainerContext<'_>, errors: 
     let field = format!("{path}.terminationMessagePolicy");
     one_of(&field, text(container, "terminationMessagePolicy"), &policies, errors);
     ports(container, path, errors);
-    variables(container, path, context.wording, errors);
-    variable_sources(container, path, errors);
+    variables::check(container, path, (context.wording, context.rules), errors);
     mounts(container, path, context, errors);
     devices(container, path, context, errors);
     let policies = ["Always", "IfNotPresent", "Never"];
     one_of(&format!("{path}.imagePullPolicy"), text(container, "imagePullPolicy"), &policies, errors);
     pod_resources::resources(container.get("resources"), &format!("{path}.resources"), context.wording, errors);
-    placement::claims(context.spec, container, path, errors);
+    placement::claims(context.spec, container, path, context.wording, errors);
     resize_policies(container, path, text(context.spec, "restartPolicy"), errors);
+    security::of_container(container, path, context.spec, context.wording, errors);
 }
 
 fn ports(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
@@ -167,61 +185,6 @@ fn unique_host_ports(containers: &[Json], from: usize, list: &str, errors: &mut 
     }
 }
 
-/// Source: validation.go (v1.34), `ValidateEnv` and `validateEnvVarValueFrom`.
-fn variables(container: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    for (at, variable) in container.get("env").items().iter().enumerate() {
-        let path = format!("{path}.env[{at}]");
-        if text(variable, "name").is_empty() {
-            errors.push(FieldError::required(format!("{path}.name"), ""));
-        }
-        let from = variable.get("valueFrom");
-        if from.is_null() {
-            continue;
-        }
-        let path = format!("{path}.valueFrom");
-        let field = from.get("fieldRef");
-        if field.is_object() {
-            field_refs::field(field, field_refs::OF_VARIABLES, &format!("{path}.fieldRef"), wording, errors);
-        }
-        if from.get("resourceFieldRef").is_object() {
-            let path = format!("{path}.resourceFieldRef");
-            field_refs::resource(from.get("resourceFieldRef"), &path, false, errors);
-        }
-        for source in ["configMapKeyRef", "secretKeyRef"] {
-            let key = from.get(source);
-            for field in ["name", "key"].into_iter().filter(|field| !key.is_null() && text(key, field).is_empty()) {
-                errors.push(FieldError::required(format!("{path}.{source}.{field}"), ""));
-            }
-        }
-        let sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"];
-        let why = match sources.iter().filter(|source| !from.get(source).is_null()).count() {
-            0 => "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
-            _ if !text(variable, "value").is_empty() => "may not be specified when `value` is not empty",
-            1 => continue,
-            _ => "may not have more than one field specified at a time",
-        };
-        errors.push(FieldError::invalid_text(path, "", why));
-    }
-}
-
-/// Source: validation.go (v1.34), `ValidateEnvFrom`.
-fn variable_sources(container: &Json, path: &str, errors: &mut Vec<FieldError>) {
-    for (at, from) in container.get("envFrom").items().iter().enumerate() {
-        let sources = ["configMapRef", "secretRef"];
-        for source in sources.into_iter().filter(|source| !from.get(source).is_null()) {
-            if text(from.get(source), "name").is_empty() {
-                errors.push(FieldError::required(format!("{path}.envFrom[{at}].{source}.name"), ""));
-            }
-        }
-        let why = match sources.iter().filter(|source| !from.get(source).is_null()).count() {
-            0 => "must specify one of: `configMapRef` or `secretRef`",
-            1 => continue,
-            _ => "may not have more than one field specified at a time",
-        };
-        errors.push(FieldError::invalid_text(format!("{path}.envFrom"), "", why));
-    }
-}
-
 fn not_found(path: String, name: &str) -> FieldError {
     FieldError::new(path, Problem::NotFound, quote(name), "")
 }
@@ -253,14 +216,51 @@ fn mounts(container: &Json, path: &str, context: &ContainerContext<'_>, errors: 
             let why = "must not already exist as a path in volumeDevices";
             errors.push(FieldError::invalid_text(field("mountPath"), mounted, why));
         }
-        for name in ["subPath", "subPathExpr"] {
-            local_path(text(mount, name), format!("{path}.volumeMounts.{name}"), errors);
+        let (own, expression) = (text(mount, "subPath"), text(mount, "subPathExpr"));
+        local_path(own, format!("{path}.volumeMounts.subPath"), errors);
+        if !own.is_empty() && !expression.is_empty() {
+            let why = "subPathExpr and subPath are mutually exclusive";
+            errors.push(FieldError::invalid_text(field("subPathExpr"), expression, why));
+        }
+        local_path(expression, format!("{path}.volumeMounts.subPathExpr"), errors);
+        propagation(mount, container, path, errors);
+    }
+}
+
+/// Checks which mounts a container sees, and whether they can be written below. Source: validation.go (v1.34),
+/// `validateMountPropagation` and `validateMountRecursiveReadOnly`.
+fn propagation(mount: &Json, container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let mode = mount.get("mountPropagation").as_str();
+    let field = format!("{path}.volumeMounts.mountPropagation");
+    let modes = ["Bidirectional", "HostToContainer", "None"];
+    if let Some(mode) = mode.filter(|mode| !modes.contains(mode)) {
+        errors.push(FieldError::not_supported(field.as_str(), mode, &modes));
+    }
+    let is_privileged = container.at(&["securityContext", "privileged"]).as_bool() == Some(true);
+    if mode == Some("Bidirectional") && !is_privileged {
+        let why = "Bidirectional mount propagation is available only to privileged containers";
+        errors.push(FieldError::forbidden(field, why));
+    }
+    let field = format!("{path}.volumeMounts.recursiveReadOnly");
+    match mount.get("recursiveReadOnly").as_str() {
+        None | Some("Disabled") => {}
+        Some("Enabled" | "IfPossible") => {
+            if mount.get("readOnly").as_bool() != Some(true) {
+                errors.push(FieldError::forbidden(field.as_str(), "may only be specified when readOnly is true"));
+            }
+            if mode.is_some_and(|mode| mode != "None") {
+                let why = "may only be specified when mountPropagation is None or not specified";
+                errors.push(FieldError::forbidden(field, why));
+            }
+        }
+        Some(other) => {
+            errors.push(FieldError::not_supported(field, other, &["Disabled", "Enabled", "IfPossible"]));
         }
     }
 }
 
 /// Source: validation.go (v1.34), `validateLocalDescendingPath`.
-fn local_path(value: &str, path: String, errors: &mut Vec<FieldError>) {
+pub(super) fn local_path(value: &str, path: String, errors: &mut Vec<FieldError>) {
     if value.starts_with('/') {
         errors.push(FieldError::invalid_text(path.as_str(), value, "must be a relative path"));
     }

@@ -52,8 +52,9 @@ fn generated_selector(tree: &Json, errors: &mut Vec<FieldError>) {
     let of = |field: &str| tree.at(&["metadata", field]).as_str().unwrap_or("");
     let labels = spec.at(&["template", "metadata", "labels"]);
     let mut expected = Json::object();
-    let wanted = UID_LABELS.map(|label| (label, of("uid"))).into_iter();
-    for (label, value) in wanted.chain(NAME_LABELS.map(|label| (label, of("name")))) {
+    // The old labels first, then the new ones.
+    let wanted = UID_LABELS.into_iter().zip(NAME_LABELS);
+    for (label, value) in wanted.flat_map(|(uid, name)| [(uid, of("uid")), (name, of("name"))]) {
         expected.set(&[label], value);
         let found = labels.get(label);
         let path = "spec.template.metadata.labels";
@@ -61,7 +62,7 @@ fn generated_selector(tree: &Json, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::required(format!("{path}[{label}]"), format!("must be '{value}'")));
         } else if found.as_str() != Some(value) {
             let why = format!("must be '{value}'");
-            errors.push(FieldError::invalid(format!("{path}[{label}]"), found, why));
+            errors.push(FieldError::invalid(format!("{path}[{label}]"), labels, why));
         }
     }
     if is_valid(spec.get("selector")) && !selects(spec.get("selector"), &expected) {

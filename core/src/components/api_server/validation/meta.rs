@@ -133,11 +133,7 @@ fn metadata_of_any(
 ) {
     let metadata = tree.get("metadata");
     if let Some(base) = metadata.get("generateName").as_str().filter(|base| !base.is_empty() && checks_base) {
-        let masked = match base.strip_suffix('-') {
-            Some(rest) if !rest.is_empty() => format!("{rest}a"),
-            _ => String::from(base),
-        };
-        invalid(check(&masked), "metadata.generateName", base, errors);
+        invalid(check(&without_last_dash(base)), "metadata.generateName", base, errors);
     }
     match metadata.get("name").as_str() {
         None | Some("") => errors.push(FieldError::required("metadata.name", "name or generateName is required")),
@@ -148,6 +144,21 @@ fn metadata_of_any(
     not_negative(metadata, "metadata", "generation", errors);
     validate_maps(metadata, old.get("metadata"), wording, errors);
     validate_finalizers(metadata.get("finalizers"), wording, errors);
+}
+
+/// Returns the base of generated names as it is checked: one that ends with a dash is none that an object has.
+///
+/// Source: k8s.io/apimachinery pkg/api/validation/generic.go (v1.34), `maskTrailingDash`, which cuts off two.
+pub(super) fn without_last_dash(base: &str) -> String {
+    match base.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => {
+            let mut rest = String::from(rest);
+            rest.pop();
+            rest.push('a');
+            rest
+        }
+        _ => String::from(base),
+    }
 }
 
 /// Checks that a finalizer without a prefix is one that Kubernetes has.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use super::super::syntax;
-use super::{FieldError, Problem, invalid, meta};
+use super::{FieldError, Problem, invalid, ip, meta};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -23,6 +23,10 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: 
     avoided_pods(tree, &mut errors);
     taints(tree, wording, &mut errors);
     amounts(tree, old, &mut errors);
+    let swap = tree.at(&["status", "nodeInfo", "swap", "capacity"]);
+    if swap.as_i64().is_some_and(|bytes| bytes <= 0) {
+        errors.push(FieldError::invalid("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero"));
+    }
     cidrs(tree, &mut errors);
     errors
 }
@@ -30,6 +34,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: 
 /// Checks a change of a Node or of its status.
 pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
     let mut errors = meta::validate_core_update(tree, old, wording);
+    avoided_pods(tree, &mut errors);
     let addresses = tree.at(&["status", "addresses"]).items();
     for (at, address) in addresses.iter().enumerate() {
         if addresses[..at].contains(address) {
@@ -176,7 +181,7 @@ pub(in super::super) fn masked_cidrs(tree: &Json, errors: &mut Vec<FieldError>) 
 /// Reads a CIDR; the address need not be the network's first.
 fn parse_cidr(text: &str) -> Option<IpAddr> {
     let (address, length) = text.split_once('/')?;
-    let address: IpAddr = address.parse().ok()?;
+    let address = ip::parse(address)?;
     let bits: u8 = length.parse().ok()?;
     let most = if address.is_ipv4() { 32 } else { 128 };
     (bits <= most).then_some(address)

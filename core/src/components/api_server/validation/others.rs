@@ -4,11 +4,13 @@
 //! (v1.34).
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, amount, conditions, driver_name, invalid, meta, storage};
-use crate::objects::Json;
+use super::super::syntax;
+use super::{FieldError, amount, conditions, driver_name, invalid, meta, persistent_volume};
 use crate::objects::names::{self, Wording};
+use crate::objects::{Json, base64};
 use crate::profile::Settings;
 
 /// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
@@ -158,7 +160,7 @@ pub(in super::super) fn attachment(tree: &Json, wording: Wording, errors: &mut V
             let why = "must specify non empty persistentVolumeName";
             errors.push(FieldError::required("spec.source.persistentVolumeName", why));
         }
-        (false, true) => storage::inline_volume(inline, "spec.source.inlineVolumeSpec", wording, errors),
+        (false, true) => persistent_volume::inline_volume(inline, "spec.source.inlineVolumeSpec", wording, errors),
         _ => {}
     }
     invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);
@@ -201,12 +203,29 @@ pub(in super::super) fn config_map(tree: &Json, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::invalid_text(format!("data[{key}]"), key, why));
     }
     config_keys(tree, "binaryData", errors);
+    let bytes: usize = tree.get("data").fields().map(|(_, value)| value.as_str().map_or(0, str::len)).sum();
+    if bytes + decoded_bytes(tree.get("binaryData")) > DATA_BYTES {
+        // Upstream gives it a path without a name.
+        errors.push(FieldError::too_long("[]", format!("may not be more than {DATA_BYTES} bytes")));
+    }
+}
+
+/// Most bytes of a Secret or a ConfigMap. Source: k8s.io/api core/v1/types.go (v1.34), `MaxSecretSize`.
+const DATA_BYTES: usize = 1024 * 1024;
+
+/// Returns how many bytes values in base64 are.
+fn decoded_bytes(data: &Json) -> usize {
+    let bytes = |text: &str| text.len() / 4 * 3 - text.bytes().rev().take_while(|byte| *byte == b'=').count().min(2);
+    data.fields().filter_map(|(_, value)| value.as_str()).filter(|text| text.len() >= 4).map(bytes).sum()
 }
 
 /// Checks that a Secret has the keys of its type. Source: pkg/apis/core/validation/validation.go (v1.34),
 /// `ValidateSecret`.
 pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {
     config_keys(tree, "data", errors);
+    if decoded_bytes(tree.get("data")) > DATA_BYTES {
+        errors.push(FieldError::too_long("data", format!("may not be more than {DATA_BYTES} bytes")));
+    }
     match tree.get("type").as_str() {
         Some("kubernetes.io/service-account-token")
             if super::is_blank(tree.at(&["metadata", "annotations", ACCOUNT_NAME])) =>
@@ -231,6 +250,14 @@ pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {
     };
     for key in keys.iter().filter(|key| tree.get("data").get(key).is_null()) {
         errors.push(FieldError::required(format!("data[{key}]"), ""));
+    }
+    for key in keys.iter().filter(|key| key.starts_with('.')) {
+        let Some(bytes) = tree.get("data").get(key).as_str().and_then(base64::decode) else { continue };
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        if Json::parse(&text).is_err() {
+            let (value, why) = ("<secret contents redacted>", syntax::problem(&text));
+            errors.push(FieldError::invalid_text(format!("data[{key}]"), value, why));
+        }
     }
 }
 

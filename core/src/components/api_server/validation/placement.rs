@@ -1,14 +1,13 @@
 //! Validation of where a Pod may run and of the claims that its containers use.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34): `ValidateNodeSelector`, `validateTopologySpreadConstraints`,
-//! `validatePodAffinityTerm`. Left out on purpose: `matchLabelKeys` of terms, and whether such keys are in
-//! the selector too.
+//! `validatePodAffinityTerm`.
 
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, invalid, others};
+use super::{FieldError, Problem, invalid, others, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -17,10 +16,8 @@ pub(in super::super) fn affinity(spec: &Json, wording: Wording, checks_values: b
     let affinity = spec.at(&["affinity", "nodeAffinity"]);
     let path = "spec.affinity.nodeAffinity";
     let required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution");
-    if !required.is_null() {
-        let path = format!("{path}.requiredDuringSchedulingIgnoredDuringExecution");
-        node_selector(required, &path, wording, checks_values, errors);
-    }
+    let own = format!("{path}.requiredDuringSchedulingIgnoredDuringExecution");
+    node_selector(required, &own, wording, checks_values, errors);
     let preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution").items();
     for (at, term) in preferred.iter().enumerate() {
         let path = format!("{path}.preferredDuringSchedulingIgnoredDuringExecution[{at}]");
@@ -49,13 +46,17 @@ pub(super) fn volume_affinity(affinity: &Json, wording: Wording, checks_values: 
     let (required, path) = (affinity.get("required"), "spec.nodeAffinity.required");
     if required.is_null() {
         errors.push(FieldError::required(path, "must specify required node constraints"));
-    } else {
-        node_selector(required, path, wording, checks_values, errors);
     }
+    node_selector(required, path, wording, checks_values, errors);
 }
 
+/// Checks a selector of Nodes, if there is one. Source: validation.go (v1.34), `ValidateNodeSelector`.
 fn node_selector(selector: &Json, path: &str, wording: Wording, checks_values: bool, errors: &mut Vec<FieldError>) {
-    let (path, terms) = (format!("{path}.nodeSelectorTerms"), selector.get("nodeSelectorTerms").items());
+    if selector.is_null() {
+        return;
+    }
+    let path = format!("{path}.nodeSelectorTerms");
+    let terms = selector.get("nodeSelectorTerms").items();
     if terms.is_empty() {
         errors.push(FieldError::required(path.as_str(), "must have at least one node selector term"));
     }
@@ -140,6 +141,7 @@ fn pod_term(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErr
         let namespace = namespace.as_str().unwrap_or("");
         invalid(names::label(namespace, wording), format!("{path}.namespace"), namespace, errors);
     }
+    label_keys(term, path, wording, errors);
     let key = term.get("topologyKey").as_str().unwrap_or("");
     if key.is_empty() {
         errors.push(FieldError::required(format!("{path}.topologyKey"), "can not be empty"));
@@ -147,8 +149,61 @@ fn pod_term(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErr
     invalid(names::qualified(key, wording), format!("{path}.topologyKey"), key, errors);
 }
 
+/// Checks keys of labels that a server has merged into the selector. Source: validation.go (v1.34),
+/// `ValidateMatchLabelKeysAndMismatchLabelKeys`.
+fn label_keys(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let selector = of.get("labelSelector");
+    for field in ["matchLabelKeys", "mismatchLabelKeys"] {
+        let keys = of.get(field).items();
+        if !keys.is_empty() && selector.is_null() {
+            let why = "must not be specified when labelSelector is not set";
+            errors.push(FieldError::forbidden(format!("{path}.{field}"), why));
+            continue;
+        }
+        for (at, key) in keys.iter().enumerate() {
+            let key = key.as_str().unwrap_or("");
+            invalid(names::qualified(key, wording), format!("{path}.{field}[{at}]"), key, errors);
+        }
+    }
+    let (keys, others) = (of.get("matchLabelKeys").items(), of.get("mismatchLabelKeys").items());
+    let mut seen: Vec<&str> = selector.get("matchLabels").fields().map(|(key, _)| key.as_str()).collect();
+    for requirement in selector.get("matchExpressions").items() {
+        let key = requirement.get("key").as_str().unwrap_or("");
+        // The key that was merged is there once; a second time it is the client's.
+        if let Some(at) = keys.iter().rposition(|own| own.as_str() == Some(key)).filter(|_| seen.contains(&key)) {
+            errors.push(FieldError::invalid_text(format!("{path}[{at}]"), key, IN_SELECTOR));
+        }
+        seen.push(key);
+    }
+    for (at, key) in keys.iter().enumerate().filter(|(_, key)| others.contains(key)) {
+        let why = "exists in both matchLabelKeys and mismatchLabelKeys";
+        errors.push(FieldError::invalid(format!("{path}.matchLabelKeys[{at}]"), key, why));
+    }
+}
+
+const IN_SELECTOR: &str = "exists in both matchLabelKeys and labelSelector";
+
+/// Checks keys of labels that the scheduler looks at beside the selector. Source: validation.go (v1.34),
+/// `ValidateMatchLabelKeysInTopologySpread`.
+fn keys_beside_selector(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let (keys, selector) = (of.get("matchLabelKeys").items(), of.get("labelSelector"));
+    let path = format!("{path}.matchLabelKeys");
+    if !keys.is_empty() && selector.is_null() {
+        errors.push(FieldError::forbidden(path, "must not be specified when labelSelector is not set"));
+        return;
+    }
+    for (at, key) in keys.iter().enumerate() {
+        let key = key.as_str().unwrap_or("");
+        invalid(names::qualified(key, wording), format!("{path}[{at}]"), key, errors);
+        let mut required = selector.get("matchExpressions").items().iter().map(|own| own.get("key").as_str());
+        if !selector.at(&["matchLabels", key]).is_null() || required.any(|own| own == Some(key)) {
+            errors.push(FieldError::invalid_text(format!("{path}[{at}]"), key, IN_SELECTOR));
+        }
+    }
+}
+
 /// Checks how the Pods of a selector are spread.
-pub(in super::super) fn spreading(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+pub(in super::super) fn spreading(spec: &Json, wording: Wording, merges_keys: bool, errors: &mut Vec<FieldError>) {
     let constraints = spec.get("topologySpreadConstraints").items();
     for (at, constraint) in constraints.iter().enumerate() {
         let path = format!("spec.topologySpreadConstraints[{at}]");
@@ -190,40 +245,56 @@ pub(in super::super) fn spreading(spec: &Json, wording: Wording, errors: &mut Ve
                 errors.push(FieldError::not_supported(format!("{path}.{field}"), &policy, &policies));
             }
         }
+        if merges_keys {
+            label_keys(constraint, &path, wording, errors);
+        } else {
+            keys_beside_selector(constraint, &path, wording, errors);
+        }
         let selector = constraint.get("labelSelector");
-        let keys = constraint.get("matchLabelKeys").items();
-        if selector.is_null() && !keys.is_empty() {
-            let why = "must not be specified when labelSelector is not set";
-            errors.push(FieldError::forbidden(format!("{path}.matchLabelKeys"), why));
-        }
-        for (place, key) in keys.iter().enumerate().filter(|_| !selector.is_null()) {
-            let name = key.as_str().unwrap_or("");
-            invalid(names::qualified(name, wording), format!("{path}.matchLabelKeys[{place}]"), name, errors);
-        }
         others::label_selector(selector, &format!("{path}.labelSelector"), wording, errors);
     }
 }
 
-/// Checks that a container's claims are the Pod's.
-pub(in super::super) fn claims(spec: &Json, container: &Json, path: &str, errors: &mut Vec<FieldError>) {
+/// Checks that a container's claims are the Pod's, and none is there twice: a whole claim holds all its requests.
+///
+/// Source: validation.go (v1.34), `validateResourceClaimNames`.
+pub(in super::super) fn claims(
+    spec: &Json,
+    container: &Json,
+    path: &str,
+    wording: Wording,
+    errors: &mut Vec<FieldError>,
+) {
     let known = spec.get("resourceClaims").items();
-    let mut seen: Vec<&Json> = Vec::new();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
     for (at, claim) in container.at(&["resources", "claims"]).items().iter().enumerate() {
         let path = format!("{path}.resources.claims[{at}]");
-        let name = claim.get("name");
-        let shown = super::quote(name.as_str().unwrap_or(""));
-        if super::is_blank(name) {
-            errors.push(FieldError::required(format!("{path}.name"), ""));
-        } else if seen.contains(&name) {
-            errors.push(FieldError::duplicate(path, name));
-        } else if known.is_empty() {
-            let why = "must be one of the names in pod.spec.resourceClaims which is empty";
-            errors.push(FieldError::new(path, Problem::NotFound, shown, why));
-        } else if !known.iter().any(|own| own.get("name") == name) {
-            let names: Vec<&str> = known.iter().filter_map(|own| own.get("name").as_str()).collect();
-            let why = format!("must be one of the names in pod.spec.resourceClaims: {}", names.join(", "));
-            errors.push(FieldError::new(path, Problem::NotFound, shown, why));
+        let (name, request) = (text(claim, "name"), text(claim, "request"));
+        if name.is_empty() {
+            errors.push(FieldError::required(path, ""));
+            continue;
         }
-        seen.push(name);
+        if seen.contains(&(name, "")) {
+            errors.push(FieldError::duplicate(path.as_str(), &Json::from(name)));
+        } else {
+            if !request.is_empty() {
+                invalid(names::label(request, wording), format!("{path}.request"), request, errors);
+            }
+            if seen.contains(&(name, request)) {
+                errors.push(FieldError::duplicate(path.as_str(), &Json::from(format!("{name}/{request}").as_str())));
+            } else if request.is_empty() {
+                let parts = seen.iter().filter(|(own, _)| *own == name);
+                errors.extend(parts.map(|_| FieldError::duplicate(path.as_str(), &Json::from(name))));
+            }
+            seen.push((name, request));
+        }
+        let all: Vec<&str> = known.iter().filter_map(|own| own.get("name").as_str()).collect();
+        if !all.contains(&name) {
+            let why = match all.len() {
+                0 => "must be one of the names in pod.spec.resourceClaims which is empty".to_string(),
+                _ => format!("must be one of the names in pod.spec.resourceClaims: {}", all.join(", ")),
+            };
+            errors.push(FieldError::new(path, Problem::NotFound, super::quote(name), why));
+        }
     }
 }

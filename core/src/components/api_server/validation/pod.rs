@@ -6,15 +6,15 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::ip::Reading;
+use super::pod_rules::Comparisons;
+pub(in super::super) use super::pod_rules::Rules;
 use super::{
-    FieldError, container, invalid, meta, one_of, placement, pod_details, pod_profiles, pod_resources, storage, text,
-    volumes,
+    FieldError, container, invalid, meta, one_of, placement, pod_details, pod_resources, security, storage, text,
+    volumes, windows,
 };
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
-use crate::profile::Settings;
 
 /// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
 pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -55,64 +55,27 @@ const VOLUME_SOURCES: [&str; 30] = [
     "image",
 ];
 
-/// Whether a toleration may compare numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Comparisons {
-    /// The release does not know the operators.
-    Unknown,
-    /// It names them, and refuses them.
-    Refused,
-    Allowed,
-}
-
-/// What the release checks of Pods.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Rules {
-    comparisons: Comparisons,
-    /// Whether the values of a required node affinity are values of labels.
-    node_values: bool,
-    /// Whether search domains may have underscores.
-    dns_underscores: bool,
-    addresses: Reading,
-}
-
-impl Rules {
-    pub(in super::super) fn of(settings: &Settings) -> Self {
-        let comparisons = match settings.profile() {
-            profile if profile.is("tolerations-compare-numbers") => Comparisons::Allowed,
-            profile if profile.is("toleration-comparisons-are-known") => Comparisons::Refused,
-            _ => Comparisons::Unknown,
-        };
-        Self {
-            comparisons,
-            node_values: settings.profile().is("required-affinity-has-label-values"),
-            dns_underscores: settings.profile().is("search-domains-have-underscores"),
-            addresses: Reading::of(settings),
-        }
-    }
-
-    /// Allows the operators if the stored Pod uses them, even if the gate is off now.
-    pub(super) fn beside(self, stored: &Json) -> Self {
-        let compares = |toleration: &Json| matches!(text(toleration, "operator"), "Lt" | "Gt");
-        let is_known = stored.get("tolerations").items().iter().any(compares);
-        Self { comparisons: if is_known { Comparisons::Allowed } else { self.comparisons }, ..self }
-    }
-}
-
 /// Checks a new Pod.
 pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording, rules: Rules) -> Vec<FieldError> {
     let mut errors = meta::validate(kind, tree, wording);
     annotations(tree, "metadata.annotations", &mut errors);
     let spec = tree.get("spec");
+    volumes::of_named_pod(tree, wording, &mut errors);
     validate_spec(spec, wording, rules, &mut errors);
     tokens(spec, &mut errors);
-    if !spec.get("schedulingGates").is_empty() && !text(spec, "nodeName").is_empty() {
-        errors
-            .push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    for list in ["containers", "initContainers"] {
+        for (at, container) in spec.get(list).items().iter().enumerate() {
+            container::trimmed_image(container, &format!("spec.{list}[{at}]"), &mut errors);
+        }
     }
     if !spec.get("ephemeralContainers").is_empty() {
         errors.push(FieldError::forbidden("spec.ephemeralContainers", "cannot be set on create"));
     }
+    if !spec.get("schedulingGates").is_empty() && !text(spec, "nodeName").is_empty() {
+        errors
+            .push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    }
+    security::profiles_match(tree, rules.app_armor_fields, &mut errors);
     errors
 }
 
@@ -172,20 +135,21 @@ pub(super) fn annotations(tree: &Json, path: &str, errors: &mut Vec<FieldError>)
     if let Some(cost) = of(DELETION_COST).filter(|cost| !is_cost(cost)) {
         errors.push(FieldError::invalid_text(format!("{path}[{DELETION_COST}]"), cost, "must be a 32bit integer"));
     }
+    security::annotations(tree, path, errors);
 }
 
 /// Checks the specification of a Pod.
 pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
     let volumes = checked_volumes(spec, wording, errors);
     pod_details::claims(spec, wording, errors);
-    container::validate(spec, &volumes, wording, errors);
+    container::validate(spec, &volumes, (wording, rules), errors);
     pod_resources::validate(spec, wording, errors);
+    host_ports(spec, errors);
     one_of("spec.restartPolicy", text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"], errors);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, errors);
     meta::validate_labels(spec.get("nodeSelector"), "spec.nodeSelector", wording, errors);
-    pod_details::security(spec, errors);
-    pod_profiles::validate(spec, errors);
+    pod_details::security(spec, wording, errors);
     placement::affinity(spec, wording, rules.node_values, errors);
     pod_details::dns(spec, wording, (rules.dns_underscores, rules.addresses), errors);
     for (at, gate) in spec.get("readinessGates").items().iter().enumerate() {
@@ -193,7 +157,9 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
         invalid(names::qualified(name, wording), format!("spec.readinessGates[{at}].conditionType"), name, errors);
     }
     gates(spec, wording, errors);
-    placement::spreading(spec, wording, errors);
+    placement::spreading(spec, wording, rules.merges_spread_keys, errors);
+    windows::host_processes(spec, errors);
+    security::host_users(spec, errors);
     let node = text(spec, "nodeName");
     if !node.is_empty() {
         invalid(names::subdomain(node, wording), "spec.nodeName", node, errors);
@@ -235,6 +201,24 @@ fn claim_template(template: &Json, path: &str, wording: Wording, errors: &mut Ve
         error.field = format!("{path}.{}", error.field);
         error
     }));
+}
+
+/// Checks that the ports of a Pod in the machine's network are the machine's. Source: validation.go (v1.34),
+/// `validatePodHostNetworkDeps`; that a port without one has it is a default of Pods, so a template may lack it.
+fn host_ports(spec: &Json, errors: &mut Vec<FieldError>) {
+    if spec.get("hostNetwork").as_bool() != Some(true) {
+        return;
+    }
+    for (number, container) in spec.get("containers").items().iter().enumerate() {
+        for (at, port) in container.get("ports").items().iter().enumerate() {
+            let (own, inner) = (port.get("hostPort"), port.get("containerPort"));
+            if own.as_i64().is_some_and(|own| own != 0) && own != inner {
+                let path = format!("spec.containers[{number}].ports[{at}].hostPort");
+                let why = "must match `containerPort` when `hostNetwork` is true";
+                errors.push(FieldError::invalid(path, own, why));
+            }
+        }
+    }
 }
 
 /// Checks the volumes: each has a name of its own and one source. Returns those that are as they should be.

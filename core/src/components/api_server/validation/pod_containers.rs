@@ -16,6 +16,8 @@ use crate::objects::names::Wording;
 
 /// The resources that can change while a container runs.
 const RESIZABLE: [&str; 2] = ["cpu", "memory"];
+/// How upstream prints the path of a field without a name.
+const WHOLE: &str = "[]";
 const LISTS: [&str; 2] = ["containers", "initContainers"];
 
 /// Checks the containers that debug: those that are there stay as they are.
@@ -28,7 +30,7 @@ pub(in super::super) fn ephemeral(
     let mut errors = whole(kind, (tree, old), wording, rules);
     mirror(tree, old, &mut errors);
     if is_mirror(old) {
-        return Vec::from([FieldError::forbidden("", "static pods do not support ephemeral containers")]);
+        return Vec::from([FieldError::forbidden(WHOLE, "static pods do not support ephemeral containers")]);
     }
     let list = ["spec", "ephemeralContainers"];
     for before in old.at(&list).items() {
@@ -58,7 +60,7 @@ pub(in super::super) fn resize(
     rules: Rules,
 ) -> Vec<FieldError> {
     let mut errors = whole(kind, (tree, old), wording, rules);
-    let refused = |why: &str| Vec::from([FieldError::forbidden("", why)]);
+    let refused = |why: &str| Vec::from([FieldError::forbidden(WHOLE, why)]);
     let has_own = |pod: &Json| {
         let own = pod.at(&["spec", "resources"]);
         !own.get("requests").is_empty() || !own.get("limits").is_empty()

@@ -1,20 +1,23 @@
 //! Validation of a Pod's claims, names, addresses and security context.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodSpec` and what it calls. Inputs: the
-//! specification of a Pod. Outputs: errors. Left out on purpose: Windows.
+//! specification of a Pod. Outputs: errors.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
-use super::{FieldError, invalid, one_of, pod_resources, text};
+use super::{FieldError, invalid, one_of, pod_resources, security, text, windows};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
 /// Most bytes of the name of a sysctl. Source: validation.go (v1.34), `SysctlMaxLength`.
 const SYSCTL_BYTES: usize = 253;
+
+/// Most bytes of all search domains. Source: validation.go (v1.34), `MaxDNSSearchListChars`.
+const SEARCH_CHARACTERS: usize = 2048;
 
 /// Checks what of dynamic resources the Pod claims. Source: validation.go (v1.34), `validatePodResourceClaim`.
 pub(super) fn claims(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
@@ -57,7 +60,7 @@ pub(super) fn id(path: String, id: &Json, errors: &mut Vec<FieldError>) {
 }
 
 /// Checks users, groups and sysctls. Source: validation.go (v1.34), `validatePodSpecSecurityContext`.
-pub(super) fn security(spec: &Json, errors: &mut Vec<FieldError>) {
+pub(super) fn security(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let context = spec.get("securityContext");
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
         id(format!("spec.securityContext.{field}"), context.get(field), errors);
@@ -85,49 +88,75 @@ pub(super) fn security(spec: &Json, errors: &mut Vec<FieldError>) {
         } else if seen.contains(&name) {
             errors.push(FieldError::duplicate(path, &Json::from(name)));
         }
-        if let Some(field) = of_host(name)
-            && spec.get(field).as_bool() == Some(true)
-        {
-            let why = format!("may not be specified when '{field}' is true");
-            errors.push(FieldError::invalid_text(format!("spec.securityContext.sysctls[{at}].name"), name, why));
+        let path = format!("spec.securityContext.sysctls[{at}].name");
+        if let Some(why) = shared_with_machine(spec, name) {
+            errors.push(FieldError::invalid_text(path, name, why));
         }
         seen.push(name);
     }
-    for (field, policies) in
-        [("fsGroupChangePolicy", ["Always", "OnRootMismatch"]), ("supplementalGroupsPolicy", ["Merge", "Strict"])]
-    {
+    let policy = |field: &str, policies: &[&str], errors: &mut Vec<FieldError>| {
         if let Some(policy) = context.get(field).as_str().filter(|policy| !policies.contains(policy)) {
-            errors.push(FieldError::not_supported(format!("spec.securityContext.{field}"), policy, &policies));
+            errors.push(FieldError::not_supported(format!("spec.securityContext.{field}"), policy, policies));
         }
-    }
+    };
+    policy("fsGroupChangePolicy", &["Always", "OnRootMismatch"], errors);
+    let of = |field: &str| (context.get(field), format!("spec.securityContext.{field}"));
+    let (profile, path) = of("seccompProfile");
+    security::seccomp(profile, &path, errors);
+    let (options, path) = of("windowsOptions");
+    windows::options(options, &path, wording, errors);
+    let (profile, path) = of("appArmorProfile");
+    security::app_armor(profile, &path, errors);
+    policy("supplementalGroupsPolicy", &["Merge", "Strict"], errors);
     // The other policy has a gate of its own, SELinuxMount, which no release has on by default.
     if let Some(policy) = context.get("seLinuxChangePolicy").as_str().filter(|policy| *policy != "Recursive") {
         errors.push(FieldError::not_supported("spec.securityContext.seLinuxChangePolicy", policy, &["Recursive"]));
     }
 }
 
-/// Returns the field by which a Pod shares the namespace of a sysctl with the host. Source: k8s.io/component-helpers
-/// node/util/sysctl/namespace.go (v1.34), `GetNamespace`.
-fn of_host(name: &str) -> Option<&'static str> {
-    const OF_IPC: [&str; 10] = [
-        "kernel.sem",
-        "kernel.shmall",
-        "kernel.shmmax",
-        "kernel.shmmni",
-        "kernel.shm_rmid_forced",
-        "kernel.shm",
-        "kernel.msgmax",
-        "kernel.msgmnb",
-        "kernel.msgmni",
-        "kernel.msg",
-    ];
-    // A name may have slashes for dots, if a slash comes first.
-    let slashes = name.find(['.', '/']).is_some_and(|at| name[at..].starts_with('/'));
-    let name = if slashes { name.replace('/', ".") } else { String::from(name) };
-    if name.starts_with("net.") {
-        return Some("hostNetwork");
+/// The sysctls of the namespace of processes that talk to each other, besides those of message queues.
+/// Source: k8s.io/component-helpers node/util/sysctl/namespace.go (v1.34), `nameToNamespace`.
+const OF_IPC: [&str; 10] = [
+    "kernel.sem",
+    "kernel.shmall",
+    "kernel.shmmax",
+    "kernel.shmmni",
+    "kernel.shm_rmid_forced",
+    "kernel.shm",
+    "kernel.msgmax",
+    "kernel.msgmnb",
+    "kernel.msgmni",
+    "kernel.msg",
+];
+
+/// Says why a Pod that shares a namespace with its machine cannot have a sysctl of it. Source: validation.go (v1.34),
+/// `ValidateHostSysctl`; `GetNamespace`.
+fn shared_with_machine(spec: &Json, name: &str) -> Option<&'static str> {
+    let name = sysctl_with_dots(name);
+    let shares = |field: &str| spec.get(field).as_bool() == Some(true);
+    let is_of_net = name.starts_with("net.");
+    let is_of_ipc = OF_IPC.contains(&name.as_str()) || name.starts_with("fs.mqueue.");
+    match () {
+        () if is_of_net && shares("hostNetwork") => Some("may not be specified when 'hostNetwork' is true"),
+        () if is_of_ipc && shares("hostIPC") => Some("may not be specified when 'hostIPC' is true"),
+        () => None,
     }
-    (OF_IPC.contains(&name.as_str()) || name.starts_with("fs.mqueue.")).then_some("hostIPC")
+}
+
+/// Returns the name of a sysctl with dots between its parts: one whose first separator is a slash has them the other
+/// way round. Source: k8s.io/component-helpers node/util/sysctl/sysctl.go (v1.34), `NormalizeName`.
+fn sysctl_with_dots(name: &str) -> String {
+    let first = name.find(['.', '/']).map(|at| name.as_bytes()[at]);
+    if first != Some(b'/') {
+        return String::from(name);
+    }
+    name.chars()
+        .map(|letter| match letter {
+            '/' => '.',
+            '.' => '/',
+            letter => letter,
+        })
+        .collect()
 }
 
 fn is_sysctl(name: &str) -> bool {
@@ -176,6 +205,12 @@ pub(super) fn dns(
             searches,
             "must not have more than 32 search paths",
         ));
+    }
+    let characters = searches.items().iter().filter_map(Json::as_str).collect::<Vec<_>>().join(" ").len();
+    if characters > SEARCH_CHARACTERS {
+        let why =
+            format!("must not have more than {SEARCH_CHARACTERS} characters (including spaces) in the search list");
+        errors.push(FieldError::invalid("spec.dnsConfig.searches", searches, why));
     }
     for (at, search) in searches.items().iter().enumerate() {
         let search = search.as_str().unwrap_or("");
@@ -234,4 +269,5 @@ pub(super) fn names_and_policies(spec: &Json, wording: Wording, errors: &mut Vec
     } else if !os.is_null() && !["linux", "windows"].contains(&name) {
         errors.push(FieldError::not_supported("spec.os", name, &["linux", "windows"]));
     }
+    windows::of_system(spec, errors);
 }

@@ -62,7 +62,7 @@ pub(super) fn validate(spec: &Json, wording: Wording, errors: &mut Vec<FieldErro
             errors.push(FieldError::not_supported(format!("spec.resources.{list}[{name}]"), name, &["cpu", "memory"]));
         }
     }
-    placement::claims(spec, spec, "spec", errors);
+    placement::claims(spec, spec, "spec", wording, errors);
     resources(own, "spec.resources", wording, errors);
     check_consistency(spec, own, errors);
 }
@@ -124,60 +124,99 @@ pub(super) fn resources(resources: &Json, path: &str, wording: Wording, errors: 
     for (name, value) in resources.get("limits").fields() {
         resource_name(&format!("{path}.limits[{name}]"), name, wording, errors);
         errors.extend(super::node::amount_problems(&format!("{path}.limits[{name}]"), name, value));
+        huge_pages(&format!("{path}.limits[{name}]"), name, value, errors);
     }
-    let mut huge = false;
-    let mut usual = false;
+    let is_usual = |name: &str| matches!(name, "cpu" | "memory");
+    let has = |list: &str, what: &dyn Fn(&str) -> bool| resources.get(list).fields().any(|(name, _)| what(name));
+    let any = |what: &dyn Fn(&str) -> bool| has("limits", what) || has("requests", what);
     for (name, request) in resources.get("requests").fields() {
         resource_name(&format!("{path}.requests[{name}]"), name, wording, errors);
         errors.extend(super::node::amount_problems(&format!("{path}.requests[{name}]"), name, request));
-        huge |= name.starts_with("hugepages-");
-        usual |= matches!(name.as_str(), "cpu" | "memory");
         let limit = resources.get("limits").get(name);
-        // Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsOvercommitAllowed`.
-        let overcommits = !name.starts_with("hugepages-") && (!name.contains('/') || name.contains("kubernetes.io/"));
-        let (Some(wanted), Some(most)) = (amount(request), amount(limit)) else {
-            if !overcommits && limit.is_null() {
+        let overcommits = may_overcommit(name);
+        let most_text = limit.as_str().unwrap_or("");
+        match (amount(request), amount(limit)) {
+            (Some(wanted), Some(most)) if !overcommits && wanted != most => {
+                let detail = format!("must be equal to {name} limit of {most_text}");
+                errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+            }
+            (Some(wanted), Some(most)) if wanted > most => {
+                let detail = format!("must be less than or equal to {name} limit of {most_text}");
+                errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+            }
+            (_, None) if !overcommits && limit.is_null() => {
                 let why = "Limit must be set for non overcommitable resources";
                 errors.push(FieldError::required(format!("{path}.limits"), why));
             }
-            continue;
-        };
-        let most_text = limit.as_str().unwrap_or("");
-        if !overcommits && wanted != most {
-            let detail = format!("must be equal to {name} limit of {most_text}");
-            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
-        } else if wanted > most {
-            let detail = format!("must be less than or equal to {name} limit of {most_text}");
-            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+            _ => {}
         }
+        huge_pages(&format!("{path}.requests[{name}]"), name, request, errors);
     }
-    if huge && !usual {
+    if any(&|name| name.starts_with("hugepages-")) && !any(&is_usual) {
         errors.push(FieldError::forbidden(path, "HugePages require cpu or memory"));
     }
 }
 
-/// Source: validation.go (v1.34), `validateContainerResourceName`; pkg/apis/core/v1/helper/helpers.go (v1.34),
-/// `IsStandardContainerResourceName` and `IsExtendedResourceName`.
-fn resource_name(path: &str, name: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+/// Tells whether containers may ask for less of a resource than they may use.
+/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsOvercommitAllowed`.
+pub(super) fn may_overcommit(name: &str) -> bool {
+    !name.starts_with("hugepages-") && (!name.contains('/') || name.contains("kubernetes.io/"))
+}
+
+/// The resources that are no resource of containers, but of quotas or of claims.
+/// Source: pkg/apis/core/helper/helpers.go (v1.34), `standardResources`.
+const NOT_OF_CONTAINERS: [&str; 17] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "storage",
+    "requests.storage",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+
+/// Source: validation.go (v1.34), `validateContainerResourceName`; pkg/apis/core/helper/helpers.go (v1.34),
+/// `IsStandardContainerResourceName` and `IsNativeResource`.
+pub(super) fn resource_name(path: &str, name: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let mut refuse = |why: &str| errors.push(FieldError::invalid_text(path, name, why));
     let wrong = names::qualified(name, wording);
-    let is_of_container =
-        matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-") || name.contains('/');
-    let is_of_quota = matches!(name, "pods" | "services" | "secrets" | "configmaps" | "persistentvolumeclaims")
-        || matches!(
-            name,
-            "resourcequotas" | "replicationcontrollers" | "services.nodeports" | "services.loadbalancers"
-        )
-        || name.starts_with("requests.")
-        || name.starts_with("limits.");
     wrong.iter().for_each(|why| refuse(why));
-    if wrong.is_empty() && !is_of_container && !is_of_quota {
+    if name.contains('/') {
+        if !name.contains("kubernetes.io/") && !names::is_extended_resource(name) {
+            refuse("doesn't follow extended resource name standard");
+        }
+        return;
+    }
+    let is_of_container = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+    let is_known = is_of_container || NOT_OF_CONTAINERS.contains(&name) || name.starts_with("requests.hugepages-");
+    if wrong.is_empty() && !is_known {
         refuse("must be a standard resource type or fully qualified");
     }
     if !is_of_container {
         refuse("must be a standard resource for containers");
-    } else if name.starts_with("requests.") && !name.contains("kubernetes.io/") {
-        refuse("doesn't follow extended resource name standard");
+    }
+}
+
+/// Checks that an amount of huge pages is a number of pages. Source: validation.go (v1.34),
+/// `validateResourceQuantityHugePageValue`.
+fn huge_pages(path: &str, name: &str, amount: &Json, errors: &mut Vec<FieldError>) {
+    let Some(size) = name.strip_prefix("hugepages-") else { return };
+    let is_whole = |size: &Quantity| !size.is_negative() && !size.is_zero() && size.milli_value() % 1000 == 0;
+    let size = Quantity::parse(size).filter(is_whole).map_or(0, |size| size.value());
+    let is_multiple = Quantity::from_json(amount).and_then(|amount| amount.value().checked_rem(size)) == Some(0);
+    if !is_multiple {
+        let why = format!("{} is not positive integer multiple of {name}", amount.as_str().unwrap_or(""));
+        errors.push(FieldError::invalid(path, amount, why));
     }
 }
 

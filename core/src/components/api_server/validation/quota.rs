@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, invalid, text};
+use super::{FieldError, invalid, pod_resources, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -108,7 +108,7 @@ pub(in super::super) fn limit_range(tree: &Json, wording: Wording, errors: &mut 
             && [limit.get("min"), limit.get("max")].iter().all(|bound| bound.get("storage").is_null())
         {
             let why = "either minimum or maximum storage value is required, but neither was provided";
-            errors.push(FieldError::required(path.as_str(), why));
+            errors.push(FieldError::required(format!("{path}.limits"), why));
         }
         amounts(limit, kind, &path, errors);
     }
@@ -147,6 +147,40 @@ fn amounts(limit: &Json, kind: &str, path: &str, errors: &mut Vec<FieldError>) {
             let why = format!("ratio {} is less than 1", value.as_str().unwrap_or(""));
             errors.push(FieldError::invalid(format!("{path}.maxLimitRequestRatio[{name}]"), value, why));
         }
+        if let (Some((ratio, value)), Some((least, _)), Some((most, _))) =
+            (of("maxLimitRequestRatio"), of("min"), of("max"))
+        {
+            ratio_fits((ratio, value), (least, most), &format!("{path}.maxLimitRequestRatio[{name}]"), errors);
+        }
+        let (own, request) = (of("default"), of("defaultRequest"));
+        if let (Some((own, shown)), Some((request, value))) = (own, request)
+            && !pod_resources::may_overcommit(name)
+            && own != request
+        {
+            let (own, other) = (shown.as_str().unwrap_or(""), value.as_str().unwrap_or(""));
+            let why = format!("default value {own} must equal to defaultRequest value {other} in {name}");
+            errors.push(FieldError::invalid(format!("{path}.defaultRequest[{name}]"), value, why));
+        }
+    }
+}
+
+/// Checks that no limit that the ratio allows is out of bounds: thousandths are compared where they are small enough.
+fn ratio_fits(
+    (ratio, value): (Quantity, &Json),
+    (least, most): (Quantity, Quantity),
+    path: &str,
+    errors: &mut Vec<FieldError>,
+) {
+    const SMALL: i64 = i64::MAX / 1000;
+    let is_small = [ratio, least, most].iter().all(|amount| amount.value() < SMALL);
+    #[expect(clippy::cast_precision_loss, reason = "upstream compares these as floating-point numbers too")]
+    let (ratio, allowed) = match is_small {
+        true => (ratio.milli_value() as f64 / 1000.0, most.milli_value() as f64 / least.milli_value() as f64),
+        false => (ratio.value() as f64, most.value() as f64 / least.value() as f64),
+    };
+    if ratio > allowed {
+        let why = format!("ratio {} is greater than max/min = {allowed:.6}", value.as_str().unwrap_or(""));
+        errors.push(FieldError::invalid(path, value, why));
     }
 }
 

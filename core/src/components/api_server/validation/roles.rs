@@ -6,8 +6,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::FieldError;
 use super::others::label_selector;
+use super::{FieldError, is_blank};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 
@@ -15,11 +15,11 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// Sets what the API's defaults set in a binding.
 pub(in super::super) fn default_binding(tree: &mut Json) {
-    if tree.at(&["roleRef", "apiGroup"]).is_empty() && tree.get("roleRef").is_object() {
+    if is_blank(tree.at(&["roleRef", "apiGroup"])) && tree.get("roleRef").is_object() {
         tree.set(&["roleRef", "apiGroup"], GROUP);
     }
     let lacks = |subject: &Json| {
-        matches!(subject.get("kind").as_str(), Some("User" | "Group")) && subject.get("apiGroup").is_empty()
+        matches!(subject.get("kind").as_str(), Some("User" | "Group")) && is_blank(subject.get("apiGroup"))
     };
     if tree.get("subjects").items().iter().any(lacks) {
         for subject in tree.entry(&["subjects"]).make_array().iter_mut().filter(|subject| lacks(subject)) {

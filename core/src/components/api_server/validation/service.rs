@@ -123,6 +123,7 @@ fn specification(tree: &Json, old: &Json, settings: &Settings, errors: &mut Vec<
     let (wording, reading) = (meta::wording(settings), Reading::of(settings));
     let kind = text(spec, "type");
     let ports = spec.get("ports").items();
+    topology_annotations(tree, errors);
     let has_no_address = is_headless(spec) && kind == "ClusterIP";
     if ports.is_empty() && !is_headless(spec) && kind != "ExternalName" {
         errors.push(FieldError::required("spec.ports", ""));
@@ -150,7 +151,7 @@ fn specification(tree: &Json, old: &Json, settings: &Settings, errors: &mut Vec<
     }
     one_of(spec, "type", &TYPES, errors);
     node_ports(kind, ports, errors);
-    balancer(spec, kind, wording, errors);
+    balancer((tree, old), kind, wording, errors);
     traffic(spec, kind, settings, errors);
 }
 
@@ -306,20 +307,24 @@ fn node_ports(kind: &str, ports: &[Json], errors: &mut Vec<FieldError>) {
 }
 
 /// Checks the fields of load balancers.
-fn balancer(spec: &Json, kind: &str, wording: names::Wording, errors: &mut Vec<FieldError>) {
+fn balancer((tree, old): (&Json, &Json), kind: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
     let is_balancer = kind == "LoadBalancer";
     let ranges = spec.get("loadBalancerSourceRanges").items();
     if !ranges.is_empty() && !is_balancer {
         errors.push(FieldError::forbidden("spec.LoadBalancerSourceRanges", FOR_BALANCERS));
     }
-    for (at, range) in ranges.iter().map(|range| range.as_str().unwrap_or("").trim()).enumerate() {
-        let is_range = range.split_once('/').is_some_and(|(address, bits)| {
-            let most = ip::parse(address).map(|ip| if ip.is_ipv4() { 32 } else { 128 });
-            most.is_some_and(|most| bits.parse::<u8>().is_ok_and(|bits| bits <= most))
-        });
-        if !is_range {
-            let why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-            errors.push(FieldError::invalid_text(format!("spec.LoadBalancerSourceRanges[{at}]"), range, why));
+    for (at, range) in ranges.iter().map(|range| range.as_str().unwrap_or("")).enumerate() {
+        source_range(range, &format!("spec.LoadBalancerSourceRanges[{at}]"), errors);
+    }
+    let noted = tree.at(&["metadata", "annotations", SOURCE_RANGES]).as_str();
+    if let Some(noted) = noted.filter(|_| ranges.is_empty()) {
+        let path = format!("metadata.annotations[{SOURCE_RANGES}]");
+        if !is_balancer {
+            errors.push(FieldError::forbidden(path.as_str(), FOR_BALANCERS));
+        }
+        if !noted.trim().is_empty() && !noted_before(old, noted) {
+            noted.trim().split(',').for_each(|range| source_range(range, &path, errors));
         }
     }
     if !spec.get("allocateLoadBalancerNodePorts").is_null() && !is_balancer {
@@ -328,15 +333,46 @@ fn balancer(spec: &Json, kind: &str, wording: names::Wording, errors: &mut Vec<F
     balancer_class(spec, wording, errors);
 }
 
+/// Source: k8s.io/api core/v1/annotation_key_constants.go (v1.34), `AnnotationLoadBalancerSourceRangesKey`.
+const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
+
+fn noted_before(old: &Json, noted: &str) -> bool {
+    !old.is_null() && old.at(&["metadata", "annotations", SOURCE_RANGES]).as_str().unwrap_or("") == noted
+}
+
+/// Checks one range, which may have spaces around it.
+fn source_range(range: &str, path: &str, errors: &mut Vec<FieldError>) {
+    let range = range.trim();
+    let is_range = range.split_once('/').is_some_and(|(address, bits)| {
+        let most = ip::parse(address).map(|ip| if ip.is_ipv4() { 32 } else { 128 });
+        most.is_some_and(|most| bits.parse::<u8>().is_ok_and(|bits| bits <= most))
+    });
+    if !is_range {
+        let why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+        errors.push(FieldError::invalid_text(path, range, why));
+    }
+}
+
 /// Source: validation.go (v1.34), `validateLoadBalancerClassField`.
 fn balancer_class(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let (class, path) = (spec.get("loadBalancerClass"), "spec.loadBalancerClass");
-    match class.as_str() {
-        Some(class) if text(spec, "type") == "LoadBalancer" => {
-            invalid(names::qualified(class, wording), path, class, errors);
-        }
-        Some(_) => errors.push(FieldError::forbidden(path, FOR_BALANCERS)),
-        None => {}
+    let Some(class) = spec.get("loadBalancerClass").as_str() else { return };
+    if text(spec, "type") == "LoadBalancer" {
+        invalid(names::qualified(class, wording), "spec.loadBalancerClass", class, errors);
+    } else {
+        errors.push(FieldError::forbidden("spec.loadBalancerClass", FOR_BALANCERS));
+    }
+}
+
+/// Checks that two annotations about the same say the same. Source: validation.go (v1.34), `ValidateService`.
+fn topology_annotations(tree: &Json, errors: &mut Vec<FieldError>) {
+    const HINTS: &str = "service.kubernetes.io/topology-aware-hints";
+    const MODE: &str = "service.kubernetes.io/topology-mode";
+    let noted = |name: &str| tree.at(&["metadata", "annotations", name]).as_str();
+    if let (Some(hints), Some(mode)) = (noted(HINTS), noted(MODE))
+        && hints != mode
+    {
+        let why = format!("must match annotations[{HINTS}] when both are specified");
+        errors.push(FieldError::invalid_text(format!("metadata.annotations[{MODE}]"), mode, why));
     }
 }
 

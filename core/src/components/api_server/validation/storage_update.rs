@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::storage::SOURCES;
+use super::persistent_volume::SOURCES;
 use super::{FieldError, text};
 use crate::components::api_server::fields::put;
 use crate::objects::Json;

@@ -1,0 +1,216 @@
+//! Validation of PersistentVolumes, and of those within attachments.
+//!
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePersistentVolumeSpec`, and
+//! pkg/volume/validation/pv_validation.go. Inputs: a volume. Outputs: errors.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::storage::{access_modes, attributes_class, class_name, positive, volume_mode};
+use super::{FieldError, Problem, driver_name, invalid, is_blank, placement, text, volumes};
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
+use crate::profile::Settings;
+
+/// Source: pkg/apis/core/validation/validation.go (v1.34), `supportedReclaimPolicy`.
+const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
+/// The types of volumes. Source: k8s.io/api core/v1 types.go (v1.34), `PersistentVolumeSource`.
+pub(super) const SOURCES: [&str; 22] = [
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+];
+/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MountOptionAnnotation`.
+const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
+/// The types of volumes that may be mounted with options. Source: pkg/volume/validation/pv_validation.go (v1.34).
+const MOUNTED_WITH_OPTIONS: [&str; 13] = [
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "iscsi",
+    "cinder",
+    "cephfs",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+];
+
+/// Checks a PersistentVolume. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`, and
+/// pkg/volume/validation/pv_validation.go, `checkMountOption`.
+pub(in super::super) fn volume(tree: &Json, wording: Wording, settings: &Settings, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    access_modes(spec, errors);
+    let capacity = spec.get("capacity");
+    if capacity.is_empty() {
+        errors.push(FieldError::required("spec.capacity", ""));
+    }
+    if capacity.get("storage").is_null() || capacity.fields().count() > 1 {
+        let mut error =
+            FieldError::invalid_of("{quantity}", "spec.capacity", capacity, "supported values: \"storage\"");
+        error.problem = Problem::NotSupported;
+        errors.push(error);
+    }
+    for (name, amount) in capacity.fields() {
+        let path = format!("spec.capacity[{name}]");
+        if let Some(negative) = Quantity::from_json(amount).map(|own| own.value()).filter(|own| *own < 0) {
+            let why = "must be a valid resource quantity";
+            errors.push(FieldError::invalid(path.as_str(), &Json::Int(negative), why));
+        }
+        positive(amount, path, errors);
+    }
+    let policy = text(spec, "persistentVolumeReclaimPolicy");
+    if !policy.is_empty() && !RECLAIM_POLICIES.contains(&policy) {
+        errors.push(FieldError::not_supported("spec.persistentVolumeReclaimPolicy", policy, &RECLAIM_POLICIES));
+    }
+    let affinity = spec.get("nodeAffinity");
+    if affinity.is_object() {
+        let checks_values = settings.profile().is("required-affinity-has-label-values");
+        placement::volume_affinity(affinity, wording, checks_values, errors);
+    }
+    sources(spec, wording, errors);
+    if policy == "Recycle" && spec.at(&["hostPath", "path"]).as_str().is_some_and(volumes::is_root) {
+        let why = "may not be 'recycle' for a hostPath mount of '/'";
+        errors.push(FieldError::forbidden("spec.persistentVolumeReclaimPolicy", why));
+    }
+    class_name(spec, wording, errors);
+    volume_mode(spec, errors);
+    if let Some(class) = spec.get("volumeAttributesClassName").as_str() {
+        if class.is_empty() {
+            let why = "an empty string is disallowed";
+            errors.push(FieldError::required("spec.volumeAttributesClassName", why));
+        }
+        attributes_class(class, wording, errors);
+        if spec.get("csi").is_null() {
+            let why = "has to be specified when using volumeAttributesClassName";
+            errors.push(FieldError::required("spec.csi", why));
+        }
+    }
+    let has_options = !tree.at(&["metadata", "annotations", MOUNT_OPTIONS]).is_null();
+    if has_options && MOUNTED_WITH_OPTIONS.iter().all(|source| spec.get(source).is_null()) {
+        let why = "may not specify mount options for this volume type";
+        errors.push(FieldError::forbidden(format!("metadata.annotations.{MOUNT_OPTIONS}"), why));
+    }
+}
+
+/// Checks a volume that stands within an attachment. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec` for
+/// inline volumes.
+pub(in super::super) fn inline_volume(spec: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    const CONTEXT: &str = "in the context of inline volumes";
+    let mut own = Vec::new();
+    let not_here = format!("may not be specified {CONTEXT}");
+    if !spec.get("claimRef").is_null() {
+        own.push(FieldError::forbidden("spec.claimRef", not_here.as_str()));
+    }
+    if !spec.get("capacity").is_empty() {
+        own.push(FieldError::forbidden("spec.capacity", not_here.as_str()));
+    }
+    if spec.get("csi").is_null() {
+        own.push(FieldError::required("spec.csi", format!("has to be specified {CONTEXT}")));
+    }
+    access_modes(spec, &mut own);
+    if !matches!(text(spec, "persistentVolumeReclaimPolicy"), "" | "Retain") {
+        let why = format!("may only be Retain {CONTEXT}");
+        own.push(FieldError::forbidden("spec.persistentVolumeReclaimPolicy", why));
+    }
+    if spec.get("nodeAffinity").is_object() {
+        own.push(FieldError::forbidden("spec.nodeAffinity", not_here.as_str()));
+    }
+    sources(spec, wording, &mut own);
+    if !text(spec, "storageClassName").is_empty() {
+        own.push(FieldError::forbidden("spec.storageClassName", not_here.as_str()));
+    }
+    if spec.get("volumeMode").as_str().is_some_and(|mode| mode != "Filesystem") {
+        let why = format!("may not specify volumeMode other than Filesystem {CONTEXT}");
+        own.push(FieldError::forbidden("spec.volumeMode", why));
+    }
+    errors.extend(own.into_iter().map(|mut error| {
+        error.field = error.field.replacen("spec", path, 1);
+        error
+    }));
+}
+
+/// Checks that a volume has one source, and the source.
+fn sources(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let mut found = 0;
+    for source in SOURCES.iter().filter(|source| !spec.get(source).is_null()) {
+        found += 1;
+        // Upstream does not count this one.
+        if found > 1 && *source != "flexVolume" {
+            let field = if *source == "cephfs" { "cephFS" } else { source };
+            errors.push(FieldError::forbidden(format!("spec.{field}"), "may not specify more than 1 volume type"));
+            continue;
+        }
+        match *source {
+            "csi" => {
+                driver_name(text(spec.get("csi"), "driver"), "spec.csi.driver", wording, errors);
+                if is_blank(spec.at(&["csi", "volumeHandle"])) {
+                    errors.push(FieldError::required("spec.csi.volumeHandle", ""));
+                }
+                secret_references(spec.get("csi"), wording, errors);
+            }
+            "local" => {
+                match text(spec.get("local"), "path") {
+                    "" => errors.push(FieldError::required("spec.local.path", "")),
+                    own => volumes::no_backsteps(own, "spec.local.path", errors),
+                }
+                if spec.at(&["nodeAffinity", "required"]).is_null() {
+                    let why = "Local volume requires node affinity";
+                    errors.push(FieldError::required("spec.nodeAffinity", why));
+                }
+            }
+            other => {
+                let own = (other, spec.get(other));
+                volumes::source(volumes::Owner::PersistentVolume, own, &format!("spec.{other}"), wording, errors);
+            }
+        }
+    }
+    if found == 0 {
+        errors.push(FieldError::required("spec", "must specify a volume type"));
+    }
+}
+
+/// Checks that the secrets of a CSI volume have a name and a namespace. Source: validation.go (v1.34),
+/// `validatePVSecretReference`.
+fn secret_references(csi: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    for field in
+        ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"]
+    {
+        let reference = csi.get(field);
+        if !reference.is_object() {
+            continue;
+        }
+        for part in ["name", "namespace"] {
+            let (own, path) = (text(reference, part), format!("spec.csi.{field}.{part}"));
+            let problems = if part == "name" { names::subdomain(own, wording) } else { names::label(own, wording) };
+            if own.is_empty() {
+                errors.push(FieldError::required(path, ""));
+            } else {
+                invalid(problems, path, own, errors);
+            }
+        }
+    }
+}

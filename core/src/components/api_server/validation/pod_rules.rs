@@ -1,0 +1,63 @@
+//! What a release checks of Pods.
+//!
+//! Mirrors `PodValidationOptions` of pkg/apis/core/validation/validation.go and pkg/api/pod/util.go (v1.34),
+//! `GetValidationOptionsFromPodSpecAndMeta`. Inputs: settings, and a stored specification. Outputs: rules.
+
+use super::ip::Reading;
+use super::{text, variables};
+use crate::objects::Json;
+use crate::profile::Settings;
+
+/// Whether a toleration may compare numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Comparisons {
+    /// The release does not know the operators.
+    Unknown,
+    /// It names them, and refuses them.
+    Refused,
+    Allowed,
+}
+
+/// What the release checks of Pods.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Rules {
+    pub(super) comparisons: Comparisons,
+    /// Whether the values of a required node affinity are values of labels.
+    pub(super) node_values: bool,
+    /// Whether search domains may have underscores.
+    pub(super) dns_underscores: bool,
+    pub(super) addresses: Reading,
+    /// Whether variables may have nearly any name.
+    pub(super) any_variable: bool,
+    /// Whether the keys of labels by which Pods are spread become part of the selector.
+    pub(super) merges_spread_keys: bool,
+    /// Whether annotations and fields must name the same profiles of AppArmor.
+    pub(super) app_armor_fields: bool,
+}
+
+impl Rules {
+    pub(in super::super) fn of(settings: &Settings) -> Self {
+        let comparisons = match settings.profile() {
+            profile if profile.is("tolerations-compare-numbers") => Comparisons::Allowed,
+            profile if profile.is("toleration-comparisons-are-known") => Comparisons::Refused,
+            _ => Comparisons::Unknown,
+        };
+        Self {
+            comparisons,
+            node_values: settings.profile().is("required-affinity-has-label-values"),
+            dns_underscores: settings.profile().is("search-domains-have-underscores"),
+            addresses: Reading::of(settings),
+            any_variable: settings.profile().is("variables-have-any-name"),
+            merges_spread_keys: settings.profile().is("spread-selectors-take-label-keys"),
+            app_armor_fields: settings.profile().is("app-armor-is-a-field"),
+        }
+    }
+
+    /// Allows operators and names of variables if the stored Pod has them, even if the gate is off now.
+    pub(super) fn beside(self, stored: &Json) -> Self {
+        let compares = |toleration: &Json| matches!(text(toleration, "operator"), "Lt" | "Gt");
+        let is_known = stored.get("tolerations").items().iter().any(compares);
+        let any_variable = self.any_variable || variables::has_any_names(stored);
+        Self { comparisons: if is_known { Comparisons::Allowed } else { self.comparisons }, any_variable, ..self }
+    }
+}
