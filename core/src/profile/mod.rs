@@ -10,6 +10,7 @@ mod known_releases;
 mod kubelet_gates;
 mod release;
 pub mod releases;
+mod row_sources;
 mod rows;
 mod settings;
 mod upstream_flags;

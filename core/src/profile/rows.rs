@@ -1,7 +1,6 @@
 //! The table of behaviours that code asks for by name: a row each with its first values; later values are in the files
 //! of the releases (`profile/releases`).
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::flag_rows::{
@@ -56,19 +55,7 @@ impl Row {
         self.first.iter().copied().chain(changes).collect()
     }
 
-    /// Returns the sources of the values.
-    #[must_use]
-    pub fn sources(&self) -> String {
-        let mut sources: Vec<&str> = Vec::new();
-        for source in [self.source].into_iter().chain(self.changes().map(|change| change.source)) {
-            if !source.is_empty() && !sources.contains(&source) {
-                sources.push(source);
-            }
-        }
-        sources.join("; ")
-    }
-
-    fn changes(&self) -> impl Iterator<Item = &'static releases::RowChange> {
+    pub(super) fn changes(&self) -> impl Iterator<Item = &'static releases::RowChange> {
         releases::all().iter().flat_map(|data| data.rows).filter(|change| is_same(change.row, self.name))
     }
 }

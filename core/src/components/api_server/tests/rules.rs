@@ -411,8 +411,8 @@ fn what_meets_or_hides_something_of_a_pod_is_warned_of() {
     let warned: alloc::vec::Vec<&str> =
         answer.headers.iter().filter(|(name, _)| *name == "Warning").map(|(_, text)| text.as_str()).collect();
     let expected = [
-        "volume \\\"v\\\" (Projected): overlapping paths: \\\"test/1\\\" (ConfigMap \\\"m\\\") with \\\"test\\\" (Secret \
-         \\\"s\\\")",
+        "volume \\\"v\\\" (Projected): overlapping paths: \\\"test/1\\\" (ConfigMap \\\"m\\\") with \\\"test\\\" \
+         (Secret \\\"s\\\")",
         "spec.containers[0].env[1]: hides previous definition of \\\"A\\\", which may be dropped when using apply",
         "spec.containers[0].ports[1]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:80 Protocol:TCP \
          HostIP:10.0.0.1}",

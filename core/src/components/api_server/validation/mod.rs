@@ -4,6 +4,7 @@
 //! trees in, errors out in upstream's order; nothing is changed.
 
 mod amount;
+mod claim_volumes;
 mod conditions;
 mod container;
 mod cron;

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::pod_rules::Comparisons;
 pub(in super::super) use super::pod_rules::Rules;
 use super::{
-    FieldError, container, invalid, meta, one_of, placement, pod_details, pod_resources, security, storage, text,
+    FieldError, claim_volumes, container, invalid, meta, one_of, placement, pod_details, pod_resources, security, text,
     volumes, windows,
 };
 use crate::network::kinds::Kind;
@@ -60,7 +60,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording, rul
     let mut errors = meta::validate(kind, tree, wording);
     annotations(tree, "metadata.annotations", &mut errors);
     let spec = tree.get("spec");
-    volumes::of_named_pod(tree, wording, &mut errors);
+    claim_volumes::of_named_pod(tree, wording, &mut errors);
     validate_spec(spec, wording, rules, &mut errors);
     tokens(spec, &mut errors);
     for list in ["containers", "initContainers"] {
@@ -185,24 +185,6 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     pod_details::names_and_policies(spec, wording, errors);
 }
 
-/// Checks the claim that a volume of a Pod's own makes. Source: validation.go (v1.34),
-/// `ValidatePersistentVolumeClaimTemplate`.
-fn claim_template(template: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    if !template.is_object() {
-        return;
-    }
-    let path = format!("{path}.ephemeral.volumeClaimTemplate");
-    let metadata = template.get("metadata");
-    meta::validate_annotations(metadata.get("annotations"), &format!("{path}.metadata.annotations"), wording, errors);
-    meta::validate_labels(metadata.get("labels"), &format!("{path}.metadata.labels"), wording, errors);
-    let mut own = Vec::new();
-    storage::claim(template, wording, &mut own);
-    errors.extend(own.into_iter().map(|mut error| {
-        error.field = format!("{path}.{}", error.field);
-        error
-    }));
-}
-
 /// Checks that the ports of a Pod in the machine's network are the machine's. Source: validation.go (v1.34),
 /// `validatePodHostNetworkDeps`; that a port without one has it is a default of Pods, so a template may lack it.
 fn host_ports(spec: &Json, errors: &mut Vec<FieldError>) {
@@ -232,9 +214,6 @@ fn checked_volumes<'a>(spec: &'a Json, wording: Wording, errors: &mut Vec<FieldE
         if let Some(first) = sources.next() {
             let own = (first, volume.get(first));
             volumes::source(volumes::Owner::Pod, own, &format!("{path}.{first}"), wording, errors);
-            if first == "ephemeral" {
-                claim_template(volume.at(&["ephemeral", "volumeClaimTemplate"]), &path, wording, errors);
-            }
         }
         for source in sources {
             let field = if source == "downwardAPI" { "downwarAPI" } else { source };

@@ -1,8 +1,8 @@
 //! Validation of what confines a container: its users, privileges, profiles, and what it shares with its machine.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34): `ValidateSecurityContext`, `validateSeccompProfileField`,
-//! `ValidateAppArmorProfileField`, `validateHostUsers`, and what is said of both profiles in annotations. Inputs: a Pod,
-//! its specification or one container. Outputs: errors. Left out on purpose: `--allow-privileged=false`.
+//! `ValidateAppArmorProfileField`, `validateHostUsers`, and what is said of both profiles in annotations. Inputs: a
+//! Pod, its specification or one container. Outputs: errors. Left out on purpose: `--allow-privileged=false`.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,8 +1,8 @@
 //! Validation of kinds with few rules: Endpoints, RuntimeClasses, ControllerRevisions, CSIStorageCapacities,
 //! PodTemplates.
 //!
-//! Mirrors pkg/apis/{core,node,apps,storage}/validation/validation.go (v1.34). Inputs: a new object, or a changed one and
-//! the stored one. Outputs: errors. Left out on purpose: how a ControllerRevision whose data changed is printed.
+//! Mirrors pkg/apis/{core,node,apps,storage}/validation/validation.go (v1.34). Inputs: a new object, or a changed one
+//! and the stored one. Outputs: errors. Left out on purpose: how a ControllerRevision whose data changed is printed.
 
 use alloc::format;
 use alloc::vec::Vec;

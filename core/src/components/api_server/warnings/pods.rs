@@ -1,7 +1,7 @@
 //! Warnings of the server about Pods that it accepts.
 //!
-//! Mirrors pkg/api/pod/warnings.go and pkg/api/node/util.go (v1.34), `warningsForPodSpecAndMeta`. Inputs: the metadata and
-//! the specification of a Pod or a template. Outputs: warnings. Left out on purpose: annotations of AppArmor, gates.
+//! Mirrors pkg/api/pod/warnings.go and pkg/api/node/util.go (v1.34), `warningsForPodSpecAndMeta`. Inputs: the metadata
+//! and the specification of a Pod or a template. Outputs: warnings. Left out on purpose: annotations of AppArmor.
 
 use alloc::format;
 use alloc::string::{String, ToString};
