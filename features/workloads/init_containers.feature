@@ -94,6 +94,23 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Pod "web" field status.containerStatuses[0].restartCount is 1 within 60s
       And Pod "web" field status.podIP is changed within 60s
 
+    @since:1.33
+    Scenario: While they run again the Pod is Pending
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default, annotations: {nodeproof.dev/first.crashes-after: 5s, nodeproof.dev/first.exit-code: "0"}}
+        spec:
+          nodeName: worker-1
+          initContainers: [{name: first, image: registry.k8s.io/busybox:1.36}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" field status.phase is "Running"
+      When machine "worker-1" reboots
+      Then Pod "web" field status.phase is "Pending" within 5s
+
     Scenario: After a reboot what stands behind a sidecar runs again too
       Given a ready Node "worker-1"
       And the objects:

@@ -331,10 +331,8 @@ pub static ROWS: &[Row] = &[
         "default-thresholds-merge",
         "mergeDefaultEvictionSettings keeps the defaults of the thresholds that evictionHard does not name",
     ),
-    off(
-        "compressible-reservations",
-        "enforceNodeAllocatable knows the CPU alone of what is reserved, as system-reserved-compressible",
-    ),
+    off("compressible-reservations", "enforceNodeAllocatable has parts that are about the CPU alone"),
+    off("running-init-makes-pending", "a pod whose init container runs again is Pending, whatever else has run"),
     off("kubelet-checks-reservation-policy", "a kubelet checks memoryReservationPolicy and imageMinimumGCAge"),
     off("swap-capacity-in-status", "nodeInfo.swap.capacity says how much swap space there is"),
     Row {

@@ -227,10 +227,9 @@ impl Settings {
     /// Returns each gate, as `feature gate NAME=BOOL`, that was set to another value than its default and whose feature
     /// is not modelled.
     pub fn not_modelled(&self) -> impl Iterator<Item = String> + '_ {
-        self.gates.iter().filter_map(|(name, on)| {
-            (self.default_of_gate(name) != Some(*on) && !gates::is_modelled(name))
-                .then(|| alloc::format!("feature gate {name}={on}"))
-        })
+        let is_other =
+            |(name, on): &(&&str, &bool)| self.default_of_gate(name) != Some(**on) && !gates::is_modelled(name);
+        self.gates.iter().filter(is_other).map(|(name, on)| alloc::format!("feature gate {name}={on}"))
     }
 
     /// Returns the flags that every kubelet of the cluster runs with, unless its own say otherwise.

@@ -9,6 +9,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     patch: Some(13),
     node_image: "kindest/node:v1.33.0",
     rows: &[
+        row(SINCE, "running-init-makes-pending", YES, "pkg/kubelet/kubelet_pods.go (v1.32, v1.33), getPhase"),
         row(
             SINCE,
             "git-repos-are-off",

@@ -13,7 +13,6 @@ use super::status_context::StatusContext;
 use super::whole_pod::set_resources;
 use super::{ContainerPlan, Worker};
 use crate::components::MIRROR;
-use crate::components::host::Host;
 use crate::components::host::runtime::{Container, ContainerRole};
 use crate::json;
 use crate::objects::{Json, Object, Text};
@@ -27,8 +26,8 @@ const FAILED: &str = "PodFailed";
 /// Returns the phase of a pod from its containers.
 ///
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
-pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
-    let known = |plan: &ContainerPlan| host.runtime.container(&worker.uid, &plan.name);
+pub(super) fn phase(worker: &Worker, view: &StatusContext<'_>) -> &'static str {
+    let known = |plan: &ContainerPlan| view.host.runtime.container(&worker.uid, &plan.name);
     if worker.is_over() && worker.is_overdue() {
         return "Failed";
     }
@@ -38,18 +37,21 @@ pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
         let is_empty = worker.regular().next().is_none();
         return if !is_empty && worker.regular().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    if Initialization::of(worker, host.runtime.sandbox(&worker.uid)).has_failed {
+    if Initialization::of(worker, view.host.runtime.sandbox(&worker.uid)).has_failed {
         return "Failed";
     }
     // A pod is Running while one container runs or will be restarted; it is Pending until each has started once. Its
-    // init containers count until then, also if they run again in a new sandbox.
+    // init containers count until then, and from 1.33 on also if they run again in a new sandbox.
     let starts = |plan: &&ContainerPlan| match (plan.role, known(plan)) {
         (ContainerRole::Regular, _) => false,
         (ContainerRole::Init, own) => own.is_none_or(Container::is_running),
         (ContainerRole::Sidecar, own) => own.is_none_or(|own| own.is_running() && !plan.has_started_up()),
     };
     let has_started = worker.regular().any(|plan| has_started(plan, known(plan)));
-    let is_initializing = !has_started && worker.plans.iter().any(|plan| starts(&plan));
+    let runs_init =
+        |own: &ContainerPlan| own.role == ContainerRole::Init && known(own).is_some_and(Container::is_running);
+    let is_back = view.settings.profile().is("running-init-makes-pending") && worker.plans.iter().any(runs_init);
+    let is_initializing = is_back || !has_started && worker.plans.iter().any(|plan| starts(&plan));
     if !is_initializing && worker.regular().all(|plan| known(plan).is_some()) { "Running" } else { "Pending" }
 }
 
@@ -89,7 +91,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     let phase = match () {
         () if worker.is_static_ended() => "Failed",
         () if worker.is_removed => "Running",
-        () => phase(worker, view.host),
+        () => phase(worker, view),
     };
     if !is_phase_held(worker, phase, view) || status.get("phase").is_null() {
         // Reason and message belong to a phase.
