@@ -4,9 +4,9 @@
 //! what the model knows is there. Sources (v1.34): pkg/controller/nodelifecycle/metrics.go,
 //! pkg/kubelet/metrics/metrics.go, k8s.io/component-base metrics/prometheus/workqueue/metrics.go.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use nodeproof_core::components::controller::{Histogram, Measure, MeasuredValue};
 use nodeproof_core::components::kubelet::Kubelet;
 use nodeproof_core::components::registry::{canonical, controllers_of};
 use nodeproof_core::objects::Json;
@@ -14,10 +14,6 @@ use nodeproof_core::objects::Json;
 use super::calls::{missing, running_controller};
 use super::route::Call;
 use super::{Content, Control, Refusal, Reply};
-
-/// What separates the region of a zone from its name in the label of a metric.
-/// Source: k8s.io/component-helpers node/topology/helpers.go (v1.34), `GetZoneKey`.
-const IN_ZONE: &str = ":\0:";
 
 impl Control {
     pub(super) fn metrics(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
@@ -95,14 +91,7 @@ impl Control {
         };
         let Some(controller) = controller else { return Err(Refusal::new(503, format!("{name} does not run"))) };
         let mut text = String::new();
-        for (field, zones) in controller.details(self.sim.now()) {
-            match field {
-                "zones" => of_zones(&mut text, &zones),
-                "attachments" => of_attachments(&mut text, &zones),
-                "forcedDetaches" => of_forced(&mut text, &zones),
-                _ => {}
-            }
-        }
+        controller.measures().iter().for_each(|measure| write_measure(&mut text, measure));
         let queues = controller.queues();
         let depths: Vec<_> = queues.iter().map(|(name, depth)| (vec![("name", (*name).to_owned())], *depth)).collect();
         gauge(&mut text, "workqueue_depth", "Current depth of workqueue", &depths);
@@ -128,67 +117,72 @@ fn of_shutdown(text: &mut String, kubelet: &Kubelet) {
         let is_end = name.contains("_end_") && kubelet.tells_end_of_shutdown();
         let help =
             format!("Last graceful shutdown {} time since unix epoch in seconds", if is_end { "end" } else { "start" });
-        let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} gauge\n{name} {}", go_float(at));
+        let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} gauge\n{name} {}", go_float(seconds(at)));
     }
 }
 
-/// Prints a whole number as Go prints a float: from a million on with an exponent.
-fn go_float(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    if digits.len() <= 6 {
-        return number.to_string();
-    }
-    let (first, rest) = digits.split_at(1);
-    let rest = rest.trim_end_matches('0');
-    let sign = if number < 0 { "-" } else { "" };
-    let point = if rest.is_empty() { "" } else { "." };
-    format!("{sign}{first}{point}{rest}e+{:02}", digits.len() - 1)
+#[expect(clippy::cast_precision_loss, reason = "seconds since the epoch, far below what a float holds exactly")]
+const fn seconds(at: i64) -> f64 {
+    at as f64
 }
 
-/// Source: pkg/controller/volume/attachdetach/metrics/metrics.go (v1.34).
-fn of_attachments(text: &mut String, attachments: &Json) {
-    let mut drivers: BTreeMap<String, usize> = BTreeMap::new();
-    for own in attachments.items() {
-        let unique = own.get("volume").as_str().unwrap_or_default();
-        let driver = unique.trim_start_matches("kubernetes.io/csi/").split('^').next().unwrap_or_default();
-        *drivers.entry(format!("kubernetes.io/csi:{driver}")).or_default() += 1;
-    }
-    let state = || ("state", "actual_state_of_world".to_owned());
-    let each = drivers.into_iter().map(|(plugin, count)| (vec![("plugin_name", plugin), state()], count));
-    let help = "Number of volumes in A/D Controller";
-    gauge(text, "attachdetach_controller_total_volumes", help, &each.collect::<Vec<_>>());
-}
-
-fn of_forced(text: &mut String, forced: &Json) {
-    let name = "attach_detach_controller_attachdetach_controller_forced_detaches";
-    let help = "Number of times the A/D Controller performed a forced detach";
-    let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} counter");
-    for reason in ["out-of-service", "timeout"] {
-        let _ = writeln!(text, "{name}{{reason=\"{reason}\"}} {}", forced.get(reason).as_i64().unwrap_or(0));
+/// Prints a number as Go prints a float: with an exponent from a million on, and below a ten-thousandth.
+fn go_float(number: f64) -> String {
+    let scientific = format!("{number:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    match exponent.parse::<i32>() {
+        Ok(exponent) if !(-4..6).contains(&exponent) => {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+        }
+        _ => number.to_string(),
     }
 }
 
-fn of_zones(text: &mut String, zones: &Json) {
-    let word = |zone: &Json, field: &str| zone.get(field).as_str().unwrap_or_default().to_owned();
-    let count = |zone: &Json, field: &str| usize::try_from(zone.get(field).as_i64().unwrap_or(0)).unwrap_or(0);
-    let key = |zone: &Json| {
-        let (region, name) = (word(zone, "region"), word(zone, "zone"));
-        if region.is_empty() && name.is_empty() { String::new() } else { format!("{region}{IN_ZONE}{name}") }
+/// Writes a measure of a controller; one without values is left out.
+fn write_measure(text: &mut String, measure: &Measure) {
+    let Measure { name, help, is_stable, values } = measure;
+    let Some((_, first)) = values.first() else { return };
+    let kind = match first {
+        MeasuredValue::Counter(_) => "counter",
+        MeasuredValue::Gauge(_) => "gauge",
+        MeasuredValue::Histogram(_) => "histogram",
     };
-    let each = |value: &dyn Fn(usize, usize) -> usize| -> Vec<_> {
-        let values = zones
-            .items()
-            .iter()
-            .map(|zone| (vec![("zone", key(zone))], value(count(zone, "nodes"), count(zone, "notReady"))));
-        values.collect()
-    };
-    let help = "Gauge measuring number of not Ready Nodes per zones.";
-    gauge(text, "node_collector_unhealthy_nodes_in_zone", help, &each(&|_, unready| unready));
-    let healthy = |all: usize, unready: usize| (100 * (all - unready)).checked_div(all).unwrap_or(100);
-    let help = "Gauge measuring percentage of healthy nodes per zone.";
-    gauge(text, "node_collector_zone_health", help, &each(&healthy));
-    let help = "Gauge measuring number of registered Nodes per zones.";
-    gauge(text, "node_collector_zone_size", help, &each(&|all, _| all));
+    let stability = if *is_stable { "STABLE" } else { "ALPHA" };
+    let _ = writeln!(text, "# HELP {name} [{stability}] {help}\n# TYPE {name} {kind}");
+    for (labels, value) in values {
+        let own: Vec<_> = labels.iter().map(|(label, value)| (*label, value.as_str().to_owned())).collect();
+        match value {
+            MeasuredValue::Counter(count) => {
+                let _ = writeln!(text, "{name}{} {count}", braced(&own));
+            }
+            MeasuredValue::Gauge(number) => {
+                let _ = writeln!(text, "{name}{} {}", braced(&own), go_float(*number));
+            }
+            MeasuredValue::Histogram(spread) => write_histogram(text, name, &own, spread),
+        }
+    }
+}
+
+fn write_histogram(text: &mut String, name: &str, labels: &[(&str, String)], spread: &Histogram) {
+    let bounds = spread.bounds.iter().map(|bound| go_float(*bound));
+    let ranges = bounds.zip(spread.counts.iter().copied()).chain([("+Inf".to_owned(), spread.count)]);
+    for (bound, count) in ranges {
+        let labels: Vec<_> = labels.iter().cloned().chain([("le", bound)]).collect();
+        let _ = writeln!(text, "{name}_bucket{} {count}", braced(&labels));
+    }
+    let labels = braced(labels);
+    let _ = writeln!(text, "{name}_sum{labels} {}\n{name}_count{labels} {}", go_float(spread.sum), spread.count);
+}
+
+/// Writes labels as Prometheus' text has them.
+fn braced(labels: &[(&str, String)]) -> String {
+    let each = labels.iter().map(|(label, value)| {
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        format!("{label}=\"{value}\"")
+    });
+    let labels: Vec<String> = each.collect();
+    if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) }
 }
 
 /// Writes a gauge with its values; one without values is left out.
@@ -202,15 +196,7 @@ fn metric(text: &mut String, kind: &str, name: &str, help: &str, values: &[(Vec<
     }
     let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} {kind}");
     for (labels, value) in values {
-        let labels: Vec<String> = labels
-            .iter()
-            .map(|(label, value)| {
-                let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-                format!("{label}=\"{value}\"")
-            })
-            .collect();
-        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-        let _ = writeln!(text, "{name}{labels} {value}");
+        let _ = writeln!(text, "{name}{} {value}", braced(labels));
     }
 }
 
@@ -220,9 +206,16 @@ mod tests {
 
     #[test]
     fn numbers_are_printed_as_go_prints_floats() {
-        for (number, text) in
-            [(0, "0"), (999_999, "999999"), (1_000_000, "1e+06"), (1_795_254_448, "1.795254448e+09"), (-7, "-7")]
-        {
+        for (number, text) in [
+            (0.0, "0"),
+            (999_999.0, "999999"),
+            (1_000_000.0, "1e+06"),
+            (1_795_254_448.0, "1.795254448e+09"),
+            (-7.0, "-7"),
+            (0.003_906_25, "0.00390625"),
+            (0.000_01, "1e-05"),
+            (200.0 / 3.0, "66.66666666666667"),
+        ] {
             assert_eq!(go_float(number), text);
         }
     }

@@ -1,5 +1,6 @@
 //! Tests of a session: lines in, answers out.
 
+mod controllers;
 mod conversations;
 mod discovery;
 

@@ -17,7 +17,9 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::{Cache, CacheEvent, PodsByNode, RequestOutcome, node_name};
-use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Watched};
+use super::controller::{
+    ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Measure, MeasuredValue, Watched,
+};
 use super::pod_status::{DisruptionTarget, Generation, failed_patch};
 use super::{Because, Deadline, DecisionId};
 use crate::json;
@@ -46,6 +48,8 @@ const POD_CACHE: usize = 1;
 #[derive(Clone, Debug)]
 struct Doomed {
     pod: Object,
+    /// Why, in the word of the metrics. Source: pkg/controller/podgc/metrics/metrics.go (v1.34).
+    cause: &'static str,
     target: Option<DisruptionTarget>,
     reasons: Vec<Because>,
 }
@@ -76,9 +80,12 @@ struct Pass {
 #[derive(Clone, Debug)]
 enum PodGcPurpose {
     Confirm(Text),
-    Patch(ObjectKey, DecisionId),
-    Delete,
+    Patch(ObjectKey, DecisionId, &'static str),
+    Delete(Deletion),
 }
+
+/// The namespace of a pod that is deleted, and the cause.
+type Deletion = (Text, &'static str);
 
 /// The controller; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
@@ -96,6 +103,9 @@ pub struct PodGc {
     quarantine: BTreeMap<Text, Timestamp>,
     quarantine_time: SignedDuration,
     under_way: BTreeMap<RequestId, PodGcPurpose>,
+    /// How many deletions were begun, and how many have failed.
+    deletions: BTreeMap<Deletion, u64>,
+    failures: BTreeMap<Deletion, u64>,
     pass: Option<Pass>,
     next_pass: Option<Timestamp>,
     started: bool,
@@ -122,6 +132,8 @@ impl PodGc {
             quarantine: BTreeMap::new(),
             quarantine_time: if is_late { QUARANTINE + JUST_AFTER } else { QUARANTINE },
             under_way: BTreeMap::new(),
+            deletions: BTreeMap::new(),
+            failures: BTreeMap::new(),
             pass: None,
             next_pass: None,
             started: false,
@@ -197,7 +209,7 @@ impl PodGc {
             self.terminated.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key)).cloned().collect(),
         );
         let reasons = || Vec::from([Because::Fact(fact.clone())]);
-        pods.into_iter().take(count).map(|pod| Doomed { pod, target: None, reasons: reasons() }).collect()
+        pods.into_iter().take(count).map(|pod| doomed(pod, "terminated", reasons())).collect()
     }
 
     /// Returns the terminating pods of nodes that are not ready and out of service.
@@ -214,7 +226,7 @@ impl PodGc {
         let doom = |pod: Object| {
             let node = node_name(&pod).cloned().unwrap_or_default();
             let fact = format!("it is being deleted, and Node {node} is not ready and has taint {OUT_OF_SERVICE}");
-            Doomed { pod, target: None, reasons: Vec::from([Because::Fact(fact)]) }
+            doomed(pod, "out-of-service", Vec::from([Because::Fact(fact)]))
         };
         pods.into_iter().map(doom).collect()
     }
@@ -223,7 +235,7 @@ impl PodGc {
         let ending = self.ending.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key));
         let doom = |pod: &Object| {
             let fact = String::from("it is being deleted and has no node");
-            Doomed { pod: pod.clone(), target: None, reasons: Vec::from([Because::Fact(fact)]) }
+            doomed(pod.clone(), "unscheduled", Vec::from([Because::Fact(fact)]))
         };
         ending.filter(|pod| node_name(pod).is_none()).map(doom).collect()
     }
@@ -268,21 +280,22 @@ impl PodGc {
     fn delete(&mut self, doomed: Doomed, now: Timestamp) {
         let key = doomed.pod.key();
         let because = self.runtime.decide(format!("pod/{key}"), "force delete", doomed.reasons);
+        *self.deletions.entry((key.namespace.clone(), doomed.cause)).or_default() += 1;
         if is_terminal(&doomed.pod) {
-            self.send_delete(&key, because, now);
+            self.send_delete(&key, because, doomed.cause, now);
             return;
         }
         let patch = failed_patch(&doomed.pod, doomed.target, self.generation, now);
         let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
         let id = self.runtime.send(call, Some(because), now);
-        self.under_way.insert(id, PodGcPurpose::Patch(key, because));
+        self.under_way.insert(id, PodGcPurpose::Patch(key, because, doomed.cause));
     }
 
-    fn send_delete(&mut self, key: &ObjectKey, because: DecisionId, now: Timestamp) {
+    fn send_delete(&mut self, key: &ObjectKey, because: DecisionId, cause: &'static str, now: Timestamp) {
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
         let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(options);
         let id = self.runtime.send(call, Some(because), now);
-        self.under_way.insert(id, PodGcPurpose::Delete);
+        self.under_way.insert(id, PodGcPurpose::Delete((key.namespace.clone(), cause)));
     }
 
     fn handle_outcome(&mut self, job: PodGcPurpose, outcome: &RequestOutcome, now: Timestamp) {
@@ -292,21 +305,38 @@ impl PodGc {
                 // After any other failure the next pass that finds the node absent handles it.
                 if matches!(outcome, RequestOutcome::NotFound) {
                     let fact = format!("Node {name} was not there for {} and is not there now", seconds(QUARANTINE));
-                    let doom =
-                        |pod| Doomed { pod, target: Some(ORPHANED), reasons: Vec::from([Because::Fact(fact.clone())]) };
+                    let doom = |pod| {
+                        let reasons = Vec::from([Because::Fact(fact.clone())]);
+                        Doomed { target: Some(ORPHANED), ..doomed(pod, "orphaned", reasons) }
+                    };
                     let mut pods = pass.absent.remove(&name).unwrap_or_default();
                     let rank = |pod: &Object| self.preferred.iter().position(|name| **name == *pod.name());
                     pods.sort_by_key(|pod| rank(pod).unwrap_or(usize::MAX));
                     pass.orphans.extend(pods.into_iter().map(doom));
                 }
             }
-            PodGcPurpose::Patch(key, because) if matches!(outcome, RequestOutcome::Done(_)) => {
-                self.send_delete(&key, because, now)
+            PodGcPurpose::Patch(key, because, cause) if matches!(outcome, RequestOutcome::Done(_)) => {
+                self.send_delete(&key, because, cause, now)
             }
+            PodGcPurpose::Delete(_) if matches!(outcome, RequestOutcome::Done(_)) => {}
             // A pod that cannot be marked or deleted is left to the next pass.
-            PodGcPurpose::Patch(..) | PodGcPurpose::Delete => {}
+            PodGcPurpose::Patch(ObjectKey { namespace, .. }, _, cause) | PodGcPurpose::Delete((namespace, cause)) => {
+                *self.failures.entry((namespace, cause)).or_default() += 1;
+            }
         }
     }
+}
+
+fn doomed(pod: Object, cause: &'static str, reasons: Vec<Because>) -> Doomed {
+    Doomed { pod, cause, target: None, reasons }
+}
+
+fn counted(deletions: &BTreeMap<Deletion, u64>) -> Vec<(Vec<(&'static str, Text)>, MeasuredValue)> {
+    let one = |((namespace, cause), count): (&Deletion, &u64)| {
+        let labels = Vec::from([("namespace", namespace.clone()), ("reason", Text::of(cause))]);
+        (labels, MeasuredValue::Counter(*count))
+    };
+    deletions.iter().map(one).collect()
 }
 
 /// Reads the threshold: none or a negative one turns the collection of ended pods off.
@@ -370,6 +400,25 @@ impl Controller for PodGc {
 
     fn own_queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([("orphaned_pods_nodes", self.quarantine.len())])
+    }
+
+    /// Source: pkg/controller/podgc/metrics/metrics.go (v1.34).
+    fn measures(&self) -> Vec<Measure> {
+        Vec::from([
+            Measure {
+                name: "pod_gc_collector_force_delete_pod_errors_total",
+                help: "Number of errors encountered when forcefully deleting the pods since the Pod GC Controller \
+                    started.",
+                is_stable: false,
+                values: counted(&self.failures),
+            },
+            Measure {
+                name: "pod_gc_collector_force_delete_pods_total",
+                help: "Number of pods that are being forcefully deleted since the Pod GC Controller started.",
+                is_stable: false,
+                values: counted(&self.deletions),
+            },
+        ])
     }
 
     fn hold_loops(&mut self) {

@@ -13,6 +13,7 @@
 
 mod actual;
 mod desired;
+mod measures;
 mod operations;
 mod pass;
 mod work;
@@ -28,7 +29,7 @@ use self::operations::Operations;
 use self::pass::Pass;
 use self::work::Job;
 use super::client::{CacheEvent, node_name};
-use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, LoopInfo, Watched};
+use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, LoopInfo, Measure, Watched};
 use super::volumes::{
     ATTACHMENTS, CLAIMS, CONTROLLER_ATTACHES, CsiVolume, DRIVERS, VOLUMES, attaches, bound, claim_of, csi_volume,
     has_claims, is_finished,
@@ -460,6 +461,10 @@ impl Controller for AttachDetach {
             ("wanted", Json::Int(i64::try_from(self.desired.len()).unwrap_or(i64::MAX))),
             ("forcedDetaches", counts),
         ])
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        self.measured()
     }
 
     fn run_once(&mut self, name: &str, now: Timestamp) -> bool {

@@ -7,6 +7,7 @@
 //! Events. The controllers use this module; the list of all of them is in [`super::registry`], which uses them.
 
 mod keyed;
+mod measures;
 mod runtime;
 
 use alloc::boxed::Box;
@@ -16,6 +17,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 pub(super) use self::keyed::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries};
+pub use self::measures::{Histogram, Measure, MeasuredValue, gauge_of};
 pub use self::runtime::{ApiResult, ControllerRuntime};
 pub(super) use self::runtime::{Watched, code, failure, is_namespace_ending, object};
 use super::client::{CacheEvent, Reflector};
@@ -132,6 +134,11 @@ pub trait Controller: Component + Duplicate + Send {
 
     /// Returns more to show under `GET controllers`, by field.
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {
+        Vec::new()
+    }
+
+    /// Returns what it measures, by name.
+    fn measures(&self) -> Vec<Measure> {
         Vec::new()
     }
 

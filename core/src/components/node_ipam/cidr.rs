@@ -11,9 +11,14 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
+use crate::components::controller::Histogram;
+
 /// By how many bits the mask of a node may be longer than that of an IPv6 cluster network.
 /// Source: pkg/controller/nodeipam/ipam/cidrset/cidr_set.go (v1.34), `clusterSubnetMaxDiff`.
 const IPV6_DIFFERENCE_MAX: u32 = 16;
+/// The ranges of the number of taken blocks that a search passes.
+/// Source: pkg/controller/nodeipam/ipam/cidrset/metrics.go (v1.34), `cidrSetAllocationTriesPerRequest`.
+const TRIES: &[f64] = &[1.0, 5.0, 25.0, 125.0, 625.0];
 
 /// A network: its first address and the length of its mask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +108,21 @@ pub struct CidrSet {
     used: Vec<u64>,
     taken: u64,
     next: u64,
+    /// What is measured of it.
+    tally: BlockTally,
+}
+
+/// How often blocks were taken and given back, and how many taken ones were passed in search of a free one.
+#[derive(Clone, Debug)]
+pub struct BlockTally {
+    /// Blocks that were taken.
+    pub allocations: u64,
+    /// Blocks that were given back.
+    pub releases: u64,
+    /// Blocks passed by each search.
+    pub tries: Histogram,
+    /// Whether anything was taken or given back.
+    pub is_touched: bool,
 }
 
 impl CidrSet {
@@ -113,8 +133,8 @@ impl CidrSet {
     pub fn new(cluster: Cidr, node_prefix: u32) -> Result<Self, String> {
         if cluster.prefix > node_prefix {
             return Err(String::from(
-                "Controller: Invalid clusterCIDR, mask size of clusterCIDR must be less than or equal to configured \
-                    CIDR mask size",
+                "Controller: Invalid --cluster-cidr, mask size of cluster CIDR must be less than or equal to \
+                    --node-cidr-mask-size configured for CIDR family",
             ));
         }
         if node_prefix > cluster.width() {
@@ -124,7 +144,8 @@ impl CidrSet {
             return Err(String::from("New CIDR set failed; the node CIDR size is too big"));
         }
         let blocks = 1 << (node_prefix - cluster.prefix);
-        Ok(Self { cluster, node_prefix, blocks, used: Vec::new(), taken: 0, next: 0 })
+        let tally = BlockTally { allocations: 0, releases: 0, tries: Histogram::new(TRIES), is_touched: false };
+        Ok(Self { cluster, node_prefix, blocks, used: Vec::new(), taken: 0, next: 0, tally })
     }
 
     /// Returns the network that is divided.
@@ -139,15 +160,24 @@ impl CidrSet {
         (self.blocks, self.taken)
     }
 
+    /// Returns what is measured of it.
+    #[must_use]
+    pub const fn tally(&self) -> &BlockTally {
+        &self.tally
+    }
+
     /// Takes the next free block; `None` if all are taken.
     pub fn allocate_next(&mut self) -> Option<Cidr> {
         if self.taken == self.blocks {
             return None;
         }
         let mut candidate = self.next;
+        let mut passed: u32 = 0;
         while self.is_used(candidate) {
             candidate = (candidate + 1) % self.blocks;
+            passed = passed.saturating_add(1);
         }
+        self.tally.tries.add(f64::from(passed));
         self.next = (candidate + 1) % self.blocks;
         self.mark(candidate, true);
         let first = self.cluster.first | u128::from(candidate) << (self.cluster.width() - self.node_prefix);
@@ -193,9 +223,11 @@ impl CidrSet {
         let (word, bit) = place(at);
         self.used.get(word).is_some_and(|bits| bits & bit != 0)
     }
+        self.tally.is_touched = true;
 
     fn mark(&mut self, at: u64, used: bool) {
         if self.is_used(at) == used {
+        *if used { &mut self.tally.allocations } else { &mut self.tally.releases } += 1;
             return;
         }
         let (word, bit) = place(at);

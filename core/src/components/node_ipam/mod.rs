@@ -22,7 +22,9 @@ pub use cidr::{Cidr, CidrSet};
 pub use config::{FlagError, sets};
 
 use super::client::{CacheEvent, WorkQueue};
-use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
+use super::controller::{
+    ApiResult, Controller, ControllerContext, ControllerRuntime, Measure, MeasuredValue, Watched, gauge_of,
+};
 use super::events::{EventType, InvolvedObject};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
@@ -240,6 +242,48 @@ fn joined(blocks: &[Cidr]) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns which part of the blocks is taken; `None` before the first is.
+#[expect(clippy::cast_precision_loss, reason = "at most 2^32 blocks")]
+fn part_taken(set: &CidrSet) -> Option<MeasuredValue> {
+    let (blocks, taken) = set.counts();
+    set.tally().is_touched.then_some(MeasuredValue::Gauge(taken as f64 / blocks as f64))
+}
+
+/// Source: pkg/controller/nodeipam/ipam/cidrset/metrics.go (v1.34). A value is there from the first time on at which it
+/// is set.
+fn measures(sets: &[CidrSet]) -> Vec<Measure> {
+    let each = |name, help, value: &dyn Fn(&CidrSet) -> Option<MeasuredValue>| {
+        let labels = |set: &CidrSet| Vec::from([("clusterCIDR", Text::from(set.cluster().to_string()))]);
+        let values = sets.iter().filter_map(|set| Some((labels(set), value(set)?))).collect();
+        Measure { name, help, is_stable: false, values }
+    };
+    let count = |number: u64| (number > 0).then_some(MeasuredValue::Counter(number));
+    let tries = |set: &CidrSet| {
+        let tries = &set.tally().tries;
+        (tries.count > 0).then(|| MeasuredValue::Histogram(tries.clone()))
+    };
+    let most = |set: &CidrSet| Some(gauge_of(usize::try_from(set.counts().0).unwrap_or(usize::MAX)));
+    Vec::from([
+        each(
+            "node_ipam_controller_cidrset_allocation_tries_per_request",
+            "Number of endpoints added on each Service sync",
+            &tries,
+        ),
+        each(
+            "node_ipam_controller_cidrset_cidrs_allocations_total",
+            "Counter measuring total number of CIDR allocations.",
+            &|set| count(set.tally().allocations),
+        ),
+        each(
+            "node_ipam_controller_cidrset_cidrs_releases_total",
+            "Counter measuring total number of CIDR releases.",
+            &|set| count(set.tally().releases),
+        ),
+        each("node_ipam_controller_cidrset_usage_cidrs", "Gauge measuring percentage of allocated CIDRs.", &part_taken),
+        each("node_ipam_controller_cirdset_max_cidrs", "Maximum number of CIDRs that can be allocated.", &most),
+    ])
+}
+
 impl Controller for NodeIpam {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime
@@ -289,6 +333,10 @@ impl Controller for NodeIpam {
 
     fn own_queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([("cidrallocator_node", self.queue.len())])
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        measures(&self.sets)
     }
 
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {

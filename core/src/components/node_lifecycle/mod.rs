@@ -20,6 +20,7 @@ mod health;
 mod health_pass;
 mod informers;
 mod items;
+mod measures;
 mod pods;
 mod pods_deletion;
 mod queue;
@@ -43,7 +44,9 @@ use self::tick::Tick;
 use self::work_items::{End, WorkItem, WorkItems};
 use self::zones::{Rates, ZoneKey, Zones};
 use super::client::{CacheEvent, CacheIndex, PodsByNode, RequestOutcome, WorkQueue};
-use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Watched};
+use super::controller::{
+    ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Measure, Watched,
+};
 use super::workload::DAEMON_SETS;
 use super::{Deadline, earliest};
 use crate::chance::Chance;
@@ -430,6 +433,10 @@ impl Controller for NodeLifecycle {
         let nodes = ("node_lifecycle_controller", self.node_queue.len());
         let pods = ("node_lifecycle_controller_pods", self.pod_queue.len());
         Vec::from([nodes, pods])
+    }
+
+    fn measures(&self) -> Vec<Measure> {
+        measures::of(&self.zones)
     }
 
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {

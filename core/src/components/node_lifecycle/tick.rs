@@ -179,6 +179,11 @@ impl NodeLifecycle {
 
     pub(super) fn handle_ticked(&mut self, key: &ZoneKey, id: NodeId, end: &End, now: Timestamp) {
         self.end_tick_write();
+        if end.is_well()
+            && let Some(zone) = self.zones.get_mut(key)
+        {
+            zone.evictions += 1;
+        }
         let queue = self.zones.queue(key, &self.rates, now);
         if end.is_well() {
             queue.finish(id);

@@ -111,11 +111,14 @@ pub(super) struct Zone {
     pub(super) ready: usize,
     /// Counted nodes whose Ready condition is anything else, or absent.
     pub(super) not_ready: usize,
+    /// How often a node of it got a NoExecute taint.
+    pub(super) evictions: u64,
 }
 
 impl Zone {
     fn new(rates: &Rates, now: Timestamp) -> Self {
-        Self { state: Some(ZoneState::Initial), queue: TaintQueue::new(rates.normal, now), ready: 0, not_ready: 0 }
+        let queue = TaintQueue::new(rates.normal, now);
+        Self { state: Some(ZoneState::Initial), queue, ready: 0, not_ready: 0, evictions: 0 }
     }
 
     const fn size(&self) -> usize {
@@ -210,8 +213,8 @@ impl Zones {
     pub(super) fn ensure(&mut self, key: &ZoneKey, rates: &Rates, now: Timestamp) {
         if let Some(zone) = self.0.get_mut(key) {
             if zone.state.is_none() {
-                let (ready, not_ready) = (zone.ready, zone.not_ready);
-                *zone = Zone { ready, not_ready, ..Zone::new(rates, now) };
+                let (ready, not_ready, evictions) = (zone.ready, zone.not_ready, zone.evictions);
+                *zone = Zone { ready, not_ready, evictions, ..Zone::new(rates, now) };
             }
         } else {
             self.0.insert(key.clone(), Zone::new(rates, now));

@@ -48,13 +48,15 @@ enum EvictionStage {
 pub(super) struct Eviction {
     pub(super) pod: ObjectKey,
     pub(super) because: DecisionId,
+    /// When it was due.
+    pub(super) due: Timestamp,
     stage: EvictionStage,
     tries: u32,
 }
 
 impl Eviction {
-    pub(super) const fn new(pod: ObjectKey, because: DecisionId) -> Self {
-        Self { pod, because, stage: EvictionStage::Reading, tries: 0 }
+    pub(super) const fn new(pod: ObjectKey, because: DecisionId, due: Timestamp) -> Self {
+        Self { pod, because, due, stage: EvictionStage::Reading, tries: 0 }
     }
 
     /// Tells whether the deletion was asked for.
