@@ -203,9 +203,7 @@ impl CidrSet {
     fn mark_all(&mut self, cidr: &Cidr, used: bool) -> Result<(), String> {
         if !cidr.overlaps(&self.cluster) {
             let (cidr, cluster) = (cidr.to_string(), self.cluster);
-            return Err(format!(
-                "error getting indices for cidr {cidr}, cidr is out the range of cluster cidr {cluster}"
-            ));
+            return Err(format!("cidr {cidr} is out the range of cluster cidr {cluster}"));
         }
         let index = |address: u128| {
             let offset = (address - self.cluster.first) >> (self.cluster.width() - self.node_prefix);
@@ -293,7 +291,7 @@ mod tests {
         set.occupy(&Cidr::parse("10.244.2.0/23").unwrap()).unwrap();
         assert_eq!(next(&mut set, 2), [Some("10.244.0.0/24".into()), None]);
         let why = set.occupy(&Cidr::parse("10.244.9.0/24").unwrap()).unwrap_err();
-        let text = "error getting indices for cidr 10.244.9.0/24, cidr is out the range of cluster cidr 10.244.0.0/22";
+        let text = "cidr 10.244.9.0/24 is out the range of cluster cidr 10.244.0.0/22";
         assert_eq!(why, text);
         set.release(&Cidr::parse("10.0.0.0/8").unwrap()).unwrap();
         assert_eq!(set.counts(), (4, 0));

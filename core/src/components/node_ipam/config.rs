@@ -168,7 +168,7 @@ mod tests {
             ("cluster-cidr=10.0.0.0/16 node-cidr-mask-size-ipv6=64", "single-stack IPv4"),
             ("cluster-cidr=fd00::/56 node-cidr-mask-size-ipv4=24", "single-stack IPv6"),
             ("cluster-cidr=10.0.0.0/16 node-cidr-mask-size=24 node-cidr-mask-size-ipv4=24", "unset it"),
-            ("cluster-cidr=10.0.0.0/25", "Invalid clusterCIDR"),
+            ("cluster-cidr=10.0.0.0/25", "Invalid --cluster-cidr"),
             ("cluster-cidr=fd00::/40", "the node CIDR size is too big"),
             ("cluster-cidr=10.0.0.0/16 service-cluster-ip-range=10.96.0.0/16,10.97.0.0/16", "are not dualstack"),
             ("cluster-cidr=10.0.0.0/16 service-cluster-ip-range=10.96.0.0/16,fd00::/64,", "more than two entries"),
