@@ -23,6 +23,7 @@ use super::{
     attach_detach, certificates, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace,
     replicaset, service_accounts, statefulset, storage_protection, ttl, volume_binder,
 };
+use crate::profile::Settings;
 
 /// The kind of a controller's work, as far as the comparison of its writes depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -259,6 +260,25 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
     }
     let is_on = |name: &str| named.iter().find(|(own, _)| *own == name).map_or(all, |(_, on)| *on);
     Ok(CONTROLLERS.iter().copied().filter(|name| is_on(name)).collect())
+}
+
+/// Returns what runs within a controller as a part of it: the evictions for taints, where they are not separate.
+///
+/// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.31), `NewNodeLifecycleController`.
+#[must_use]
+pub fn part_of(name: &str, settings: &Settings) -> Option<&'static str> {
+    let is_whole = name == "node-lifecycle-controller" && !settings.profile().is("taint-eviction-is-separate");
+    is_whole.then_some("taint-eviction-controller")
+}
+
+/// Lets parts of controllers run exactly where those run.
+pub fn join_parts(controllers: &mut Vec<&'static str>, settings: &Settings) {
+    for (whole, part) in CONTROLLERS.iter().filter_map(|name| Some((*name, part_of(name, settings)?))) {
+        controllers.retain(|name| *name != part);
+        if controllers.contains(&whole) {
+            controllers.push(part);
+        }
+    }
 }
 
 /// Starts a controller; `None` for an unknown name, and for one that the flags turn off.

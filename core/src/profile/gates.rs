@@ -167,6 +167,7 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("SchedulerPopFromBackoffQ", "scheduler-pops-from-backoff", true),
     ("SchedulerQueueingHints", "scheduler-queueing-hints", true),
     ("TaintBasedEvictions", "silent-nodes-get-no-execute-taints", true),
+    ("SeparateTaintEvictionController", "taint-eviction-is-separate", true),
     ("TaintNodesByCondition", "conditions-make-no-schedule-taints", true),
     ("TaintNodesByCondition", "scheduler-consults-conditions", false),
     ("TaintTolerationComparisonOperators", "tolerations-compare-numbers", true),

@@ -138,7 +138,8 @@ pub struct Simulation {
 impl Simulation {
     /// Starts a control plane and lets it settle at its first instant.
     #[must_use]
-    pub fn new(options: SimulationOptions) -> Self {
+    pub fn new(mut options: SimulationOptions) -> Self {
+        registry::join_parts(&mut options.controllers, &options.settings);
         let chance = Chance::new(options.seed);
         let now = options.start;
         let settings = Arc::new(options.settings.clone());
@@ -381,6 +382,11 @@ impl Simulation {
         let missing = || SimError::NoController(Text::from(name));
         let client = self.event_loop.find(&format!("controller/{name}")).ok_or_else(missing)?;
         self.settle();
+        if let Some(part) = registry::part_of(name, &self.settings)
+            && !matches!(action, ControllerAction::RunOnce(_))
+        {
+            self.controller_do(part, action)?;
+        }
         if matches!(action, ControllerAction::Stop | ControllerAction::Restart) {
             self.stop_controller(client);
         }

@@ -55,3 +55,17 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
     let of_reason = events.get("items").items().iter().filter(|event| event.get("reason").as_str() == Some(reason));
     of_reason.map(|event| event.get("involvedObject").clone()).collect()
 }
+
+#[test]
+fn where_evictions_for_taints_are_not_separate_they_go_with_the_life_cycle_of_nodes() {
+    let off = json!({"SeparateTaintEvictionController": false});
+    for (controllers, goes) in [("*,-taint-eviction-controller", true), ("*,-node-lifecycle-controller", false)] {
+        let mut session = session();
+        reset(&mut session, "1.33", json!({"controllers": controllers, "feature-gates": off.clone()}));
+        node(&mut session, "w1", json!({"taints": [{"key": "k", "effect": "NoExecute"}]}), "True");
+        pod(&mut session, "web", "w1");
+        wait(&mut session, "1s");
+        let own = must(&mut session, &format!("GET {PODS}/web"), Json::Null);
+        assert_eq!(own.at(&["metadata", "deletionTimestamp"]).is_null(), !goes, "{controllers}");
+    }
+}
