@@ -34,7 +34,7 @@ pub(super) const ALLOCATE_NODE_CIDRS: Row = Row {
 };
 
 /// Of the signers of certificates, the garbage collection of Pods, and the controller that attaches volumes.
-pub(super) const OTHER_CONTROLLERS: [Row; 3] = [
+pub(super) const OTHER_CONTROLLERS: [Row; 5] = [
     Row {
         name: "cluster-signing-duration",
         says: "how long the certificates are valid that are signed for CertificateSigningRequests",
@@ -55,6 +55,20 @@ pub(super) const OTHER_CONTROLLERS: [Row; 3] = [
         first: &[(OLDEST, secs(60))],
         source: "pkg/controller/volume/attachdetach/config/v1alpha1/defaults.go (v1.34)",
         flag: "kube-controller-manager.attach-detach-reconcile-sync-period",
+    },
+    Row {
+        name: "disable-attach-detach-reconcile-sync",
+        says: "it is never checked whether volumes are still attached",
+        first: &[(OLDEST, NO)],
+        source: "cmd/kube-controller-manager/app/options/attachdetachcontroller.go (v1.34)",
+        flag: "kube-controller-manager.disable-attach-detach-reconcile-sync",
+    },
+    Row {
+        name: "stateful-sets-roll-several",
+        says: "a StatefulSet replaces as many pods at once as maxUnavailable of its rolling update allows",
+        first: &[(OLDEST, NO)],
+        source: "pkg/features/kube_features.go (v1.34), MaxUnavailableStatefulSet",
+        flag: "",
     },
 ];
 

@@ -157,6 +157,7 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("InPlacePodVerticalScaling", "container-resources-in-status", true),
     ("KubeletRegistrationGetOnExistsOnly", "registration-goes-on-after-forbidden", false),
     ("NominatedNodeNameForExpectation", "scheduler-failure-clears-nomination", false),
+    ("MaxUnavailableStatefulSet", "stateful-sets-roll-several", true),
     ("NodeLease", "leases-are-signs-of-life", true),
     ("NodeOutOfServiceVolumeDetach", "out-of-service-nodes-give-up-volumes", true),
     ("PodLevelResources", "pod-level-resources", true),

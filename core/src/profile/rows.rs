@@ -112,13 +112,8 @@ pub static ROWS: &[Row] = &[
     TO_KUBELETS[2],
     OTHER_CONTROLLERS[1],
     OTHER_CONTROLLERS[2],
-    Row {
-        name: "disable-attach-detach-reconcile-sync",
-        says: "it is never checked whether volumes are still attached",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "cmd/kube-controller-manager/app/options/attachdetachcontroller.go (v1.34)",
-        flag: "kube-controller-manager.disable-attach-detach-reconcile-sync",
-    },
+    OTHER_CONTROLLERS[3],
+    OTHER_CONTROLLERS[4],
     Row {
         name: "disable-force-detach-on-timeout",
         says: "a node that is not ready keeps its volumes, however long it does not let them go",

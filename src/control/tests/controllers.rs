@@ -57,15 +57,28 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
 }
 
 #[test]
-fn where_evictions_for_taints_are_not_separate_they_go_with_the_life_cycle_of_nodes() {
-    let off = json!({"SeparateTaintEvictionController": false});
-    for (controllers, goes) in [("*,-taint-eviction-controller", true), ("*,-node-lifecycle-controller", false)] {
+fn a_stateful_set_rolls_several_pods_at_once_where_its_gate_is_on() {
+    const SETS: &str = "/apis/apps/v1/namespaces/default/statefulsets";
+    for (gate, most) in [(false, 1), (true, 2)] {
         let mut session = session();
-        reset(&mut session, "1.33", json!({"controllers": controllers, "feature-gates": off.clone()}));
-        node(&mut session, "w1", json!({"taints": [{"key": "k", "effect": "NoExecute"}]}), "True");
-        pod(&mut session, "web", "w1");
-        wait(&mut session, "1s");
-        let own = must(&mut session, &format!("GET {PODS}/web"), Json::Null);
-        assert_eq!(own.at(&["metadata", "deletionTimestamp"]).is_null(), !goes, "{controllers}");
+        let gates = json!({"MaxUnavailableStatefulSet": gate});
+        reset(&mut session, "1.34", json!({"feature-gates": gates}));
+        must(&mut session, "POST machines", json!({"name": "w1"}));
+        wait(&mut session, "20s");
+        let template = json!({"metadata": {"labels": {"app": "db"}}, "spec": {"terminationGracePeriodSeconds": 5,
+            "containers": [{"name": "main", "image": "pause:1"}]}});
+        let spec = json!({"replicas": 4, "serviceName": "db", "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": {"app": "db"}}, "template": template,
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}});
+        let body = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec});
+        let own = must(&mut session, &format!("POST {SETS}"), body);
+        let kept = own.at(&["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]).as_i64();
+        assert_eq!(kept, gate.then_some(2));
+        wait(&mut session, "20s");
+        let image = json!({"containers": [{"name": "main", "image": "pause:2"}]});
+        patch(&mut session, &format!("{SETS}/db"), json!({"spec": {"template": {"spec": image}}}));
+        let pods = must(&mut session, &format!("GET {PODS}"), Json::Null);
+        let leaves = |pod: &&Json| !pod.at(&["metadata", "deletionTimestamp"]).is_null();
+        assert_eq!(pods.get("items").items().iter().filter(leaves).count(), most, "gate {gate}");
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn prepare_update(
         "Lease" => drop_election(tree),
         "ServiceAccount" => secrets_by_name(tree),
         "DaemonSet" => workloads::count_templates(tree, Some(old)),
+        "StatefulSet" => workloads::prepare_roll(tree, Some(old), settings),
         "EndpointSlice" => endpoint_slices::drop_fields(tree, old, settings),
         "Service" => services::drop_fields(tree, old),
         "Job" => jobs::default_labels(tree),

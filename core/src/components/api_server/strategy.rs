@@ -150,6 +150,7 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
                 "DaemonSet" => workloads::count_templates(tree, None),
                 "EndpointSlice" => endpoint_slices::drop_fields(tree, &NULL, settings),
                 "Job" => jobs::prepare_create(tree, settings),
+                "StatefulSet" => workloads::prepare_roll(tree, None, settings),
                 _ => {}
             }
         }

@@ -8,6 +8,7 @@ use alloc::format;
 use super::fields::set_absent;
 use super::{pods, storage_kinds};
 use crate::objects::Json;
+use crate::profile::Settings;
 
 /// The annotation with the template generation of a DaemonSet.
 /// Source: k8s.io/api apps/v1/types.go (v1.34), `DeprecatedTemplateGeneration`.
@@ -97,6 +98,21 @@ fn default_claims(tree: &mut Json) {
         claim.set(&["kind"], "PersistentVolumeClaim");
         claim.set(&["apiVersion"], "v1");
         storage_kinds::default("PersistentVolumeClaim", claim);
+    }
+}
+
+/// Drops or sets how many Pods a StatefulSet replaces at once.
+///
+/// Source: pkg/registry/apps/statefulset/strategy.go (v1.34), `dropStatefulSetDisabledFields`, and
+/// pkg/apis/apps/v1/defaults.go, `SetDefaults_StatefulSet`.
+pub(super) fn prepare_roll(tree: &mut Json, old: Option<&Json>, settings: &Settings) {
+    const MOST: [&str; 4] = ["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"];
+    if !settings.profile().is("stateful-sets-roll-several") {
+        if old.is_none_or(|old| old.at(&MOST).is_null()) {
+            tree.remove(&MOST);
+        }
+    } else if tree.at(&MOST[..3]).is_object() {
+        set_absent(tree, &MOST, 1_i64);
     }
 }
 

@@ -63,6 +63,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
     let logic = StatefulSets {
         capitalises: context.settings.profile().is("stateful-set-events-capitalised"),
         waits_for_available: context.settings.profile().is("stateful-sets-wait-for-available"),
+        rolls_several: context.settings.profile().is("stateful-sets-roll-several"),
         pods: Owned::default(),
         orphans: Orphans::default(),
         revisions: Owned::default(),
@@ -141,8 +142,8 @@ struct StatefulSetSync {
     settled: BTreeSet<i64>,
     /// How many of them may be looked at so far, if the set keeps no order.
     reach: usize,
-    /// Whether a pod of the current revision was deleted to be made anew.
-    rolled: bool,
+    /// How many pods of the current revision were deleted to be made anew.
+    rolled: i64,
     stage: StatefulSetStage,
     because: Option<DecisionId>,
     failed: bool,
@@ -155,6 +156,8 @@ struct StatefulSets {
     capitalises: bool,
     /// Whether a pod has to be available, and not only ready, before the next one is changed.
     waits_for_available: bool,
+    /// Whether a rolling update may replace several pods at once.
+    rolls_several: bool,
     pods: Owned,
     orphans: Orphans,
     revisions: Owned,
@@ -243,7 +246,7 @@ impl StatefulSets {
         let ready = count(&is_running_and_ready);
         let available = count(&|pod| is_running_and_ready(pod) && is_available(pod, min_ready, now));
         let of = |revision: &Revision| count(&|pod| !is_ending(pod) && revision_of(pod) == revision.name);
-        let mut current = of(&work.current) - i64::from(work.rolled);
+        let mut current = of(&work.current) - work.rolled;
         let updated = of(&work.update);
         let mut current_revision = &work.current.name;
         let wanted = number(set, &["spec", "replicas"], 1);
@@ -381,7 +384,7 @@ impl Reconciler for StatefulSets {
             claims: BTreeMap::new(),
             settled: BTreeSet::new(),
             reach: 0,
-            rolled: false,
+            rolled: 0,
             stage: StatefulSetStage::AdoptRevisions,
             because: None,
             failed: false,

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::components::Because;
 use crate::components::controller::KeyedRuntime;
-use crate::components::workload::pods::{is_available, number, pod_of};
+use crate::components::workload::pods::{Rounding, is_available, number, pod_of, scaled};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::{is_ending, is_terminal, phase};
@@ -198,7 +198,7 @@ impl StatefulSets {
         is_up && !is_ending(pod)
     }
 
-    /// Deletes the last pod of an old revision, if all after it are healthy.
+    /// Deletes the last pod of an old revision, if all after it are healthy, or several.
     fn roll(
         &self,
         key: &ObjectKey,
@@ -212,18 +212,36 @@ impl StatefulSets {
         let partition = number(&work.set, &["spec", "updateStrategy", "rollingUpdate", "partition"], 0);
         let kept = usize::try_from(partition).unwrap_or(0);
         let pods: Vec<Option<Object>> = work.replicas.iter().skip(kept).rev().map(|(_, pod)| pod.clone()).collect();
+        let mut left = if self.rolls_several { self.may_go(work, now) } else { 1 };
         for pod in pods {
-            let Some(pod) = pod else { return };
-            if revision_of(&pod) != work.update.name && !is_ending(&pod) {
-                let fact = format!("its revision is {}, and the template's {}", revision_of(&pod), work.update.name);
-                work.rolled = revision_of(&pod) == work.current.name;
-                Self::delete(key, work, &pod, fact, runtime, now);
+            if left <= 0 {
                 return;
             }
-            if !self.is_healthy(&pod, min_ready(&work.set), now) {
-                return;
+            match pod {
+                Some(pod) if revision_of(&pod) != work.update.name && !is_ending(&pod) => {
+                    let fact =
+                        format!("its revision is {}, and the template's {}", revision_of(&pod), work.update.name);
+                    work.rolled += i64::from(revision_of(&pod) == work.current.name);
+                    Self::delete(key, work, &pod, fact, runtime, now);
+                    left -= 1;
+                }
+                Some(pod) if self.is_healthy(&pod, min_ready(&work.set), now) => {}
+                _ if self.rolls_several => {}
+                _ => return,
             }
         }
+    }
+
+    /// Returns how many pods may go now, if several may: as many as may be unavailable, without those that are.
+    ///
+    /// Source: stateful_set_control.go (v1.34), `updateStatefulSetAfterInvariantEstablished`.
+    fn may_go(&self, work: &StatefulSetSync, now: Timestamp) -> i64 {
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let most = work.set.stable().at(&["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"]);
+        let most = scaled(most, "1", count(work.replicas.len()), Rounding::Down).max(1);
+        let is_up = |pod: &Object| self.is_healthy(pod, min_ready(&work.set), now);
+        let down = work.replicas.iter().filter(|(_, pod)| !pod.as_ref().is_some_and(is_up)).count();
+        most - count(down)
     }
 
     /// Creates a pod, after its claims.
