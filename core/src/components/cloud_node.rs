@@ -55,8 +55,10 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
         chance: context.chance.fork("conflicts"),
         period: context.settings.duration("cloud-node-status-update-frequency"),
         next: None,
+        matches_whole_names: context.settings.profile().is("cloud-labels-match-whole-names"),
         began: false,
         pending: BTreeMap::new(),
+        read: BTreeMap::new(),
     };
     KeyedController::of_cloud(own, &CONFIG, context, now)
 }
@@ -91,8 +93,12 @@ struct CloudNodes {
     period: SignedDuration,
     /// When addresses are looked up next; `None` before the first list.
     next: Option<Timestamp>,
+    /// Whether a label is left out only if its whole prefix is Kubernetes' own.
+    matches_whole_names: bool,
     began: bool,
     pending: BTreeMap<ObjectKey, Pending>,
+    /// The Nodes that are being initialised, as they were read first.
+    read: BTreeMap<ObjectKey, InvolvedObject>,
 }
 
 type NodeRuntime = KeyedRuntime<NodePurpose>;
@@ -105,18 +111,22 @@ fn waits_for_cloud(node: &Object) -> bool {
     node.stable().at(&["spec", "taints"]).items().iter().any(is_of_cloud)
 }
 
-/// Tells whether a label is in a namespace of Kubernetes', which no cloud may use.
+/// Tells whether a label is in a namespace of Kubernetes', which no cloud may use. Where whole names do not matter, a
+/// prefix that ends alike will do, with anything for the dot.
 ///
-/// Source: node_controller.go (v0.37), `k8sNamespaceRegex`.
-fn is_reserved(label: &str) -> bool {
+/// Source: node_controller.go (v0.31, v0.32), `k8sNamespaceRegex`.
+fn is_reserved(label: &str, matches_whole_names: bool) -> bool {
     let Some((prefix, _)) = label.split_once('/') else { return false };
-    ["kubernetes.io", "k8s.io"]
-        .iter()
-        .any(|own| prefix.strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('.')))
+    if matches_whole_names {
+        let is_own = |before: &str| before.is_empty() || before.ends_with('.');
+        return ["kubernetes.io", "k8s.io"].iter().any(|own| prefix.strip_suffix(own).is_some_and(is_own));
+    }
+    let before = prefix.strip_suffix("io").and_then(|before| before.get(..before.len().checked_sub(1)?));
+    before.is_some_and(|before| before.ends_with("kubernetes") || before.ends_with("k8s"))
 }
 
 /// Returns the Node with all that the cloud says of it, and without the taint.
-fn initialised(node: &Object, metadata: &Json) -> Json {
+fn initialised(node: &Object, metadata: &Json, matches_whole_names: bool) -> Json {
     let mut new = node.json();
     let said = |field: &str| metadata.get(field).as_text().filter(|text| !text.is_empty());
     if cloud_node(node).provider_id.is_empty()
@@ -131,7 +141,7 @@ fn initialised(node: &Object, metadata: &Json) -> Json {
         }
     }
     for (label, value) in metadata.get("labels").fields() {
-        if !is_reserved(label) && new.at(&["metadata", "labels", label]).is_null() {
+        if !is_reserved(label, matches_whole_names) && new.at(&["metadata", "labels", label]).is_null() {
             new.set(&["metadata", "labels", label], value.clone());
         }
     }
@@ -216,7 +226,14 @@ impl CloudNodes {
         Flow::Next
     }
 
-    fn update(key: &ObjectKey, node: &Object, metadata: Json, runtime: &mut NodeRuntime, now: Timestamp) -> Flow {
+    fn update(
+        &self,
+        key: &ObjectKey,
+        node: &Object,
+        metadata: Json,
+        runtime: &mut NodeRuntime,
+        now: Timestamp,
+    ) -> Flow {
         let cloud = metadata.get("addresses").items();
         if let Err(why) = with_provided(node, cloud) {
             let fact = Because::Fact(format!("provided node ip for node {:?} is not valid: {why}", &*key.name));
@@ -226,7 +243,8 @@ impl CloudNodes {
         let id = metadata.get("providerID").as_str().unwrap_or("");
         let fact = Because::Fact(format!("the cloud knows it as {id:?}"));
         let because = runtime.decide(Self::about(key), "initialized with the cloud", [fact].into());
-        let call = Call::new(Verb::Update, NODES, "", &key.name).body(initialised(node, &metadata));
+        let new = initialised(node, &metadata, self.matches_whole_names);
+        let call = Call::new(Verb::Update, NODES, "", &key.name).body(new);
         runtime.send(key, NodePurpose::Update(metadata), call, Some(because), now);
         Flow::Next
     }
@@ -262,9 +280,8 @@ impl CloudNodes {
         true
     }
 
-    fn synced(key: &ObjectKey, runtime: &mut NodeRuntime, now: Timestamp) -> Flow {
-        if let Some(node) = runtime.cache(0).get(key) {
-            let about = InvolvedObject::node(node.name(), node.uid());
+    fn synced(&mut self, key: &ObjectKey, runtime: &mut NodeRuntime, now: Timestamp) -> Flow {
+        if let Some(about) = self.read.remove(key) {
             runtime.emit(&about, EventType::Normal, "Synced", "Node synced successfully", now);
         }
         Flow::Done
@@ -283,7 +300,10 @@ impl Reconciler for CloudNodes {
         let key = event.object().key();
         match &event.after {
             Some(_) => runtime.add(key),
-            None => drop(self.pending.remove(&key)),
+            None => {
+                self.pending.remove(&key);
+                self.read.remove(&key);
+            }
         }
     }
 
@@ -307,8 +327,9 @@ impl Reconciler for CloudNodes {
                 return Flow::Done;
             }
             let metadata = pending.metadata.clone();
-            return Self::update(key, &node, metadata, runtime, now);
+            return self.update(key, &node, metadata, runtime, now);
         }
+        self.read.insert(key.clone(), InvolvedObject::read_node(&node));
         runtime.call_cloud(key, NodePurpose::Metadata, CloudCall::Metadata(cloud_node(&node)));
         Flow::Next
     }
@@ -341,7 +362,7 @@ impl Reconciler for CloudNodes {
                     }
                     metadata.set(&["providerID"], own);
                 }
-                Self::update(key, &node, metadata, runtime, now)
+                self.update(key, &node, metadata, runtime, now)
             }
             (NodePurpose::Addresses, None, Some(node)) if !waits_for_cloud(&node) => {
                 Self::write_addresses(key, &node, &body(), NodePurpose::Last, runtime, now);
@@ -360,11 +381,11 @@ impl Reconciler for CloudNodes {
                 let step = NodePurpose::LastOfUpdate;
                 match written {
                     Some(node) if Self::write_addresses(key, &node, &metadata, step, runtime, now) => Flow::Next,
-                    _ => Self::synced(key, runtime, now),
+                    _ => self.synced(key, runtime, now),
                 }
             }
             // A failure is left to the next look-up.
-            (NodePurpose::LastOfUpdate, ..) => Self::synced(key, runtime, now),
+            (NodePurpose::LastOfUpdate, ..) => self.synced(key, runtime, now),
             (NodePurpose::Last, Some(_), _) if key.namespace != ADDRESSES => Flow::Retry,
             _ => Flow::Done,
         }
@@ -441,10 +462,15 @@ mod tests {
 
     #[test]
     fn labels_of_kubernetes_are_none_of_the_clouds() {
-        for (label, reserved) in
-            [("kubernetes.io/x", true), ("a.k8s.io/x", true), ("notkubernetes.io/x", false), ("rack", false)]
-        {
-            assert_eq!(is_reserved(label), reserved, "{label}");
+        for (label, before, reserved) in [
+            ("kubernetes.io/x", true, true),
+            ("a.k8s.io/x", true, true),
+            ("notkubernetes.io/x", true, false),
+            ("k8s-io/x", true, false),
+            ("io/x", false, false),
+            ("rack", false, false),
+        ] {
+            assert_eq!((is_reserved(label, false), is_reserved(label, true)), (before, reserved), "{label}");
         }
     }
 }

@@ -78,6 +78,8 @@ pub(super) struct CloudNodeLifecycle {
     runtime: ControllerRuntime,
     chance: Chance,
     period: SignedDuration,
+    /// Whether its Events name the API version of Nodes.
+    names_version: bool,
     next: Option<Timestamp>,
     pass: Option<CloudPass>,
     held: bool,
@@ -90,6 +92,7 @@ impl CloudNodeLifecycle {
             runtime: ControllerRuntime::of_cloud(&[Watched::of(NODES)], context, now),
             chance: context.chance.fork("conflicts"),
             period: context.settings.duration("cloud-node-monitor-period"),
+            names_version: context.settings.profile().is("cloud-events-name-api-version"),
             next: Some(now),
             pass: None,
             held: false,
@@ -150,7 +153,7 @@ impl CloudNodeLifecycle {
             let fact = Because::Fact(String::from("it is not ready, and the cloud has no such instance"));
             let because = self.runtime.decide(about(&node), "deleted", [fact].into());
             let text = format!("Deleting node {} because it does not exist in the cloud provider", node.name());
-            let involved = InvolvedObject::node(node.name(), node.uid());
+            let involved = self.involved(&node);
             self.runtime.emit(&involved, EventType::Normal, "DeletingNode", &text, Some(because), now);
             let call = Call::new(Verb::Delete, NODES, "", Text::from(node.name()));
             let id = self.runtime.send(call, Some(because), now);
@@ -199,9 +202,14 @@ impl CloudNodeLifecycle {
     fn handle_delete(&mut self, node: &Object, reply: &ApiResult, now: Timestamp) {
         if let Some(why) = failure(reply) {
             let text = format!("Failed deleting node {}: {why}", node.name());
-            let involved = InvolvedObject::node(node.name(), node.uid());
+            let involved = self.involved(node);
             self.runtime.emit(&involved, EventType::Warning, "DeletingNodeFailed", &text, None, now);
         }
+    }
+
+    fn involved(&self, node: &Object) -> InvolvedObject {
+        let involved = InvolvedObject::node(node.name(), node.uid());
+        if self.names_version { involved } else { involved.without_api_version() }
     }
 
     fn says(&mut self, node: &Object, what: &str, why: String) {

@@ -1,8 +1,9 @@
 //! Makes a route in the cloud to the Pods of each Node, and says on the Node whether there is one.
 //!
 //! Mirrors cloud-controller-manager's `node-route-controller` (k8s.io/cloud-provider
-//! controllers/route/route_controller.go, v0.37), with the loop by the clock. It runs where `--configure-cloud-routes`
-//! is on and `--cluster-cidr` of cloud-controller-manager is set; a cloud without that network has no routes.
+//! controllers/route/route_controller.go, v0.31 to v0.37), with the loop by the clock. It runs where
+//! `--configure-cloud-routes` is on and `--cluster-cidr` of cloud-controller-manager is set; a cloud without that
+//! network has no routes.
 //! Each round lists the routes, makes and removes what differs, and then writes the condition `NetworkUnavailable`.
 //! Inputs: Nodes, answers of the API server and the cloud, time. Outputs: calls, patches of conditions, Events.
 //! Left out on purpose: routes of others in the same cloud, the limit of 200 calls at once, routes to addresses.
@@ -62,6 +63,10 @@ pub(super) struct NodeRoutes {
     runtime: ControllerRuntime,
     chance: Chance,
     period: SignedDuration,
+    /// Whether its Events name the API version and the uid of Nodes.
+    names_version: bool,
+    /// Whether only its own conditions are taken for told.
+    claims_condition: bool,
     /// When the next round begins; `None` before the first list of Nodes.
     next: Option<Timestamp>,
     began: bool,
@@ -80,6 +85,8 @@ impl NodeRoutes {
             runtime: ControllerRuntime::of_cloud(&[Watched::of(NODES)], context, now),
             chance: context.chance.fork("conflicts"),
             period: settings.duration("route-reconciliation-period"),
+            names_version: settings.profile().is("cloud-events-name-api-version"),
+            claims_condition: settings.profile().is("routes-claim-their-condition"),
             next: None,
             began: false,
             held: false,
@@ -128,7 +135,11 @@ impl NodeRoutes {
         let Some(node) = round.nodes.iter().find(|node| *node.name() == *name) else { return };
         let took = exact_seconds(now.duration_since(asked));
         let text = format!("Could not create route {} {cidr} for node {name} after {took}: {why}", node.uid());
-        let involved = InvolvedObject::node(node.name(), node.uid());
+        let involved = if self.names_version {
+            InvolvedObject::node(node.name(), node.uid())
+        } else {
+            InvolvedObject::node(node.name(), node.name()).without_api_version()
+        };
         self.runtime.emit(&involved, EventType::Warning, "FailedToCreateRoute", &text, None, now);
     }
 
@@ -144,7 +155,7 @@ impl NodeRoutes {
                 continue;
             }
             let created = !wanted.is_empty() && wanted.iter().all(|route| round.routes.contains(route));
-            if !says(node, created) {
+            if !says(node, created, self.claims_condition) {
                 due.push((name, created));
             }
         }
@@ -187,13 +198,13 @@ const fn condition(created: bool) -> (&'static str, &'static str, &'static str) 
     }
 }
 
-/// Tells whether a Node's condition says already what it should.
-fn says(node: &Object, created: bool) -> bool {
+/// Tells whether a Node's condition says already what it should, perhaps for somebody else.
+fn says(node: &Object, created: bool, claims: bool) -> bool {
     let (status, reason, _) = condition(created);
     node.stable().at(&["status", "conditions"]).items().iter().any(|own| {
         own.get("type").as_str() == Some("NetworkUnavailable")
             && own.get("status").as_str() == Some(status)
-            && own.get("reason").as_str() == Some(reason)
+            && (!claims || own.get("reason").as_str() == Some(reason))
     })
 }
 

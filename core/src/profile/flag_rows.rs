@@ -98,7 +98,7 @@ pub(super) const TO_KUBELETS: [Row; 3] = [
 ];
 
 /// Of cloud-controller-manager, in the order of [`super::ROWS`].
-pub(super) const CLOUD: [Row; 5] = [
+pub(super) const CLOUD: [Row; 8] = [
     Row {
         name: "cloud-node-monitor-period",
         says: "how long cloud-controller-manager waits between two looks at the Nodes that are not ready",
@@ -133,6 +133,27 @@ pub(super) const CLOUD: [Row; 5] = [
         first: &[(OLDEST, secs(10))],
         source: "k8s.io/cloud-provider config/v1alpha1/defaults.go (v0.37)",
         flag: "cloud-controller-manager.route-reconciliation-period",
+    },
+    Row {
+        name: "cloud-events-name-api-version",
+        says: "Events of cloud-controller-manager about a node name the API version, and the uid, not the name instead",
+        first: &[(OLDEST, NO)],
+        source: "",
+        flag: "",
+    },
+    Row {
+        name: "routes-claim-their-condition",
+        says: "NetworkUnavailable that somebody else wrote is written again with the routes' reason",
+        first: &[(OLDEST, NO)],
+        source: "",
+        flag: "",
+    },
+    Row {
+        name: "cloud-labels-match-whole-names",
+        says: "of a cloud's labels only those of kubernetes.io, k8s.io and names below them are left out",
+        first: &[(OLDEST, NO)],
+        source: "",
+        flag: "",
     },
 ];
 

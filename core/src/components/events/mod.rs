@@ -33,6 +33,21 @@ impl InvolvedObject {
         Self { reference: json!({"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}) }
     }
 
+    /// Refers to a Node as it was read, its revision included.
+    #[must_use]
+    pub fn read_node(node: &Object) -> Self {
+        let mut own = Self::node(node.name(), node.uid());
+        own.reference.set(&["resourceVersion"], format!("{}", node.resource_version()));
+        own
+    }
+
+    /// Leaves the API version out, as some writers do.
+    #[must_use]
+    pub fn without_api_version(mut self) -> Self {
+        self.reference.remove(&["apiVersion"]);
+        self
+    }
+
     /// Refers to a Pod as it was read, its revision included.
     #[must_use]
     pub fn pod(pod: &Object) -> Self {

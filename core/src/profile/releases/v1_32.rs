@@ -23,6 +23,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "cloud-labels-match-whole-names",
+            YES,
+            "k8s.io/cloud-provider controllers/node/node_controller.go (v0.31, v0.32)",
+        ),
+        row(
+            SINCE,
             "jobs-name-their-manager",
             YES,
             "pkg/features/kube_features.go, pkg/registry/batch/job/strategy.go (v1.32), JobManagedBy",

@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "cloud-events-name-api-version",
+            YES,
+            "k8s.io/cloud-provider controllers/route/route_controller.go (v0.34, v0.35)",
+        ),
+        row(
+            SINCE,
             "csi-drivers-time-recounts",
             YES,
             "pkg/features/kube_features.go (v1.35), MutableCSINodeAllocatableCount",

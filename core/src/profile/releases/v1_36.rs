@@ -10,6 +10,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "routes-claim-their-condition",
+            YES,
+            "k8s.io/cloud-provider controllers/route/route_controller.go (v0.35, v0.36)",
+        ),
+        row(
+            SINCE,
             "service-names-are-labels",
             YES,
             "pkg/features/kube_features.go (v1.36), RelaxedServiceNameValidation",
