@@ -56,58 +56,20 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
     of_reason.map(|event| event.get("involvedObject").clone()).collect()
 }
 
-/// Starts a cluster in a cloud with routes and one instance, and a Node with a network.
-fn routed(session: &mut Session, k8s: &str, instance: Json, condition: Json) {
-    let flags = json!({"cloud-controller-manager.cluster-cidr": "10.0.0.0/16"});
-    reset(session, k8s, flags);
-    must(session, "PUT cloud/instances/w1", instance);
-    let status = json!({"conditions": [condition]});
-    let body = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "w1"},
-        "spec": {"podCIDR": "10.0.0.0/24", "podCIDRs": ["10.0.0.0/24"]}, "status": status});
-    must(session, &format!("POST {NODES}"), body);
-    wait(session, "25s");
-}
-
 #[test]
-fn a_missing_route_is_told_of_a_node_by_its_name_or_by_its_uid() {
-    let mut session = session();
-    for (k8s, is_whole) in [("1.34", false), ("1.35", true)] {
-        let ready = json!({"type": "Ready", "status": "True"});
-        routed(&mut session, k8s, json!({"errors": {"createRoute": "quota"}}), ready);
-        let uid = must(&mut session, &format!("GET {NODES}/w1"), Json::Null).at(&["metadata", "uid"]).clone();
-        let objects = about(&mut session, "FailedToCreateRoute");
-        let object = objects.first().unwrap();
-        let expected = if is_whole { uid } else { Json::from("w1") };
-        assert_eq!(object.get("uid"), &expected, "{k8s}");
-        assert_eq!(object.get("apiVersion").as_str().is_some(), is_whole, "{k8s}");
-    }
-}
-
-#[test]
-fn a_condition_of_somebody_else_may_be_taken_for_the_routes_own() {
-    let mut session = session();
-    for (k8s, reason) in [("1.35", "CalicoIsUp"), ("1.36", "RouteCreated")] {
-        let condition = json!({"type": "NetworkUnavailable", "status": "False", "reason": "CalicoIsUp"});
-        routed(&mut session, k8s, Json::object(), condition);
-        let own = must(&mut session, &format!("GET {NODES}/w1"), Json::Null);
-        let conditions = own.at(&["status", "conditions"]).items().iter();
-        let mut found = conditions.filter(|item| item.get("type").as_str() == Some("NetworkUnavailable"));
-        assert_eq!(found.next().and_then(|item| item.get("reason").as_str()), Some(reason), "{k8s}");
-    }
-}
-
-#[test]
-fn a_node_is_synced_as_it_was_read_and_deleted_without_its_version() {
+fn a_kubelet_tells_the_generation_of_a_pod_that_was_changed() {
     let mut session = session();
     reset(&mut session, "1.34", Json::object());
-    must(&mut session, "PUT cloud/instances/w1", json!({"providerID": "x://1"}));
-    let taint = json!({"key": "node.cloudprovider.kubernetes.io/uninitialized", "effect": "NoSchedule"});
-    node(&mut session, "w1", json!({"taints": [taint]}), "False");
-    wait(&mut session, "1s");
-    let synced = about(&mut session, "Synced");
-    assert!(synced.first().unwrap().get("resourceVersion").as_str().is_some(), "{synced:?}");
-    must(&mut session, "DELETE cloud/instances/w1", Json::Null);
+    must(&mut session, "POST machines", json!({"name": "w1"}));
+    wait(&mut session, "20s");
+    pod(&mut session, "web", "w1");
     wait(&mut session, "10s");
-    let deleted = about(&mut session, "DeletingNode");
-    assert!(deleted.first().unwrap().get("apiVersion").is_null(), "{deleted:?}");
+    patch(&mut session, &format!("{PODS}/web"), json!({"spec": {"activeDeadlineSeconds": 5000}}));
+    wait(&mut session, "2s");
+    let own = must(&mut session, &format!("GET {PODS}/web"), Json::Null);
+    assert_eq!(own.at(&["metadata", "generation"]).as_i64(), Some(2));
+    assert_eq!(own.at(&["status", "observedGeneration"]).as_i64(), Some(2));
+    let conditions = own.at(&["status", "conditions"]).items();
+    let stale = conditions.iter().find(|item| item.get("observedGeneration").as_i64() != Some(2));
+    assert_eq!(stale, None);
 }

@@ -45,7 +45,8 @@ impl Kubelet {
                 // Only the deletion itself asks for another look: a status of somebody else would be answered for ever.
                 worker.is_dirty |= worker.is_deleted() && !was_deleted;
             } else {
-                worker.is_dirty |= has_stale_readiness(&worker.object);
+                let tells_generation = self.settings.profile().is("pod-observed-generation");
+                worker.is_dirty |= is_new_generation && tells_generation || has_stale_readiness(&worker.object);
                 self.take_images(&uid, &before, context);
                 self.note_whole(&uid, context.now);
                 self.watch_for_foreign_writes(&uid, context);
