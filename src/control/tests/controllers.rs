@@ -57,19 +57,14 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
 }
 
 #[test]
-fn a_kubelet_tells_the_generation_of_a_pod_that_was_changed() {
+fn a_negative_grace_of_a_pod_is_read_as_a_second() {
     let mut session = session();
-    reset(&mut session, "1.34", Json::object());
-    must(&mut session, "POST machines", json!({"name": "w1"}));
-    wait(&mut session, "20s");
-    pod(&mut session, "web", "w1");
-    wait(&mut session, "10s");
-    patch(&mut session, &format!("{PODS}/web"), json!({"spec": {"activeDeadlineSeconds": 5000}}));
-    wait(&mut session, "2s");
-    let own = must(&mut session, &format!("GET {PODS}/web"), Json::Null);
-    assert_eq!(own.at(&["metadata", "generation"]).as_i64(), Some(2));
-    assert_eq!(own.at(&["status", "observedGeneration"]).as_i64(), Some(2));
-    let conditions = own.at(&["status", "conditions"]).items();
-    let stale = conditions.iter().find(|item| item.get("observedGeneration").as_i64() != Some(2));
-    assert_eq!(stale, None);
+    let spec = json!({"terminationGracePeriodSeconds": -1, "containers": [{"name": "main", "image": "pause"}]});
+    let body = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": spec});
+    let own = must(&mut session, &format!("POST {PODS}"), body);
+    let grace = |pod: &Json| pod.at(&["spec", "terminationGracePeriodSeconds"]).as_i64();
+    assert_eq!(grace(&own), Some(1));
+    let mut own = must(&mut session, &format!("GET {PODS}/web"), Json::Null);
+    own.set(&["spec", "terminationGracePeriodSeconds"], -1_i64);
+    assert_eq!(grace(&must(&mut session, &format!("PUT {PODS}/web"), own)), Some(1));
 }

@@ -39,7 +39,7 @@ pub(super) fn default(tree: &mut Json) {
         }
     }
     pod_resources::default_requests(spec);
-    // Source: pkg/apis/core/v1/conversion.go (v1.34), `Convert_v1_Pod_To_core_Pod`.
+    // Source: pkg/apis/core/v1/conversion.go (v1.34), `Convert_v1_Pod_To_core_Pod`: of Pods, and not of templates.
     if spec.get("terminationGracePeriodSeconds").as_i64().is_some_and(|seconds| seconds < 0) {
         spec.set(&["terminationGracePeriodSeconds"], 1_i64);
     }
@@ -252,9 +252,6 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
     }
     if settings.profile().is("app-armor-is-a-field") {
         security::take_app_armor(tree);
-    }
-    if tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().is_some_and(|seconds| seconds < 0) {
-        tree.set(&["spec", "terminationGracePeriodSeconds"], 1_i64);
     }
     if settings.profile().is("pod-generation") {
         tree.set(&["metadata", "generation"], 1_i64);
