@@ -286,7 +286,10 @@ fn about_flag(flag: &str, error: SettingsError) -> FieldError {
             [row.flag, short].into_iter().filter(|name| *name != flag)
         });
         let names = names.chain(["feature-gates", "controllers"]).chain(FLAGS.iter().map(|(flag, _)| *flag));
-        about.did_you_mean = did_you_mean.or_else(|| nearest(flag, names).map(String::from));
+        // A flag that several programs have needs the name of one.
+        let has_name = |row: &&Row| row.flag.split_once('.').is_some_and(|(_, short)| short == flag);
+        let whole = ROWS.iter().find(has_name).map(|row| String::from(row.flag));
+        about.did_you_mean = whole.or(did_you_mean).or_else(|| nearest(flag, names).map(String::from));
         about.message = format!("unknown flag {flag:?}");
     }
     about

@@ -57,14 +57,10 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
 }
 
 #[test]
-fn a_negative_grace_of_a_pod_is_read_as_a_second() {
+fn a_flag_of_several_programs_is_named_with_one() {
     let mut session = session();
-    let spec = json!({"terminationGracePeriodSeconds": -1, "containers": [{"name": "main", "image": "pause"}]});
-    let body = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}, "spec": spec});
-    let own = must(&mut session, &format!("POST {PODS}"), body);
-    let grace = |pod: &Json| pod.at(&["spec", "terminationGracePeriodSeconds"]).as_i64();
-    assert_eq!(grace(&own), Some(1));
-    let mut own = must(&mut session, &format!("GET {PODS}/web"), Json::Null);
-    own.set(&["spec", "terminationGracePeriodSeconds"], -1_i64);
-    assert_eq!(grace(&must(&mut session, &format!("PUT {PODS}/web"), own)), Some(1));
+    let body = json!({"settings": {"configure-cloud-routes": "true"}});
+    let answer = call(&mut session, "POST reset", body);
+    let hint = answer.at(&["body", "error", "didYouMean"]).as_str().map(String::from);
+    assert_eq!(hint.as_deref(), Some("cloud-controller-manager.configure-cloud-routes"), "{answer}");
 }
