@@ -57,10 +57,19 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
 }
 
 #[test]
-fn a_flag_of_several_programs_is_named_with_one() {
+fn the_slices_of_a_service_go_with_it() {
+    const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
     let mut session = session();
-    let body = json!({"settings": {"configure-cloud-routes": "true"}});
-    let answer = call(&mut session, "POST reset", body);
-    let hint = answer.at(&["body", "error", "didYouMean"]).as_str().map(String::from);
-    assert_eq!(hint.as_deref(), Some("cloud-controller-manager.configure-cloud-routes"), "{answer}");
+    let spec = json!({"selector": {"app": "web"}, "ports": [{"port": 80}]});
+    let body = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": spec});
+    must(&mut session, "POST /api/v1/namespaces/default/services", body);
+    wait(&mut session, "2s");
+    let count = |session: &mut Session| {
+        let slices = must(session, &format!("GET {SLICES}?labelSelector=kubernetes.io/service-name=web"), Json::Null);
+        slices.get("items").items().len()
+    };
+    assert_eq!(count(&mut session), 1);
+    must(&mut session, "DELETE /api/v1/namespaces/default/services/web", Json::Null);
+    wait(&mut session, "2s");
+    assert_eq!(count(&mut session), 0);
 }

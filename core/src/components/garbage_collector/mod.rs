@@ -46,7 +46,7 @@ const fn namespaced(name: &'static str, resource: Resource) -> (&'static str, Re
 
 /// The kinds that own or are owned here, each with its resource and whether it is namespaced; custom ones are watched
 /// behind them once their definitions are seen.
-static KINDS: [(&str, Resource, bool); 17] = [
+static KINDS: [(&str, Resource, bool); 22] = [
     cluster("Node", NODES),
     cluster("CSINode", CSI_NODES),
     cluster("PersistentVolume", Resource::of("", "v1", "persistentvolumes")),
@@ -56,6 +56,9 @@ static KINDS: [(&str, Resource, bool); 17] = [
     namespaced("Pod", PODS),
     namespaced("ReplicationController", Resource::of("", "v1", "replicationcontrollers")),
     namespaced("ControllerRevision", Resource::of("apps", "v1", "controllerrevisions")),
+    namespaced("Secret", Resource::of("", "v1", "secrets")),
+    namespaced("Service", Resource::of("", "v1", "services")),
+    namespaced("ServiceAccount", Resource::of("", "v1", "serviceaccounts")),
     namespaced("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
     namespaced("Deployment", Resource::of("apps", "v1", "deployments")),
     namespaced("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
@@ -64,6 +67,8 @@ static KINDS: [(&str, Resource, bool); 17] = [
     namespaced("Job", Resource::of("batch", "v1", "jobs")),
     namespaced("Lease", LEASES),
     cluster("CustomResourceDefinition", DEFINITIONS),
+    namespaced("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
+    namespaced("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
 ];
 
 /// How often the collector looks for kinds that are new.
