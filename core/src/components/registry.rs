@@ -79,7 +79,7 @@ rows! {
         |context, now| boxed(namespace::start(context, now));
     "serviceaccount-controller" "serviceaccount" "service-account-controller" "" Credentials
         |context, now| boxed(service_accounts::start_accounts(context, now));
-    "garbage-collector-controller" "garbagecollector" "generic-garbage-collector" "" Other
+    "garbage-collector-controller" "garbagecollector" "generic-garbage-collector" "garbage-collector-controller" Other
         |context, now| boxed(GarbageCollector::new(context, now));
     "daemonset-controller" "daemonset" "daemon-set-controller" "daemonset-controller" Workload
         |context, now| boxed(daemonset::start(context, now));

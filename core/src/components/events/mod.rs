@@ -18,7 +18,7 @@ use crate::chance::Chance;
 use crate::json;
 use crate::network::{Answer, RequestId, TransportError};
 use crate::objects::time::to_time;
-use crate::objects::{Json, Object};
+use crate::objects::{Json, Object, ObjectKey};
 
 /// The object that an Event is about.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,6 +68,16 @@ impl InvolvedObject {
             reference: json!({"apiVersion": api_version, "kind": kind, "namespace": &*key.namespace,
                 "name": &*key.name, "uid": object.uid(), "resourceVersion": version}),
         }
+    }
+
+    /// Refers to an object of any kind by name and UID.
+    #[must_use]
+    pub fn named(api_version: &str, kind: &str, key: &ObjectKey, uid: &str) -> Self {
+        let mut reference = json!({"apiVersion": api_version, "kind": kind, "name": &*key.name, "uid": uid});
+        if !key.namespace.is_empty() {
+            reference.set(&["namespace"], &key.namespace);
+        }
+        Self { reference }
     }
 
     /// Refers to a Pod by name alone.

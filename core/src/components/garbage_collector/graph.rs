@@ -80,6 +80,17 @@ impl Graph {
         self.vertices.contains_key(uid)
     }
 
+    /// Returns the object of a UID, if it was seen.
+    pub(super) fn item(&self, uid: &str) -> Option<&Item> {
+        self.vertices.get(uid).map(|vertex| &vertex.item)
+    }
+
+    /// Returns the dependents of an object, each with its owners.
+    pub(super) fn dependents_with_owners(&self, uid: &str) -> Vec<(Item, Vec<OwnerReference>)> {
+        let owners = |item: &Item| self.vertices.get(&item.uid).map(|vertex| vertex.owners.clone()).unwrap_or_default();
+        self.dependents(uid).map(|item| (item.clone(), owners(item))).collect()
+    }
+
     /// Returns the state of an object's deletion; `Staying` for an unknown one.
     pub(super) fn life(&self, uid: &str) -> Life {
         self.vertices.get(uid).map_or(Life::Staying, |vertex| vertex.life)

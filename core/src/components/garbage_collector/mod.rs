@@ -10,6 +10,7 @@
 
 mod cascade;
 mod graph;
+mod misplaced;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -232,7 +233,7 @@ impl GarbageCollector {
         }
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, now: Timestamp) {
         if self.started || !self.runtime.is_synced() {
             return;
         }
@@ -246,6 +247,7 @@ impl GarbageCollector {
         }
         for (item, owners) in found {
             self.look_for(&item, &owners);
+            self.check_places(&item, &owners, now);
         }
     }
 
@@ -288,7 +290,10 @@ impl GarbageCollector {
                         if waits { &mut sorted.waiting } else { &mut sorted.solid }.push(owner);
                     }
                     RequestOutcome::Done(_) | RequestOutcome::NotFound => {
-                        self.note_absent(&owner.uid);
+                        // It may be there in another place than its dependent says.
+                        if !self.graph.has(&owner.uid) {
+                            self.note_absent(&owner.uid);
+                        }
                         sorted.dangling.push(owner);
                     }
                     RequestOutcome::Conflict | RequestOutcome::Failed => {
@@ -343,6 +348,11 @@ impl GarbageCollector {
             if self.absent.contains(&owner.uid) {
                 sorted.dangling.push(owner);
             } else if let Some((kind, key)) = self.place_of(&owner, &item) {
+                if self.kinds[kind].namespaced && item.key.namespace.is_empty() {
+                    // An owner that no read can find: the dependent stays.
+                    self.finish(&item);
+                    return;
+                }
                 let call = self.get(kind, &key);
                 self.send(call, None, CollectorPurpose::Owner { item, latest, owner, rest, sorted }, now);
                 return;
@@ -420,6 +430,13 @@ impl Controller for GarbageCollector {
         self.note_ending(&item, event.before.as_ref(), object);
         if self.started {
             self.look_for(&item, &owners);
+            let references = |object: &Object| object.stable().at(&["metadata", "ownerReferences"]).clone();
+            if event.before.as_ref().is_none_or(|before| references(before) != references(object)) {
+                self.check_places(&item, &owners, now);
+            }
+            if event.before.is_none() {
+                self.check_dependents(&item, now);
+            }
         }
     }
 
@@ -437,7 +454,7 @@ impl Controller for GarbageCollector {
     }
 
     fn work(&mut self, now: Timestamp) {
-        self.begin();
+        self.begin(now);
         if !self.started {
             return;
         }
