@@ -8,7 +8,6 @@
 //! no longer matches. Creations go in batches of 1, 2, 4 …, at most 500 in one sync. The status describes the pods
 //! before the sync created or deleted any.
 //! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods created, deleted, adopted and released, statuses, Events.
-//! Left out on purpose: the ranks of pods on one node among those of related ReplicaSets.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -25,9 +24,10 @@ use super::controller::{
 use super::events::InvolvedObject;
 use super::workload::claims::{is_offered, may_adopt};
 use super::workload::pods::{
-    Orphans, adoption, at_latest, became_ready, controller_of, deletion_rank, from_template, is_available, labels,
-    next_look, number, owner_key, reference_to, release, set_unless_zero, with_failure,
+    Orphans, adoption, at_latest, became_ready, controller_of, from_template, is_available, labels, next_look, number,
+    owner_key, reference_to, release, set_unless_zero, with_failure,
 };
+use super::workload::scale_down::{crowds, least_missed};
 use super::workload::{
     Expectations, PodTally, REPLICA_SETS, REPLICATION_CONTROLLERS, Tallies, has_labels, pod_control,
 };
@@ -119,6 +119,7 @@ fn start_for(
         family,
         tells_terminating,
         plans_availability: context.settings.profile().is("replica-sets-plan-availability"),
+        heeds_cost: context.settings.is_gate_on("PodDeletionCost"),
         pods: Tallies::default(),
         orphans: Orphans::default(),
         expectations: Expectations::default(),
@@ -179,6 +180,7 @@ struct ReplicaSets {
     family: &'static Family,
     tells_terminating: bool,
     plans_availability: bool,
+    heeds_cost: bool,
     pods: Tallies,
     orphans: Orphans,
     expectations: Expectations,
@@ -299,9 +301,9 @@ impl ReplicaSets {
             self.expectations.expect(key, missing, [], now);
             work.stage = ReplicaSetStage::Create { left: missing, batch: 1 };
         } else if have > wanted {
-            let mut doomed = work.active.clone().unwrap_or_default();
-            doomed.sort_by_cached_key(deletion_rank);
-            doomed.truncate((have - wanted).min(BURST));
+            let active = work.active.clone().unwrap_or_default();
+            let crowds = crowds(&work.set, runtime.cache(SETS), (&self.pods, runtime.cache(PODS_CACHE)));
+            let doomed = least_missed(active, (have - wanted).min(BURST), &crowds, self.heeds_cost, now);
             work.because = Some(decide(runtime, format!("delete {} pods", doomed.len())));
             self.expectations.expect(key, 0, doomed.iter().map(|pod| Text::from(pod.uid())), now);
             for pod in doomed {

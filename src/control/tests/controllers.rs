@@ -55,29 +55,3 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
     let of_reason = events.get("items").items().iter().filter(|event| event.get("reason").as_str() == Some(reason));
     of_reason.map(|event| event.get("involvedObject").clone()).collect()
 }
-
-#[test]
-fn a_dependent_in_another_namespace_goes_and_its_owner_keeps_those_of_its_own() {
-    let mut session = session();
-    reset(&mut session, "1.34", json!({"controllers": "garbage-collector-controller"}));
-    must(&mut session, "POST /api/v1/namespaces", json!({"metadata": {"name": "other"}}));
-    let owner = json!({"metadata": {"name": "owner"}});
-    let owner = must(&mut session, "POST /api/v1/namespaces/default/configmaps", owner);
-    let uid = owner.at(&["metadata", "uid"]).as_str().unwrap_or_default().to_owned();
-    wait(&mut session, "1s");
-    let reference = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid.as_str()});
-    let dependent = json!({"metadata": {"name": "dependent", "ownerReferences": [reference]}});
-    for namespace in ["default", "other"] {
-        must(&mut session, &format!("POST /api/v1/namespaces/{namespace}/configmaps"), dependent.clone());
-    }
-    wait(&mut session, "5s");
-    for (namespace, code) in [("default", 200), ("other", 404)] {
-        let path = format!("GET /api/v1/namespaces/{namespace}/configmaps/dependent");
-        assert_eq!(call(&mut session, &path, Json::Null).get("code").as_i64(), Some(code), "{namespace}");
-    }
-    let events = must(&mut session, "GET /api/v1/namespaces/other/events", Json::Null);
-    let message = format!(
-        "ownerRef [v1/ConfigMap, namespace: other, name: owner, uid: {uid}] does not exist in namespace \"other\""
-    );
-    assert_eq!(events.get("items").items().first().unwrap().get("message").as_str(), Some(message.as_str()));
-}

@@ -7,6 +7,7 @@ mod expectations;
 pub(super) mod pod_control;
 pub(super) mod pods;
 pub(super) mod revisions;
+pub(super) mod scale_down;
 mod tally;
 
 pub(super) use self::expectations::Expectations;

@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::components::client::{CacheEvent, node_name};
+use crate::components::client::CacheEvent;
 use crate::json;
-use crate::objects::lifecycle::{condition, is_active, is_ending, is_ready, phase};
+use crate::objects::lifecycle::{condition, is_active, is_ending, is_ready};
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
@@ -310,32 +310,6 @@ pub(in crate::components) fn pod_of(owner: &Object, template: &Json, api_version
     pod.set(&["metadata", "ownerReferences"], Json::array(Vec::from([reference])));
     pod.set(&["spec"], template.get("spec").clone());
     pod
-}
-
-/// Sorts pods for deletion: those whose loss matters least come first.
-/// Source: pkg/controller/controller_utils.go (v1.34), `ActivePodsWithRanks.Less`.
-pub(in crate::components) fn deletion_rank(pod: &Object) -> impl Ord + use<> {
-    let tree = pod.stable();
-    let phase = match phase(pod) {
-        "Pending" => 0,
-        "Unknown" => 1,
-        _ => 2,
-    };
-    let cost = tree.at(&["metadata", "annotations", "controller.kubernetes.io/pod-deletion-cost"]);
-    let cost: i64 = cost.as_str().and_then(|text| text.parse().ok()).unwrap_or(0);
-    let restarts = |status: &Json| status.get("restartCount").as_i64().unwrap_or(0);
-    let restarts = tree.at(&["status", "containerStatuses"]).items().iter().map(restarts).max().unwrap_or(0);
-    let text = |json: &Json| core::cmp::Reverse(json.as_text().cloned());
-    (
-        node_name(pod).is_some(),
-        phase,
-        is_ready(pod),
-        cost,
-        text(condition(pod, "Ready").get("lastTransitionTime")),
-        core::cmp::Reverse(restarts),
-        text(tree.at(&["metadata", "creationTimestamp"])),
-        Text::from(pod.name()),
-    )
 }
 
 /// Returns the hash of a template, as the names of its revisions contain it, after so many collisions with names that
