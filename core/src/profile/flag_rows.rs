@@ -309,6 +309,13 @@ pub(super) const BEFORE_OFFERED: [Row; 15] = [
         source: "pkg/scheduler/framework/types.go (v1.24, v1.31), FitError",
         flag: "",
     },
+    Row {
+        name: "taint-eviction-is-separate",
+        says: "the evictions for NoExecute taints are a controller of their own, no part of the node life cycle's",
+        first: &[(OLDEST, NO), (Release::new(29, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.31), SeparateTaintEvictionController",
+        flag: "",
+    },
 ];
 
 /// Of the node lifecycle controller, in the order of [`super::ROWS`].
@@ -344,13 +351,6 @@ pub(super) const NODE_LIFECYCLE: [Row; 7] = [
     Row {
         name: "secondary-node-eviction-rate",
         says: "nodes per second that get a NoExecute taint in a large zone that is partly disrupted",
-    Row {
-        name: "taint-eviction-is-separate",
-        says: "the evictions for NoExecute taints are a controller of their own, no part of the node life cycle's",
-        first: &[(OLDEST, NO), (Release::new(29, 0), YES)],
-        source: "pkg/features/kube_features.go (v1.31), SeparateTaintEvictionController",
-        flag: "",
-    },
         first: &[(OLDEST, Value::Number(0.01))],
         source: "cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34)",
         flag: "kube-controller-manager.secondary-node-eviction-rate",

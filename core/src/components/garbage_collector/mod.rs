@@ -56,10 +56,10 @@ static KINDS: [(&str, Resource, bool); 22] = [
     namespaced("PersistentVolumeClaim", Resource::of("", "v1", "persistentvolumeclaims")),
     namespaced("Pod", PODS),
     namespaced("ReplicationController", Resource::of("", "v1", "replicationcontrollers")),
-    namespaced("ControllerRevision", Resource::of("apps", "v1", "controllerrevisions")),
     namespaced("Secret", Resource::of("", "v1", "secrets")),
     namespaced("Service", Resource::of("", "v1", "services")),
     namespaced("ServiceAccount", Resource::of("", "v1", "serviceaccounts")),
+    namespaced("ControllerRevision", Resource::of("apps", "v1", "controllerrevisions")),
     namespaced("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
     namespaced("Deployment", Resource::of("apps", "v1", "deployments")),
     namespaced("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
@@ -67,9 +67,9 @@ static KINDS: [(&str, Resource, bool); 22] = [
     namespaced("CronJob", Resource::of("batch", "v1", "cronjobs")),
     namespaced("Job", Resource::of("batch", "v1", "jobs")),
     namespaced("Lease", LEASES),
-    cluster("CustomResourceDefinition", DEFINITIONS),
     namespaced("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
     namespaced("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
+    cluster("CustomResourceDefinition", DEFINITIONS),
 ];
 
 /// How often the collector looks for kinds that are new.

@@ -221,13 +221,13 @@ impl CidrSet {
         let (word, bit) = place(at);
         self.used.get(word).is_some_and(|bits| bits & bit != 0)
     }
-        self.tally.is_touched = true;
 
     fn mark(&mut self, at: u64, used: bool) {
+        self.tally.is_touched = true;
         if self.is_used(at) == used {
-        *if used { &mut self.tally.allocations } else { &mut self.tally.releases } += 1;
             return;
         }
+        *if used { &mut self.tally.allocations } else { &mut self.tally.releases } += 1;
         let (word, bit) = place(at);
         if self.used.len() <= word {
             self.used.resize(word + 1, 0);
