@@ -200,7 +200,7 @@ const NO: Value = Value::Bool(false);
 const YES: Value = Value::Bool(true);
 
 /// What clusters did before the releases that are offered: how Pods left silent nodes, and what went with it.
-pub(super) const BEFORE_OFFERED: [Row; 15] = [
+pub(super) const BEFORE_OFFERED: [Row; 16] = [
     Row {
         name: "pod-eviction-timeout",
         says: "how long a node is silent or not ready before its Pods are deleted, where no NoExecute taint does it",

@@ -96,6 +96,7 @@ pub static ROWS: &[Row] = &[
     BEFORE_OFFERED[12],
     BEFORE_OFFERED[13],
     BEFORE_OFFERED[14],
+    BEFORE_OFFERED[15],
     NODE_IPAM[0],
     NODE_IPAM[1],
     NODE_IPAM[2],
