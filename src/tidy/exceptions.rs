@@ -14,7 +14,6 @@ pub(super) struct Exceptions {
 pub(super) const EXCEPTIONS: Exceptions = Exceptions {
     files: &[
         ("core/src/components/node_lifecycle/health_pass.rs", 577),
-        ("core/src/profile/rows.rs", 538),
         ("src/replay/writers.rs", 571),
     ],
     functions: &[

@@ -3,7 +3,7 @@
 
 use super::Release;
 use super::release::OLDEST;
-use super::rows::Row;
+use super::row::Row;
 use super::value::{Value, secs};
 
 /// Of the clients of controllers.

@@ -10,7 +10,7 @@ mod known_releases;
 mod kubelet_gates;
 mod release;
 pub mod releases;
-mod row_sources;
+mod row;
 mod rows;
 mod settings;
 mod upstream_flags;
@@ -27,7 +27,8 @@ pub use known_releases::{UnknownRelease, list_releases, releases_between};
 pub use release::Release;
 use releases::ColumnChange;
 pub use releases::{DEFAULT_RELEASE, RELEASES, older};
-pub use rows::{ROWS, Row, row};
+pub use row::Row;
+pub use rows::{ROWS, row};
 pub use settings::{Race, Settings, SettingsError};
 pub use value::{GateStage, Value};
 
