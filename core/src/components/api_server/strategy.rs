@@ -219,7 +219,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("Namespace", _) => meta::namespace(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, wording, &mut errors),
-                ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),
+                ("VolumeAttachment", _) => persistent_volume::volume_attachment(tree, wording, settings, &mut errors),
                 ("PersistentVolume", _) => persistent_volume::volume(tree, wording, settings, &mut errors),
                 ("PersistentVolumeClaim", _) => storage::claim(tree, wording, &mut errors),
                 ("StorageClass", _) => storage::class(tree, wording, &mut errors),
@@ -423,7 +423,7 @@ fn check_other(
         }
         ("VolumeAttachment", _) => {
             // Source: pkg/registry/storage/volumeattachment/strategy.go (v1.34), which checks it twice.
-            (0..2).for_each(|_| others::attachment(tree, wording, errors));
+            (0..2).for_each(|_| persistent_volume::attachment(tree, wording, errors));
             kept::attachment(tree, old, errors);
         }
         (name, _) => small_kinds::update(name, (tree, old), settings, errors),

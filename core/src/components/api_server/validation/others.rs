@@ -8,10 +8,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::super::syntax;
-use super::{FieldError, amount, conditions, driver_name, invalid, meta, persistent_volume};
+use super::{FieldError, amount, conditions, driver_name, invalid, meta};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, base64};
-use crate::profile::Settings;
 
 /// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
@@ -133,55 +132,6 @@ pub(in super::super) fn csi_node(tree: &Json, wording: Wording, errors: &mut Vec
             invalid(names::qualified(key, wording), &path, key, errors);
         }
         amount::not_negative(driver.get("allocatable"), &format!("{path}.allocatable"), "count", errors);
-    }
-}
-
-/// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment`
-/// and, for what came with v1, `ValidateVolumeAttachmentV1`.
-pub(in super::super) fn attachment(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let spec = tree.get("spec");
-    let text = |field: &str| spec.get(field).as_str().unwrap_or("");
-    let attacher = text("attacher");
-    if attacher.is_empty() {
-        errors.push(FieldError::required("spec.attacher", ""));
-    }
-    let source = spec.get("source");
-    let (inline, volume) = (source.get("inlineVolumeSpec"), source.get("persistentVolumeName"));
-    match (inline.is_null(), volume.is_null()) {
-        (true, true) => {
-            let why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
-            errors.push(FieldError::required("spec.source", why));
-        }
-        (false, false) => {
-            let why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
-            errors.push(FieldError::forbidden("spec.source", why));
-        }
-        (true, false) if super::is_blank(volume) => {
-            let why = "must specify non empty persistentVolumeName";
-            errors.push(FieldError::required("spec.source.persistentVolumeName", why));
-        }
-        (false, true) => persistent_volume::inline_volume(inline, "spec.source.inlineVolumeSpec", wording, errors),
-        _ => {}
-    }
-    invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);
-}
-
-/// Checks a new VolumeAttachment, beside what every write checks, by the rules of `v1`.
-pub(in super::super) fn volume_attachment(
-    tree: &Json,
-    wording: Wording,
-    settings: &Settings,
-    errors: &mut Vec<FieldError>,
-) {
-    attachment(tree, wording, errors);
-    let attacher = tree.at(&["spec", "attacher"]).as_str().unwrap_or("");
-    let volume = tree.at(&["spec", "source", "persistentVolumeName"]);
-    if settings.profile().is("volume-attachments-are-checked-once") && attacher.is_empty() {
-        return;
-    }
-    driver_name(attacher, "spec.attacher", wording, errors);
-    if let Some(name) = volume.as_str() {
-        invalid(names::subdomain(name, wording), "spec.source.persistentVolumeName", name, errors);
     }
 }
 
