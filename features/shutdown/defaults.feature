@@ -32,8 +32,17 @@ Feature: A shutdown waits for no pod unless the kubelet is told to
         | shutdownGracePeriodCriticalPods  | 0s                                                |
         | shutdownGracePeriodByPodPriority | []                                                |
         | featureGates                     | {"GracefulNodeShutdown": true}                    |
-        | featureGates                     | {"GracefulNodeShutdown": false}                   |
         | featureGates                     | {"GracefulNodeShutdownBasedOnPodPriority": false} |
+
+      @until:1.34
+      Examples:
+        | setting      | value                           |
+        | featureGates | {"GracefulNodeShutdown": false} |
+
+      @since:1.35
+      Examples:
+        | setting      | value |
+        | featureGates | {"GracefulNodeShutdown": false, "GracefulNodeShutdownBasedOnPodPriority": false, "WindowsGracefulNodeShutdown": false} |
 
     Scenario: A critical pod gets no more time than any other
       Given a ready Node "worker-1"

@@ -70,9 +70,26 @@ Feature: Periods of a shutdown that cannot be
       Examples:
         | name                                         | field                            | value                                               | more                | others | message |
         | A period beside those by priority            | shutdownGracePeriodByPodPriority | [{"priority":0,"shutdownGracePeriodSeconds":5}]     | shutdownGracePeriod | 10s    | Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time |
-        | A period without the gate                    | featureGates                     | {"GracefulNodeShutdown": false}                     | shutdownGracePeriod | 10s    | specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown |
-        | The critical part without the gate           | featureGates                     | {"GracefulNodeShutdown": false}                     | shutdownGracePeriodCriticalPods | 10s | specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown |
         | Periods by priority without their gate       | featureGates                     | {"GracefulNodeShutdownBasedOnPodPriority": false}   | shutdownGracePeriodByPodPriority | [{"priority":0,"shutdownGracePeriodSeconds":5}] | Specifying shutdownGracePeriodByPodPriority requires feature gate GracefulNodeShutdownBasedOnPodPriority |
+
+      @until:1.34
+      Examples:
+        | name | field | value | more | others | message |
+        | A period without the gate | featureGates | {"GracefulNodeShutdown": false} | shutdownGracePeriod | 10s | specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown |
+        | The critical part without the gate | featureGates | {"GracefulNodeShutdown": false} | shutdownGracePeriodCriticalPods | 10s | specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown |
+
+      @since:1.35
+      Examples:
+        | name | field | value | more | others | message |
+        | A period without the gate | featureGates | {"GracefulNodeShutdown": false, "GracefulNodeShutdownBasedOnPodPriority": false, "WindowsGracefulNodeShutdown": false} | shutdownGracePeriod | 10s | specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown |
+        | The critical part without the gate | featureGates | {"GracefulNodeShutdown": false, "GracefulNodeShutdownBasedOnPodPriority": false, "WindowsGracefulNodeShutdown": false} | shutdownGracePeriodCriticalPods | 10s | specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown |
+
+    @since:1.35
+    Scenario: A gate that others need is not off alone
+      When a kubelet named "worker-1" registers with:
+        | featureGates | {"GracefulNodeShutdown": false} |
+      Then the kubelet refuses to start with "GracefulNodeShutdownBasedOnPodPriority is enabled, but depends on features that are disabled: [GracefulNodeShutdown]"
+      And Node "worker-1" never appears for 1m
 
     Scenario: A running node whose new periods are refused falls silent
       Given a ready Node "worker-1"

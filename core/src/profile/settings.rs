@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Profile, ROWS, Release, Row, Value, gates, kubelet_gates, upstream_flags};
+use super::{GateStage, Profile, ROWS, Release, Row, Value, gates, kubelet_gates, upstream_flags};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, NOT_MODELLED, Text, nearest};
 
@@ -214,7 +214,15 @@ impl Settings {
     fn default_of_gate(&self, name: &str) -> Option<bool> {
         let release = self.profile.release();
         let own = gates::gate(name).and_then(|gate| gate.stage_at(release).default_value());
-        own.or_else(|| kubelet_gates::find(name, release)?.1.default_value())
+        own.or_else(|| self.gate_of_kubelets(name)?.1.default_value())
+    }
+
+    /// Finds a gate in the table of kubelets' gates. Before the table begins, what the files of the releases say of a
+    /// gate holds.
+    fn gate_of_kubelets(&self, name: &str) -> Option<(&'static str, GateStage)> {
+        let release = self.profile.release();
+        let is_told = release.is_before_offered() && gates::gate(name).is_some();
+        kubelet_gates::find(name, release).filter(|_| !is_told)
     }
 
     /// Tells whether the release has a feature gate.
@@ -317,7 +325,7 @@ impl Settings {
         let release = self.profile.release();
         for (name, value) in given.fields() {
             let on = value.as_bool().unwrap_or_default();
-            match kubelet_gates::find(name, release).filter(|_| !self.knows_gate(name)) {
+            match self.gate_of_kubelets(name).filter(|_| !self.knows_gate(name)) {
                 Some((own, stage)) => {
                     errors.extend(stage.refusal(own, on));
                     others.push((own, on));

@@ -49,7 +49,8 @@ pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settin
     if release.is_before_offered() && hardware.swap.is_zero() {
         found.push(format!("a kubelet of {}, but for what it does with swap space", release.minor_name()));
     }
-    for (gate, on) in merged.get("featureGates").fields() {
+    // The machines run Linux, on which the gates of Windows have no effect.
+    for (gate, on) in merged.get("featureGates").fields().filter(|(gate, _)| !gate.starts_with("Windows")) {
         let what = format!("feature gate {gate}={on}");
         if settings.not_modelled().any(|own| own == what) {
             found.push(format!("{what} of one kubelet"));
