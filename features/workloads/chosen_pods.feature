@@ -46,4 +46,3 @@ Feature: Pods that nobody has named leave a lost zone
       When zone "a" gets power
       Then each Node of zone "a" has condition Ready=True within 30s
       And each Node of zone "a" has no taint "node.kubernetes.io/unreachable:NoExecute" within 30s
-      And 2 Pods of DaemonSet "agent" are running on Nodes of zone "a" within 30s
