@@ -125,6 +125,10 @@ pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
 pub(super) const CERTIFICATE_PERIOD: Duration = Duration::from_millis(200);
 /// How many times at most: half a minute in all.
 pub(super) const CERTIFICATE_LOOKS: u32 = 150;
+/// How long a kubelet leaves what a watch of Pods brought. The server's authoriser learns of a Pod by a watch of its
+/// own, and refuses the kubelet that asks before; a real one needs some milliseconds itself.
+/// Source: plugin/pkg/auth/authorizer/node/graph_populator.go (v1.34), `AddGraphEventHandlers`.
+pub(super) const AUTHORISER_LAG: Duration = Duration::from_millis(20);
 /// How long connecting may take. Source: k8s.io/client-go/transport/cache.go (v1.34), `net.Dialer{Timeout: 30s}`.
 pub(super) const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time without a frame after which a connection is checked by a ping.

@@ -57,6 +57,11 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     if changes.iter().any(is_taint_of_lifecycle) {
         return Writer { manager: Text::of(CONTROLLERS), ..Writer::default() };
     }
+    // Fields of a status are taken away by who has set them.
+    let is_gone = |entry: &&Json| !new.iter().any(|other| identity(other) == identity(entry));
+    if let Some(entry) = old.iter().filter(is_gone).find(|entry| entry.get("subresource").as_str() == Some("status")) {
+        return told(entry);
+    }
     new.iter().max_by_key(|entry| (owned(entry, &touched), time(entry))).map(told).unwrap_or_default()
 }
 
@@ -163,6 +168,22 @@ mod tests {
         assert_eq!(writer_of(Some(&old), Some(&new)).manager.as_str(), "a");
         assert_eq!(writer_of(Some(&old), Some(&old)).subresource.as_str(), "status");
         assert_eq!(writer_of(Some(&old), None), Writer::default());
+    }
+
+    #[test]
+    fn who_takes_its_last_field_of_a_status_away_has_no_entry_any_more() {
+        let user = json!({"manager": "kubectl", "time": "2026-01-01T00:00:05Z"});
+        let own = json!({"manager": "kube-controller-manager", "subresource": "status",
+            "time": "2026-01-01T00:00:01Z", "fieldsV1": {"f:status": {"f:volumesAttached": {}}}});
+        let object = |entries: Vec<Json>, volumes: Json| {
+            let mut object = json!({"metadata": {}, "status": {}});
+            object.set(&["metadata", "managedFields"], Json::array(entries));
+            object.set(&["status", "volumesAttached"], volumes);
+            object
+        };
+        let old = object(vec![user.clone(), own], json!([{"name": "v"}]));
+        let writer = writer_of(Some(&old), Some(&object(vec![user], Json::Null)));
+        assert_eq!((writer.manager.as_str(), writer.subresource.as_str()), ("kube-controller-manager", "status"));
     }
 
     #[test]

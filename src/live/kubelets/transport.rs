@@ -16,7 +16,9 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use nodeproof_core::network::{Answer, Call, ClientId, Content, Identity, RequestId, ToClient, TransportError, Verb};
+use nodeproof_core::network::{
+    Answer, Call, ClientId, Content, Identity, PODS, RequestId, Target, ToClient, TransportError, Verb,
+};
 use nodeproof_core::objects::Text;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
@@ -24,7 +26,7 @@ use tokio::task::AbortHandle;
 use super::Shared;
 use super::credentials::{CredentialsError, Server, Signer};
 use super::wire::{self, Head};
-use crate::live::timing::{DIAL_TIMEOUT, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
+use crate::live::timing::{AUTHORISER_LAG, DIAL_TIMEOUT, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 
 /// How many nodes share a connection: each has two watches open and a request now and then, and a server allows 100
 /// streams on one connection. Source: k8s.io/apiserver pkg/server/secure_serving.go (v1.34), `MaxConcurrentStreams:
@@ -304,12 +306,16 @@ impl Shared {
         };
         let answer = Answer { code: response.status().as_u16(), headers: Vec::new(), content: Content::Watching };
         self.deliver(client, ToClient::Response { id, result: Ok(answer) });
+        let is_of_pods = matches!(&call.target, Target::Resource { resource, .. } if *resource == PODS);
         let mut body = response.into_body();
         let mut buffer = Vec::new();
         while let Some(Ok(frame)) = body.frame().await {
             let Ok(chunk) = frame.into_data() else { continue };
             let mut events = Vec::new();
             wire::lines(&mut buffer, &chunk, |line| events.extend(wire::event(line)));
+            if is_of_pods && !events.is_empty() {
+                tokio::time::sleep(AUTHORISER_LAG).await;
+            }
             for (event, object) in events {
                 self.deliver(client, ToClient::Watch { id, event, object });
             }
