@@ -325,9 +325,11 @@ impl SchedulerCache {
         for name in images.keys() {
             if let Some((_, nodes)) = self.known_images.get_mut(name) {
                 *nodes -= 1;
+                if *nodes == 0 {
+                    self.known_images.remove(name);
+                }
             }
         }
-        self.known_images.retain(|_, (_, nodes)| *nodes > 0);
     }
 
     fn enter_zone(&mut self, zone: Text, name: Text) {

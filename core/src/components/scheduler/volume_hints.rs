@@ -5,10 +5,12 @@
 //! Outputs: whether to try again. Left out on purpose: old plugins whose volumes CSI drivers serve, and how much room a
 //! provisioner has.
 
+use alloc::vec::Vec;
+
 use super::cache::PodInfo;
 use super::hints::{ClusterEvent, NodeChange};
 use super::plugins::Plugin;
-use super::volume_rules::{limits, named_claims, share_a_disk, zones_of};
+use super::volume_rules::{disks_of, limits, named_claims, share_a_disk, zones_of};
 use super::volumes::uses;
 use crate::components::volumes::{has_claims, is_delayed};
 use crate::objects::{Json, Object};
@@ -59,7 +61,7 @@ pub(super) fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> b
         | (Plugin::VolumeBinding | Plugin::VolumeZone, ClusterEvent::NodeChanged { what: Labels, .. }) => true,
         (Plugin::VolumeRestrictions, ClusterEvent::PodGone(gone) | ClusterEvent::NominationGone(gone)) => {
             gone.key.namespace == pod.key.namespace
-                && (share_a_disk(pod.spec().get("volumes").items(), gone)
+                && (share_a_disk(&disks_of(pod).collect::<Vec<_>>(), gone)
                     || named_claims(gone).any(|key| named_claims(pod).any(|own| own == key)))
         }
         (Plugin::NodeVolumeLimits, ClusterEvent::PodGone(gone) | ClusterEvent::NominationGone(gone)) => {

@@ -15,7 +15,7 @@ use super::plugins::{Plugin, Rejection, Remedy};
 use super::snapshot::ClusterSnapshot;
 use super::volumes::Storage;
 use crate::components::client::Reflector;
-use crate::components::volumes::{claim_of, class_of};
+use crate::components::volumes::{claim_of, class_of, has_claims};
 use crate::objects::kubelet_labels::ZONE;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -31,8 +31,9 @@ type Handle = (Text, Text);
 /// What a Pod with volumes asks of a node.
 #[derive(Clone, Debug)]
 pub(super) struct VolumeRules<'a> {
-    pod: &'a PodInfo,
     storage: Storage<'a>,
+    /// Its volumes that may not be shared.
+    disks: Vec<&'a Json>,
     /// Whether another Pod uses one of its claims that only one Pod may use.
     is_taken: bool,
     /// Its volumes that count.
@@ -41,25 +42,25 @@ pub(super) struct VolumeRules<'a> {
 }
 
 impl<'a> VolumeRules<'a> {
-    /// Looks up the volumes of a Pod; `None` if it has none.
+    /// Looks up the volumes of a Pod; `None` if none of them asks for anything.
     pub(super) fn of(pod: &'a PodInfo, view: &ClusterSnapshot<'a>) -> Option<Self> {
-        if pod.spec().get("volumes").items().is_empty() {
+        let storage = view.storage;
+        let disks: Vec<&Json> = disks_of(pod).collect();
+        if disks.is_empty() && !has_claims(&pod.object) {
             return None;
         }
-        let storage = view.storage;
         let alone: Vec<ObjectKey> = named_claims(pod).filter(|key| is_for_one_pod(storage.claims.get(key))).collect();
         let uses = |other: &PodInfo| named_claims(other).any(|key| alone.contains(&key));
         let is_taken = !alone.is_empty() && view.nodes().any(|node| node.pods.values().any(|other| uses(other)));
         let volumes = named_claims(pod).filter_map(|key| volume_of(storage.claims.get(&key)?, storage));
         let zones = volumes.flat_map(zones_of).collect();
-        Some(Self { pod, storage, is_taken, handles: handles(pod, storage), zones })
+        Some(Self { storage, disks, is_taken, handles: handles(pod, storage), zones })
     }
 
     /// Tells whether other Pods keep the Pod's volumes from a node.
     pub(super) fn restrictions(&self, node: &NodeInfo) -> Result<(), Rejection> {
         let reject = |reason| Err(Rejection::new(Plugin::VolumeRestrictions, Remedy::Preemption, Text::of(reason)));
-        let own = self.pod.spec().get("volumes").items();
-        if node.pods.values().any(|other| share_a_disk(own, other)) {
+        if !self.disks.is_empty() && node.pods.values().any(|other| share_a_disk(&self.disks, other)) {
             return reject("node(s) had no available disk");
         }
         if self.is_taken {
@@ -73,8 +74,11 @@ impl<'a> VolumeRules<'a> {
 
     /// Tells whether a node can take as many volumes of each driver.
     pub(super) fn limits(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        if self.handles.is_empty() {
+            return Ok(());
+        }
         let limits = limits(self.storage.csi_nodes.and_then(|own| own.get(&ObjectKey::cluster(node.name().clone()))));
-        if self.handles.is_empty() || limits.is_empty() {
+        if limits.is_empty() {
             return Ok(());
         }
         let used: BTreeSet<Handle> = node.pods.values().flat_map(|other| handles(other, self.storage)).collect();
@@ -134,12 +138,20 @@ fn volume_of<'a>(claim: &Object, storage: Storage<'a>) -> Option<&'a Object> {
     storage.volumes.get(&ObjectKey::cluster(name.clone()))
 }
 
-/// Tells whether a Pod uses a disk that one of these volumes is, too, and not both only read it.
+/// The kinds of disks that two Pods may not both use. Source: volume_restrictions.go (v1.34), `needsRestrictionsCheck`.
+const DISKS: [&str; 4] = ["gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd"];
+
+/// Returns the volumes of a Pod that may not be shared.
+pub(super) fn disks_of(pod: &PodInfo) -> impl Iterator<Item = &Json> {
+    let volumes = pod.spec().get("volumes").items().iter();
+    volumes.filter(|volume| DISKS.iter().any(|kind| !volume.get(kind).is_null()))
+}
+
+/// Tells whether a Pod uses one of these disks, too, and not both only read it.
 ///
 /// Source: volume_restrictions.go (v1.34), `isVolumeConflict`.
-pub(super) fn share_a_disk(volumes: &[Json], other: &PodInfo) -> bool {
-    let theirs = other.spec().get("volumes").items();
-    volumes.iter().any(|own| theirs.iter().any(|volume| is_same_disk(own, volume)))
+pub(super) fn share_a_disk(disks: &[&Json], other: &PodInfo) -> bool {
+    disks_of(other).any(|volume| disks.iter().any(|own| is_same_disk(own, volume)))
 }
 
 fn is_same_disk(one: &Json, other: &Json) -> bool {
