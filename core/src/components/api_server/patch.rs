@@ -108,10 +108,10 @@ impl ApiServer {
         old: &Json,
         (patch, options): (&Json, &RequestOptions),
     ) -> String {
-        let document = WrittenJson::parse(&self.schema.go_json(kind.type_name(), old, None));
+        let document = self.schema.written(kind.type_name(), old, None);
         let written = options.text.as_deref().and_then(WrittenJson::parse);
         let written = written.unwrap_or_else(|| WrittenJson::from(patch));
-        operations.text_of(document.unwrap_or(WrittenJson::Null), &written)
+        operations.text_of(document, &written)
     }
 
     /// Reads the outcome of a patch of a stored tree.

@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 
 use super::json_patch::{Operation, index, parts};
 use crate::objects::WrittenJson;
-use crate::objects::schema::print_text;
 
 /// A value of the document.
 enum DocumentValue {
@@ -28,9 +27,7 @@ pub(super) fn patched_text(document: WrittenJson, operations: &[Operation], writ
         let value = text.get("value").cloned().unwrap_or(WrittenJson::Null);
         root.apply(operation, DocumentValue::Written(value));
     }
-    let mut out = String::new();
-    print(&root.into_written(), &mut out);
-    out
+    root.into_written().go_text()
 }
 
 impl DocumentValue {
@@ -162,33 +159,6 @@ impl DocumentValue {
         match self {
             Self::Written(written) => written,
             other => other.written(),
-        }
-    }
-}
-
-fn print(value: &WrittenJson, out: &mut String) {
-    match value {
-        WrittenJson::Null => out.push_str("null"),
-        WrittenJson::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        WrittenJson::Number(digits) => out.push_str(digits),
-        WrittenJson::Str(text) => print_text(out, text),
-        WrittenJson::List(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                out.push_str(if at > 0 { "," } else { "" });
-                print(item, out);
-            }
-            out.push(']');
-        }
-        WrittenJson::Fields(fields) => {
-            out.push('{');
-            for (at, (name, item)) in fields.iter().enumerate() {
-                out.push_str(if at > 0 { "," } else { "" });
-                print_text(out, name);
-                out.push(':');
-                print(item, out);
-            }
-            out.push('}');
         }
     }
 }

@@ -4,66 +4,52 @@
 //! conversion.go that move fields. Inputs: a type of the schema, a value as it is stored. Outputs: JSON on one line, or
 //! on lines with an indent.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::internal_types::INTERNAL;
-use super::print::print_text;
 use super::{FieldType, Presence, Schema, parse_kind};
-use crate::objects::{Json, NULL};
+use crate::objects::{Json, NULL, WrittenJson};
 
 /// The fields of Pods that clients see beside the security context, and the server within it. Source:
 /// pkg/apis/core/v1/conversion.go (v1.34), `Convert_v1_PodSpec_To_core_PodSpec`.
 const OF_HOST: [&str; 5] = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
 
-/// A value that is printed.
-enum PrintedValue {
-    Plain(String),
-    List(Vec<PrintedValue>),
-    Fields(Vec<(String, PrintedValue)>),
-}
-
 impl Schema {
     /// Prints a value on one line. The type is named in the notation of the schema, as `[NodeSelectorTerm]`.
     #[must_use]
     pub fn internal_json(&self, type_text: &str, value: &Json) -> String {
-        let mut out = String::new();
-        self.shown(&parse_kind(type_text, &self.names), value).print(&mut out);
-        out
+        self.shown(&parse_kind(type_text, &self.names), value).go_text()
     }
 
     /// Prints a structure on lines, a level further in by one space.
     #[must_use]
     pub fn internal_lines(&self, name: &str, value: &Json) -> String {
-        let mut out = String::new();
-        self.of_structure(name, value).print_lines(&mut out, 0);
-        out
+        self.of_structure(name, value).go_lines()
     }
 
-    fn shown(&self, kind: &FieldType, value: &Json) -> PrintedValue {
+    fn shown(&self, kind: &FieldType, value: &Json) -> WrittenJson {
         match (kind, value) {
             (FieldType::Object(place), _) if !value.is_null() => self.of_structure(self.at(*place).name, value),
             (FieldType::List(item), Json::Array(items)) => {
-                PrintedValue::List(items.iter().map(|own| self.shown(item, own)).collect())
+                WrittenJson::List(items.iter().map(|own| self.shown(item, own)).collect())
             }
             (FieldType::Map(item), Json::Object(_)) => {
                 let shown = |(name, own): (&_, &Json)| (ToString::to_string(name), self.shown(item, own));
-                PrintedValue::Fields(value.fields().map(shown).collect())
+                WrittenJson::Fields(value.fields().map(shown).collect())
             }
             (_, Json::Array(items)) => {
-                PrintedValue::List(items.iter().map(|own| self.shown(&FieldType::Any, own)).collect())
+                WrittenJson::List(items.iter().map(|own| self.shown(&FieldType::Any, own)).collect())
             }
             (_, Json::Object(_)) => self.of_structure("", value),
-            (_, Json::Str(text)) => PrintedValue::Plain(quoted(text)),
-            (_, other) => PrintedValue::Plain(other.to_string()),
+            (_, plain) => WrittenJson::from(plain),
         }
     }
 
     /// Returns a structure with all of its fields.
-    fn of_structure(&self, name: &str, value: &Json) -> PrintedValue {
+    fn of_structure(&self, name: &str, value: &Json) -> WrittenJson {
         let Some((source, fields)) = fields_of(name) else {
-            return PrintedValue::Fields(self.as_clients_see(name, value));
+            return WrittenJson::Fields(self.as_clients_see(name, value));
         };
         let moved = (name == "PodSpec").then(|| with_host_fields(value));
         let value = moved.as_ref().unwrap_or(value);
@@ -75,11 +61,11 @@ impl Schema {
                 shown.push(own);
             }
         }
-        PrintedValue::Fields(shown)
+        WrittenJson::Fields(shown)
     }
 
     /// Returns a field of a structure as the table writes it; `None` if the release has none of that name.
-    fn field(&self, source: &str, text: &str, value: &Json) -> Option<(String, PrintedValue)> {
+    fn field(&self, source: &str, text: &str, value: &Json) -> Option<(String, WrittenJson)> {
         let (text, own_kind) = text.split_once(':').map_or((text, None), |(text, kind)| (text, Some(kind)));
         let is_plain = text.ends_with('!');
         let text = text.trim_end_matches('!');
@@ -93,7 +79,7 @@ impl Schema {
             (field.kind.clone(), field.presence, value.get(field.name))
         };
         let shown = match item {
-            Json::Null if presence == Presence::Pointer && !is_plain => PrintedValue::Plain("null".to_string()),
+            Json::Null if presence == Presence::Pointer && !is_plain => WrittenJson::Null,
             Json::Null => self.zero_of(&kind),
             item => self.shown(&kind, item),
         };
@@ -101,7 +87,7 @@ impl Schema {
     }
 
     /// Returns the fields of a type that the server has no other form of: those that are set.
-    fn as_clients_see(&self, name: &str, value: &Json) -> Vec<(String, PrintedValue)> {
+    fn as_clients_see(&self, name: &str, value: &Json) -> Vec<(String, WrittenJson)> {
         let of = self.named(name);
         let is_left_out = |field: &str, item: &Json| {
             let presence = of.and_then(|of| of.field(field)).map(|known| known.presence);
@@ -121,16 +107,17 @@ impl Schema {
     }
 
     /// Returns what Go prints for a value that is not a pointer and was not set.
-    fn zero_of(&self, kind: &FieldType) -> PrintedValue {
-        let text = match kind {
-            FieldType::Object(place) => return self.of_structure(self.at(*place).name, &Json::object()),
-            FieldType::Str => "\"\"",
-            FieldType::Int | FieldType::Int32 | FieldType::Float | FieldType::IntOrString => "0",
-            FieldType::Bool => "false",
-            FieldType::Quantity => "\"0\"",
-            _ => "null",
-        };
-        PrintedValue::Plain(text.to_string())
+    fn zero_of(&self, kind: &FieldType) -> WrittenJson {
+        match kind {
+            FieldType::Object(place) => self.of_structure(self.at(*place).name, &Json::object()),
+            FieldType::Str => WrittenJson::Str(String::new()),
+            FieldType::Int | FieldType::Int32 | FieldType::Float | FieldType::IntOrString => {
+                WrittenJson::Number("0".to_string())
+            }
+            FieldType::Bool => WrittenJson::Bool(false),
+            FieldType::Quantity => WrittenJson::Str("0".to_string()),
+            _ => WrittenJson::Null,
+        }
     }
 }
 
@@ -156,69 +143,6 @@ fn with_host_fields(spec: &Json) -> Json {
         }
     }
     spec
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    print_text(&mut out, text);
-    out
-}
-
-impl PrintedValue {
-    fn print(&self, out: &mut String) {
-        match self {
-            Self::Plain(text) => out.push_str(text),
-            Self::List(items) => {
-                out.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    item.print(out);
-                }
-                out.push(']');
-            }
-            Self::Fields(fields) => {
-                out.push('{');
-                for (at, (name, item)) in fields.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    print_text(out, name);
-                    out.push(':');
-                    item.print(out);
-                }
-                out.push('}');
-            }
-        }
-    }
-
-    /// Mirrors `MarshalIndent` with an indent of one space.
-    fn print_lines(&self, out: &mut String, depth: usize) {
-        let begin = |out: &mut String, at: usize, depth: usize| {
-            out.push_str(if at > 0 { ",\n" } else { "\n" });
-            out.push_str(&format!("{:depth$}", ""));
-        };
-        match self {
-            Self::List(items) if !items.is_empty() => {
-                out.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    begin(out, at, depth + 1);
-                    item.print_lines(out, depth + 1);
-                }
-                begin(out, 0, depth);
-                out.push(']');
-            }
-            Self::Fields(fields) if !fields.is_empty() => {
-                out.push('{');
-                for (at, (name, item)) in fields.iter().enumerate() {
-                    begin(out, at, depth + 1);
-                    print_text(out, name);
-                    out.push_str(": ");
-                    item.print_lines(out, depth + 1);
-                }
-                begin(out, 0, depth);
-                out.push('}');
-            }
-            other => other.print(out),
-        }
-    }
 }
 
 #[cfg(test)]

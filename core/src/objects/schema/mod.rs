@@ -21,7 +21,6 @@ use once_cell::race::OnceBox;
 pub use go_names::named_kind;
 
 pub use decode::{DecodeError, Decoded};
-pub(in crate::objects) use print::print_text;
 pub use print::sorted_go_json;
 pub use scalars::{instant_error, quantity_error};
 

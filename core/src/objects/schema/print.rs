@@ -9,51 +9,45 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{FieldType, Schema};
-use crate::objects::{Json, Text};
+use crate::objects::{Json, Text, WrittenJson};
 
 impl Schema {
     /// Prints a value. `touched` has an object for each container that a patch has looked into, and anything else for
     /// a value that the patch has set.
     #[must_use]
     pub fn go_json(&self, type_name: &str, value: &Json, touched: Option<&Json>) -> String {
-        let mut out = String::new();
-        let kind = self.place(type_name).map(FieldType::Object);
-        self.print(&mut out, kind.as_ref(), value, touched);
-        out
+        self.written(type_name, value, touched).go_text()
     }
 
-    fn print(&self, out: &mut String, kind: Option<&FieldType>, value: &Json, touched: Option<&Json>) {
+    /// Returns a value as [`Self::go_json`] prints it.
+    #[must_use]
+    pub fn written(&self, type_name: &str, value: &Json, touched: Option<&Json>) -> WrittenJson {
+        let kind = self.place(type_name).map(FieldType::Object);
+        self.ordered(kind.as_ref(), value, touched)
+    }
+
+    fn ordered(&self, kind: Option<&FieldType>, value: &Json, touched: Option<&Json>) -> WrittenJson {
         match value {
             Json::Object(_) => {
-                out.push('{');
-                for (at, (name, item)) in self.in_order(kind, value, touched).into_iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    print_text(out, name);
-                    out.push(':');
-                    let kind = match kind {
-                        Some(FieldType::Object(place)) => self.at(*place).field(name).map(super::Field::kind),
-                        Some(FieldType::Map(item)) => Some(&**item),
-                        _ => None,
-                    };
-                    self.print(out, kind, item, touched.and_then(|touched| below(touched, name)));
-                }
-                out.push('}');
+                let of_kind = |name: &Text| match kind {
+                    Some(FieldType::Object(place)) => self.at(*place).field(name).map(super::Field::kind),
+                    Some(FieldType::Map(item)) => Some(&**item),
+                    _ => None,
+                };
+                let field = |(name, item): (&Text, &Json)| {
+                    let touched = touched.and_then(|touched| below(touched, name));
+                    (name.to_string(), self.ordered(of_kind(name), item, touched))
+                };
+                WrittenJson::Fields(self.in_order(kind, value, touched).into_iter().map(field).collect())
             }
             Json::Array(items) => {
                 let kind = if let Some(FieldType::List(item)) = kind { Some(&**item) } else { None };
-                out.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    self.print(out, kind, item, touched.and_then(|touched| below(touched, &at.to_string())));
-                }
-                out.push(']');
+                let item = |(at, item): (usize, &Json)| {
+                    self.ordered(kind, item, touched.and_then(|touched| below(touched, &at.to_string())))
+                };
+                WrittenJson::List(items.iter().enumerate().map(item).collect())
             }
-            Json::Str(text) => print_text(out, text),
-            other => out.push_str(&other.to_string()),
+            plain => WrittenJson::from(plain),
         }
     }
 
@@ -88,14 +82,61 @@ pub fn sorted_go_json(value: &Json) -> String {
     empty.go_json("", value, None)
 }
 
-/// Prints a string as Go does: with escapes for what HTML would take for markup, too.
-pub(in crate::objects) fn print_text(out: &mut String, text: &str) {
-    for letter in Json::text(text).to_string().chars() {
+impl WrittenJson {
+    /// Prints a value on one line.
+    #[must_use]
+    pub fn go_text(&self) -> String {
+        escaped(&self.to_string())
+    }
+
+    /// Prints a value on lines, a level further in by one space. Mirrors `MarshalIndent`.
+    #[must_use]
+    pub fn go_lines(&self) -> String {
+        let mut out = String::new();
+        self.print_lines(&mut out, 0);
+        escaped(&out)
+    }
+
+    fn print_lines(&self, out: &mut String, depth: usize) {
+        let begin = |out: &mut String, at: usize, depth: usize| {
+            out.push_str(if at > 0 { ",\n" } else { "\n" });
+            out.push_str(&format!("{:depth$}", ""));
+        };
+        match self {
+            Self::List(items) if !items.is_empty() => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    begin(out, at, depth + 1);
+                    item.print_lines(out, depth + 1);
+                }
+                begin(out, 0, depth);
+                out.push(']');
+            }
+            Self::Fields(fields) if !fields.is_empty() => {
+                out.push('{');
+                for (at, (name, item)) in fields.iter().enumerate() {
+                    begin(out, at, depth + 1);
+                    out.push_str(&format!("{}: ", Json::text(name.as_str())));
+                    item.print_lines(out, depth + 1);
+                }
+                begin(out, 0, depth);
+                out.push('}');
+            }
+            other => out.push_str(&other.to_string()),
+        }
+    }
+}
+
+/// Escapes what HTML would take for markup, as Go does. In JSON it stands in strings alone.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
         match letter {
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
             letter => out.push(letter),
         }
     }
+    out
 }
 
 #[cfg(test)]
