@@ -144,6 +144,8 @@ const CLOUD: usize = 3;
 
 /// The scheduler's name.
 pub const SCHEDULER: &str = ROWS[ROWS.len() - BESIDE].name;
+/// The name of the attacher of CSI drivers.
+pub const ATTACHER: &str = ROWS[ROWS.len() - BESIDE + 1].name;
 
 /// The names of the controllers of kube-controller-manager.
 pub const CONTROLLERS: &[&str] = &{

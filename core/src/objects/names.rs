@@ -242,6 +242,21 @@ pub fn is_extended_resource(name: &str) -> bool {
         && qualified(&format!("requests.{name}"), Wording::Characters).is_empty()
 }
 
+/// Returns the name of a sysctl with dots between its parts: one whose first separator is a slash has them the other
+/// way round. Source: k8s.io/component-helpers node/util/sysctl/sysctl.go (v1.34), `NormalizeName`.
+#[must_use]
+pub fn sysctl_with_dots(name: &str) -> String {
+    if !name.find(['.', '/']).is_some_and(|at| name[at..].starts_with('/')) {
+        return String::from(name);
+    }
+    let turned = |letter| match letter {
+        '/' => '.',
+        '.' => '/',
+        letter => letter,
+    };
+    name.chars().map(turned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Wording, label, label_value, qualified, subdomain};

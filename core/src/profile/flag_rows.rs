@@ -3,7 +3,7 @@
 
 use super::Release;
 use super::release::OLDEST;
-use super::row::Row;
+use super::row::{Row, off};
 use super::value::{Value, secs};
 
 /// Of the clients of controllers.
@@ -134,27 +134,18 @@ pub(super) const CLOUD: [Row; 8] = [
         source: "k8s.io/cloud-provider config/v1alpha1/defaults.go (v0.37)",
         flag: "cloud-controller-manager.route-reconciliation-period",
     },
-    Row {
-        name: "cloud-events-name-api-version",
-        says: "Events of cloud-controller-manager about a node name the API version, and the uid, not the name instead",
-        first: &[(OLDEST, NO)],
-        source: "",
-        flag: "",
-    },
-    Row {
-        name: "routes-claim-their-condition",
-        says: "NetworkUnavailable that somebody else wrote is written again with the routes' reason",
-        first: &[(OLDEST, NO)],
-        source: "",
-        flag: "",
-    },
-    Row {
-        name: "cloud-labels-match-whole-names",
-        says: "of a cloud's labels only those of kubernetes.io, k8s.io and names below them are left out",
-        first: &[(OLDEST, NO)],
-        source: "",
-        flag: "",
-    },
+    off(
+        "cloud-events-name-api-version",
+        "Events of cloud-controller-manager about a node name the API version, and the uid, not the name instead",
+    ),
+    off(
+        "routes-claim-their-condition",
+        "NetworkUnavailable that somebody else wrote is written again with the routes' reason",
+    ),
+    off(
+        "cloud-labels-match-whole-names",
+        "of a cloud's labels only those of kubernetes.io, k8s.io and names below them are left out",
+    ),
 ];
 
 /// Of the node IPAM controller, in the order of [`super::ROWS`].

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec};
+use nodeproof_core::components::registry::ATTACHER;
 use nodeproof_core::network::{ClientId, Fault, Identity, Rule, RuleId, ToClient};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::Settings;
@@ -27,9 +28,6 @@ pub use credentials::{Administrator, CredentialsError, Server, Signer};
 pub use engine::HollowError;
 use engine::{Engine, TransportCommand};
 use transport::Transport;
-
-/// The name of the attacher of CSI drivers among the core's components.
-const ATTACHER: &str = "csi-attacher";
 
 /// The hollow nodes of a process. Clones share them.
 #[derive(Clone, Debug)]
@@ -76,10 +74,18 @@ impl HollowNodes {
     /// # Errors
     /// The name is taken, the specification is wrong, the kubelet refuses to start, or nobody signs its certificate.
     pub async fn start(&self, spec: MachineSpec) -> Result<(), HollowError> {
-        let identity = Identity::kubelet(spec.node_name.as_ref().unwrap_or(&spec.name));
-        let proven = self.0.transport.prove(&identity).await;
-        proven.map_err(|error| HollowError::NoCredentials { user: identity.user.clone(), why: error.to_string() })?;
+        self.prove(&Identity::kubelet(spec.node_name.as_ref().unwrap_or(&spec.name))).await?;
         self.0.turn(|engine, now| engine.add(spec, now))
+    }
+
+    /// Gets the credentials of a client before it starts.
+    async fn prove(&self, identity: &Identity) -> Result<(), HollowError> {
+        let proven = self.0.transport.prove(identity).await;
+        let refused = |error: CredentialsError| HollowError::NoCredentials {
+            user: identity.user.clone(),
+            why: error.to_string(),
+        };
+        proven.map(drop).map_err(refused)
     }
 
     /// Starts the attacher of CSI drivers, which belongs to no program of Kubernetes: it attaches what
@@ -88,9 +94,7 @@ impl HollowNodes {
     /// # Errors
     /// Nobody signs its certificate.
     pub async fn start_attacher(&self) -> Result<(), HollowError> {
-        let identity = Identity::driver(ATTACHER);
-        let proven = self.0.transport.prove(&identity).await;
-        proven.map_err(|error| HollowError::NoCredentials { user: identity.user.clone(), why: error.to_string() })?;
+        self.prove(&Identity::driver(ATTACHER)).await?;
         self.0.turn(|engine, now| engine.start_controller(ATTACHER, now));
         Ok(())
     }

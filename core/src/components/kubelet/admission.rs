@@ -25,6 +25,7 @@ use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
 use crate::components::tolerations::tolerates;
 use crate::json;
+use crate::objects::names::sysctl_with_dots;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Object, Text};
 use crate::profile::Profile;
@@ -166,7 +167,7 @@ fn forbidden_sysctl(spec: &Json, place: &AdmissionContext<'_>) -> Option<Admissi
     let buffers_are_safe = place.profile.is("tcp-buffers-are-safe-sysctls");
     let wanted = spec.at(&["securityContext", "sysctls"]).items().iter();
     let mut wrong = wanted.filter_map(|sysctl| {
-        let name = dotted(sysctl.get("name").as_str().unwrap_or_default());
+        let name = sysctl_with_dots(sysctl.get("name").as_str().unwrap_or_default());
         let safe = SAFE_SYSCTLS.iter().chain(SAFE_BUFFERS.iter().filter(|_| buffers_are_safe));
         let allowed = place.config.unsafe_sysctls.iter().any(|pattern| match pattern.strip_suffix('*') {
             Some(prefix) => name.starts_with(prefix),
@@ -183,21 +184,6 @@ fn forbidden_sysctl(spec: &Json, place: &AdmissionContext<'_>) -> Option<Admissi
         }
     });
     wrong.next().map(|why| (Text::of("SysctlForbidden"), format!("forbidden sysctl: {why}")))
-}
-
-/// Writes a sysctl's name with dots, as `net/ipv4/tcp_rmem` is one.
-fn dotted(name: &str) -> String {
-    if name.find(['.', '/']).is_some_and(|at| name[at..].starts_with('/')) {
-        name.chars()
-            .map(|letter| match letter {
-                '/' => '.',
-                '.' => '/',
-                other => other,
-            })
-            .collect()
-    } else {
-        name.into()
-    }
 }
 
 /// Tells whether a pod asks for AppArmor confinement.

@@ -7,6 +7,7 @@ use nodeproof_core::chance::Chance;
 use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
 use nodeproof_core::components::controller::Context;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::components::registry::ATTACHER;
 use nodeproof_core::components::volumes::ATTACHMENTS;
 use nodeproof_core::json;
 use nodeproof_core::network::{
@@ -230,7 +231,7 @@ fn each_kubelet_speaks_for_its_own_node() {
 #[test]
 fn the_attacher_attaches_what_an_attachment_asks_for_until_it_ends() {
     let mut bench = Bench::new();
-    bench.engine.start_controller("csi-attacher", bench.now);
+    bench.engine.start_controller(ATTACHER, bench.now);
     bench.carry();
     let attachment = |name: &str| {
         json!({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": name},
@@ -246,6 +247,6 @@ fn the_attacher_attaches_what_an_attachment_asks_for_until_it_ends() {
         found.map(|object| object.json().at(&["status", "attached"]).as_bool())
     };
     assert_eq!(create(&mut bench, "first"), Some(Some(true)));
-    bench.engine.stop_controller("csi-attacher", bench.now);
+    bench.engine.stop_controller(ATTACHER, bench.now);
     assert_eq!(create(&mut bench, "second"), Some(Some(false)));
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use super::ip::{self, Reading};
-use super::{FieldError, invalid, text};
+use super::{FieldError, IMMUTABLE, invalid, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -45,7 +45,7 @@ pub(in super::super) fn validate(
         }
     }
     if !old.is_null() && tree.get("addressType") != old.get("addressType") {
-        errors.push(FieldError::invalid("addressType", tree.get("addressType"), "field is immutable"));
+        errors.push(FieldError::invalid("addressType", tree.get("addressType"), IMMUTABLE));
     }
 }
 

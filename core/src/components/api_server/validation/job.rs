@@ -11,7 +11,7 @@ use super::amount::not_negative;
 use super::job_policies;
 use super::others::label_selector;
 use super::pod::{Rules, validate_template};
-use super::{FieldError, Problem, cron, invalid, text};
+use super::{FieldError, IMMUTABLE, Problem, cron, invalid, text};
 use crate::components::api_server::jobs::{NAME_LABELS, UID_LABELS};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -25,7 +25,6 @@ const PARALLELISM_MAX_OF_MANY: i64 = 10_000;
 /// The most bytes of `managedBy`, and of the name of a CronJob. Source: validation.go (v1.34).
 const MANAGER_MAX: usize = 63;
 const CRON_JOB_NAME_MAX: usize = 52;
-const IMMUTABLE: &str = "field is immutable";
 
 /// Checks a Job.
 pub(in super::super) fn job(tree: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {

@@ -9,12 +9,11 @@ use alloc::vec::Vec;
 
 use super::amount::not_negative;
 use super::ip::{self, Reading};
-use super::{FieldError, invalid, meta, text};
+use super::{FieldError, IMMUTABLE, invalid, meta, text};
 use crate::objects::Json;
 use crate::objects::lifecycle::is_condition_true;
 use crate::objects::names::{self, Wording};
 
-const IMMUTABLE: &str = "field is immutable";
 const SEALED: &str = "field is immutable when `immutable` is set";
 
 /// Checks that a Secret or ConfigMap which is sealed stays so, with its data. Source: core, `ValidateSecretUpdate` and

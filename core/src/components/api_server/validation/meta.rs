@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::amount::not_negative;
-use super::{FieldError, Problem, invalid};
+use super::{FieldError, IMMUTABLE, Problem, invalid};
 use crate::network::kinds::{Kind, Trait};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
@@ -201,7 +201,7 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
     }
     for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         if metadata.get(field) != stored.get(field) {
-            let error = FieldError::invalid(format!("metadata.{field}"), metadata.get(field), "field is immutable");
+            let error = FieldError::invalid(format!("metadata.{field}"), metadata.get(field), IMMUTABLE);
             errors.push(error);
         }
     }

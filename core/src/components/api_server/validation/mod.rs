@@ -55,6 +55,8 @@ use crate::profile::Settings;
 
 /// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
 const DRIVER_NAME_MAX: usize = 63;
+/// Source: k8s.io/apimachinery pkg/api/validation/objectmeta.go (v1.34), `FieldImmutableErrorMsg`.
+const IMMUTABLE: &str = "field is immutable";
 
 /// What is wrong with a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -140,7 +140,7 @@ fn amounts(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
 }
 
 /// What is counted and no extended resource. Source: pkg/apis/core/helper/helpers.go (v1.34), `integerResources`.
-const INTEGERS: [&str; 9] = [
+pub(super) const INTEGERS: [&str; 9] = [
     "pods",
     "services",
     "replicationcontrollers",

@@ -132,7 +132,7 @@ const OF_IPC: [&str; 10] = [
 /// Says why a Pod that shares a namespace with its machine cannot have a sysctl of it. Source: validation.go (v1.34),
 /// `ValidateHostSysctl`; `GetNamespace`.
 fn shared_with_machine(spec: &Json, name: &str) -> Option<&'static str> {
-    let name = sysctl_with_dots(name);
+    let name = names::sysctl_with_dots(name);
     let shares = |field: &str| spec.get(field).as_bool() == Some(true);
     let is_of_net = name.starts_with("net.");
     let is_of_ipc = OF_IPC.contains(&name.as_str()) || name.starts_with("fs.mqueue.");
@@ -141,22 +141,6 @@ fn shared_with_machine(spec: &Json, name: &str) -> Option<&'static str> {
         () if is_of_ipc && shares("hostIPC") => Some("may not be specified when 'hostIPC' is true"),
         () => None,
     }
-}
-
-/// Returns the name of a sysctl with dots between its parts: one whose first separator is a slash has them the other
-/// way round. Source: k8s.io/component-helpers node/util/sysctl/sysctl.go (v1.34), `NormalizeName`.
-fn sysctl_with_dots(name: &str) -> String {
-    let first = name.find(['.', '/']).map(|at| name.as_bytes()[at]);
-    if first != Some(b'/') {
-        return String::from(name);
-    }
-    name.chars()
-        .map(|letter| match letter {
-            '/' => '.',
-            '.' => '/',
-            letter => letter,
-        })
-        .collect()
 }
 
 fn is_sysctl(name: &str) -> bool {

@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+use super::node::{INTEGERS, amount_problems};
 use super::{FieldError, placement};
 use crate::components::pod_resources::{Tally, together};
 use crate::objects::names::{self, Wording};
@@ -123,7 +124,7 @@ pub(super) fn resources(resources: &Json, path: &str, wording: Wording, errors: 
     let amount = |value: &Json| value.as_str().and_then(Quantity::parse);
     for (name, value) in resources.get("limits").fields() {
         resource_name(&format!("{path}.limits[{name}]"), name, wording, errors);
-        errors.extend(super::node::amount_problems(&format!("{path}.limits[{name}]"), name, value));
+        errors.extend(amount_problems(&format!("{path}.limits[{name}]"), name, value));
         huge_pages(&format!("{path}.limits[{name}]"), name, value, errors);
     }
     let is_usual = |name: &str| matches!(name, "cpu" | "memory");
@@ -131,7 +132,7 @@ pub(super) fn resources(resources: &Json, path: &str, wording: Wording, errors: 
     let any = |what: &dyn Fn(&str) -> bool| has("limits", what) || has("requests", what);
     for (name, request) in resources.get("requests").fields() {
         resource_name(&format!("{path}.requests[{name}]"), name, wording, errors);
-        errors.extend(super::node::amount_problems(&format!("{path}.requests[{name}]"), name, request));
+        errors.extend(amount_problems(&format!("{path}.requests[{name}]"), name, request));
         let limit = resources.get("limits").get(name);
         let overcommits = may_overcommit(name);
         let most_text = limit.as_str().unwrap_or("");
@@ -163,26 +164,17 @@ pub(super) fn may_overcommit(name: &str) -> bool {
     !name.starts_with("hugepages-") && (!name.contains('/') || name.contains("kubernetes.io/"))
 }
 
-/// The resources that are no resource of containers, but of quotas or of claims.
+/// The resources beside [`INTEGERS`] that are no resource of containers, but of quotas or of claims.
 /// Source: pkg/apis/core/helper/helpers.go (v1.34), `standardResources`.
-const NOT_OF_CONTAINERS: [&str; 17] = [
+const NOT_OF_CONTAINERS: [&str; 8] = [
     "requests.cpu",
     "requests.memory",
     "requests.ephemeral-storage",
     "limits.cpu",
     "limits.memory",
     "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
     "storage",
     "requests.storage",
-    "services.nodeports",
-    "services.loadbalancers",
 ];
 
 /// Source: validation.go (v1.34), `validateContainerResourceName`; pkg/apis/core/helper/helpers.go (v1.34),
@@ -198,7 +190,10 @@ pub(super) fn resource_name(path: &str, name: &str, wording: Wording, errors: &m
         return;
     }
     let is_of_container = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
-    let is_known = is_of_container || NOT_OF_CONTAINERS.contains(&name) || name.starts_with("requests.hugepages-");
+    let is_known = is_of_container
+        || INTEGERS.contains(&name)
+        || NOT_OF_CONTAINERS.contains(&name)
+        || name.starts_with("requests.hugepages-");
     if wrong.is_empty() && !is_known {
         refuse("must be a standard resource type or fully qualified");
     }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
 use super::pod_update::mirror;
-use super::{FieldError, Problem, invalid, meta, pod_details, text};
+use super::{FieldError, IMMUTABLE, Problem, invalid, meta, pod_details, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -29,7 +29,7 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, sett
     let status = tree.get("status");
     let stored = old.at(&["status", "qosClass"]);
     if !stored.is_null() && status.get("qosClass") != stored {
-        errors.push(FieldError::invalid("status.qosClass", status.get("qosClass"), "field is immutable"));
+        errors.push(FieldError::invalid("status.qosClass", status.get("qosClass"), IMMUTABLE));
     }
     let nominated = text(status, "nominatedNodeName");
     if nominated != text(old.get("status"), "nominatedNodeName") && !nominated.is_empty() {

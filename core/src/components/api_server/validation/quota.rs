@@ -7,23 +7,12 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, invalid, pod_resources, text};
+use super::node::INTEGERS;
+use super::{FieldError, IMMUTABLE, invalid, pod_resources, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
 
-/// What a quota counts in whole numbers. Source: helpers.go (v1.34), `integerResources`.
-const COUNTED: [&str; 9] = [
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "services.nodeports",
-    "services.loadbalancers",
-];
 /// What a quota measures. Source: helpers.go (v1.34), `standardQuotaResources`.
 const MEASURED: [&str; 10] = [
     "cpu",
@@ -44,7 +33,7 @@ const EXISTS_ONLY: &str = "must be 'Exists' when scope is any of ResourceQuotaSc
     ResourceQuotaScopeCrossNamespacePodAffinity";
 
 fn is_quota_resource(name: &str) -> bool {
-    COUNTED.contains(&name)
+    INTEGERS.contains(&name)
         || MEASURED.contains(&name)
         || name.starts_with("hugepages-")
         || name.starts_with("requests.hugepages-")
@@ -202,7 +191,7 @@ pub(in super::super) fn same_scopes(tree: &Json, old: &Json, errors: &mut Vec<Fi
     };
     let scopes = sorted(tree);
     if scopes != sorted(old) {
-        errors.push(FieldError::invalid("spec.scopes", &Json::array(scopes), "field is immutable"));
+        errors.push(FieldError::invalid("spec.scopes", &Json::array(scopes), IMMUTABLE));
     }
 }
 
@@ -225,7 +214,7 @@ fn amounts_of(amounts: &Json, path: &str, wording: Wording, errors: &mut Vec<Fie
             errors.push(FieldError::invalid(path.as_str(), value, "must be greater than or equal to 0"));
         }
         let is_whole = amount.milli_value() % 1000 == 0;
-        if !is_whole && (COUNTED.contains(&&**name) || names::is_extended_resource(name)) {
+        if !is_whole && (INTEGERS.contains(&&**name) || names::is_extended_resource(name)) {
             errors.push(FieldError::invalid(path, value, "must be an integer"));
         }
     }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::amount::check_port;
 use super::endpoint_slice::PROTOCOLS;
 use super::ip::{self, Reading};
-use super::{FieldError, Problem, invalid, meta, text};
+use super::{FieldError, IMMUTABLE, Problem, invalid, meta, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -85,7 +85,7 @@ pub(in super::super) fn update(tree: &Json, old: &Json, settings: &Settings, err
     balancer_class(spec, meta::wording(settings), errors);
     let port = |spec: &Json| spec.get("healthCheckNodePort").as_i64().unwrap_or(0);
     if needs_health_check(spec) && needs_health_check(stored) && port(spec) != port(stored) {
-        errors.push(FieldError::forbidden("spec.healthCheckNodePort", "field is immutable"));
+        errors.push(FieldError::forbidden("spec.healthCheckNodePort", IMMUTABLE));
     }
     specification(tree, old, settings, errors);
 }

@@ -12,12 +12,10 @@ use super::endpoint_slice::PROTOCOLS;
 use super::ip::{self, Reading};
 use super::pod::{tolerations, validate_template};
 use super::pod_rules::Rules;
-use super::{FieldError, Problem, invalid, meta, node, one_of, others, pod_resources, quote, text};
+use super::{FieldError, IMMUTABLE, Problem, invalid, meta, node, one_of, others, pod_resources, quote, text};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
-
-const IMMUTABLE: &str = "field is immutable";
 
 /// Checks a new object.
 pub(in super::super) fn create(kind: &str, tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {

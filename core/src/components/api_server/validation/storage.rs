@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, invalid, is_blank, others, text};
+use super::{FieldError, IMMUTABLE, Problem, invalid, is_blank, others, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -20,7 +20,6 @@ const VOLUME_MODES: [&str; 2] = ["Block", "Filesystem"];
 /// pkg/apis/storage/validation/validation.go (v1.34), `validateNodeAllocatableUpdatePeriodSeconds`.
 const RECOUNT_SECONDS_MIN: i64 = 10;
 const POSITIVE: &str = "must be greater than zero";
-const IMMUTABLE: &str = "field is immutable";
 /// Checks access modes. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`.
 pub(super) fn access_modes(spec: &Json, errors: &mut Vec<FieldError>) {
     let modes = spec.get("accessModes").items();

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::persistent_volume::SOURCES;
-use super::{FieldError, text};
+use super::{FieldError, IMMUTABLE, text};
 use crate::components::api_server::fields::put;
 use crate::objects::Json;
 use crate::objects::quantity::Quantity;
@@ -15,7 +15,6 @@ use crate::profile::Settings;
 
 /// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `BetaStorageClassAnnotation`.
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
-const IMMUTABLE: &str = "field is immutable";
 /// Labels that have a newer name. Source: validation.go (v1.34), `betaToGALabel`.
 const RENAMED: [(&str, &str); 5] = [
     ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),

@@ -1,8 +1,8 @@
 //! Checks the sources of volumes, of Pods and of PersistentVolumes.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `validateVolumeSource` with the function of each source.
-//! Inputs: a source, its name and its path. Outputs: what is wrong with it. Left out on purpose: the claim of an
-//! ephemeral volume (see `pod`), bundles of trust and certificates of Pods.
+//! Inputs: a source, its name and its path. Outputs: what is wrong with it. Left out on purpose: bundles of
+//! trust and certificates of Pods.
 
 use alloc::format;
 use alloc::string::String;

@@ -11,7 +11,7 @@ use super::amount::{amount, at_most_all, is_zero, not_negative};
 use super::others::label_selector;
 use super::pod::{Rules, validate_template};
 use super::selector::{go_labels, go_selector};
-use super::{FieldError, Problem, invalid, storage, text};
+use super::{FieldError, IMMUTABLE, Problem, invalid, storage, text};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -287,7 +287,7 @@ fn daemons_at_once(rolling: &Json, errors: &mut Vec<FieldError>) {
 pub(in super::super) fn selector_is_kept(kind: &str, tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let (new, stored) = (tree.at(&["spec", "selector"]), old.at(&["spec", "selector"]));
     if matches!(kind, "DaemonSet" | "Deployment" | "ReplicaSet") && new != stored {
-        let error = FieldError::invalid_of("LabelSelector", "spec.selector", new, "field is immutable");
+        let error = FieldError::invalid_of("LabelSelector", "spec.selector", new, IMMUTABLE);
         errors.push(error.in_go(go_selector(new)));
     }
 }

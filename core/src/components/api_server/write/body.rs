@@ -51,10 +51,7 @@ impl ApiServer {
             return Err(handled(&format!("strict decoding error: {}", all.join(", "))));
         }
         told.extend(complaints);
-        let mut warnings = warnings(options, &told);
-        let repeated = drop_repeated_owners(&mut tree);
-        warnings.extend(as_headers(repeated.as_slice()));
-        Ok(Read { tree, warnings })
+        Ok(Read { tree, warnings: warnings(options, &told) })
     }
 
     /// Checks the body of a request that makes no object of its own: a binding, an eviction, a review. Returns
@@ -123,27 +120,6 @@ impl ApiServer {
         }
         Ok(())
     }
-}
-
-/// Drops owners that an object names twice, and returns a warning about them.
-/// Source: k8s.io/apiserver pkg/endpoints/handlers/rest.go (v1.34), `dedupOwnerReferencesAndAddWarning`.
-fn drop_repeated_owners(tree: &mut Json) -> Option<String> {
-    const PATH: [&str; 2] = ["metadata", "ownerReferences"];
-    let owners = tree.at(&PATH).items();
-    let is_repeated = |at: usize| owners[..at].contains(&owners[at]);
-    let uid = |at: usize| owners[at].get("uid").as_str().unwrap_or("");
-    let repeated: Vec<&str> = (0..owners.len()).filter(|at| is_repeated(*at)).map(uid).collect();
-    if repeated.is_empty() {
-        return None;
-    }
-    let warning = format!(
-        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may \
-         reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
-        repeated.join(", ")
-    );
-    let kept: Vec<Json> = (0..owners.len()).filter(|at| !is_repeated(*at)).map(|at| owners[at].clone()).collect();
-    tree.set(&PATH, Json::array(kept));
-    Some(warning)
 }
 
 /// Says that nothing can be told of what a body holds, and quotes its beginning.
