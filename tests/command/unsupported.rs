@@ -5,6 +5,7 @@ use super::world::{Answer, Named, World};
 pub(crate) const TRIALS: &[Named] = &[
     ("unsupported::is_what_needs_something_that_is_not_modelled", by_name),
     ("unsupported::is_what_writes_an_object_whose_effect_is_not_modelled", without_effect),
+    ("unsupported::is_a_change_of_containers_that_run", of_containers),
     ("unsupported::is_counted_beside_the_others", counted),
     ("unsupported::alone_is_no_success", alone),
     ("unsupported::is_no_excuse_for_a_wrong_value", wrong),
@@ -77,6 +78,30 @@ fn without_effect() -> Result<(), String> {
         world.write("features/a/b.feature", format!("Feature: F\n{sound}\n{}", scenario("Not modelled", &written)));
         let answer = world.call(&["run"]).ends(0)?.says("1 passed, 1 unsupported")?;
         answer.says(&format!("unsupported 1: {what} is not modelled yet"))?;
+    }
+    Ok(())
+}
+
+/// What a kubelet would do with it shows in the Pod; what the server answers is modelled.
+fn of_containers() -> Result<(), String> {
+    let scenario = |subresource: &str, body: &str, line: &str| {
+        format!(
+            "Feature: F\n  Scenario: S\n    Given a ready Node \"w\"\n    And a Pod \"web\" on Node \"w\"\n    \
+             When the user sends strategic PATCH /api/v1/namespaces/default/pods/web/{subresource}:\n      \
+             \"\"\"\n      {{\"spec\": {body}}}\n      \"\"\"\n    Then {line}\n"
+        )
+    };
+    for (subresource, body) in [
+        ("resize", "{\"containers\": [{\"name\": \"main\", \"resources\": {}}]}"),
+        ("ephemeralcontainers", "{\"ephemeralContainers\": [{\"name\": \"d\", \"image\": \"i\"}]}"),
+    ] {
+        let world = World::new();
+        let stays = "Pod \"web\" keeps field status.phase \"Running\" for 5s";
+        world.write("features/a/b.feature", scenario(subresource, body, stays));
+        let what = format!("what a kubelet does when {subresource} of a Pod is written is not modelled yet");
+        world.call(&["run"]).says(&what)?.says("0 passed, 1 unsupported")?;
+        world.write("features/a/b.feature", scenario(subresource, body, "the request is answered with 200"));
+        world.call(&["run"]).ends(0)?.says("1 passed")?;
     }
     Ok(())
 }

@@ -27,18 +27,29 @@ const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 /// What a volume of every Pod names, and the root-ca-certificate-publisher-controller writes.
 const ROOT_CA: &str = "kube-root-ca.crt";
 
-/// Tells whether a request may change what happens to other objects: it writes an object, and is no dry run.
-pub(super) fn may_have_effect(call: &Call) -> bool {
+/// Subresources by which a user changes the containers of a Pod that runs: its kubelet does nothing of it here.
+const OF_KUBELETS: [&str; 2] = ["ephemeralcontainers", "resize"];
+
+/// Returns which part of an object a request writes, if that may change what happens elsewhere: the whole, which is an
+/// empty text, or a subresource that a kubelet acts on. A dry run writes nothing.
+pub(super) fn part_with_effect(call: &Call) -> Option<Text> {
+    let Target::Resource { subresource, .. } = &call.target else { return None };
     let writes = matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch);
-    let of_object = matches!(&call.target, Target::Resource { subresource, .. } if subresource.is_empty());
-    writes && of_object && call.query.iter().all(|(name, _)| *name != *"dryRun")
+    let has_effect = subresource.is_empty() || OF_KUBELETS.contains(&subresource.as_str());
+    let is_dry = call.query.iter().any(|(name, _)| *name == *"dryRun");
+    (writes && has_effect && !is_dry).then(|| subresource.clone())
 }
 
 impl Simulation {
-    /// Returns what of the effect is not modelled that an object has which was just written.
-    pub(super) fn effect_not_modelled(&self, answer: &AnswerSeen) -> Option<Unmodelled> {
+    /// Returns what of the effect is not modelled that an object has of which a part was just written.
+    pub(super) fn effect_not_modelled(&self, part: &Text, answer: &AnswerSeen) -> Option<Unmodelled> {
         if !(200..300).contains(&answer.code) {
             return None;
+        }
+        if !part.is_empty() {
+            let what = format!("what a kubelet does when {part} of a Pod is written{NOT_MODELLED}");
+            // Lines about the answer hold.
+            return Some(Unmodelled { what, only_for_others_than: Some(String::new()) });
         }
         let namespace = answer.body.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
         let what = effect(&answer.body, |kind, name| {

@@ -422,9 +422,9 @@ impl<'a> World<'a> {
     }
 
     fn request(&mut self, id: ActionId, identity: Arc<Identity>, call: Call) -> Observation {
-        let writes = unmodelled::may_have_effect(&call);
+        let part = unmodelled::part_with_effect(&call);
         let mut seen = AnswerSeen::of(&self.cluster.simulation.request(identity, call));
-        seen.unmodelled = writes.then(|| self.cluster.simulation.effect_not_modelled(&seen)).flatten();
+        seen.unmodelled = part.and_then(|part| self.cluster.simulation.effect_not_modelled(&part, &seen));
         Observation::Answer(id, seen)
     }
 
