@@ -58,8 +58,12 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
         return Writer { manager: Text::of(CONTROLLERS), ..Writer::default() };
     }
     // Fields of a status are taken away by who has set them.
-    let is_gone = |entry: &&Json| !new.iter().any(|other| identity(other) == identity(entry));
-    if let Some(entry) = old.iter().filter(is_gone).find(|entry| entry.get("subresource").as_str() == Some("status")) {
+    let gave_up = |entry: &&Json| {
+        let now = new.iter().find(|other| identity(other) == identity(entry));
+        owned(entry, &touched) > now.map_or(0, |now| owned(now, &touched))
+    };
+    let mut of_status = old.iter().filter(|entry| entry.get("subresource").as_str() == Some("status"));
+    if let Some(entry) = of_status.find(gave_up) {
         return told(entry);
     }
     new.iter().max_by_key(|entry| (owned(entry, &touched), time(entry))).map(told).unwrap_or_default()
@@ -171,19 +175,28 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_its_last_field_of_a_status_away_has_no_entry_any_more() {
+    fn who_takes_its_own_field_of_a_status_away_has_an_entry_that_is_smaller_or_gone() {
         let user = json!({"manager": "kubectl", "time": "2026-01-01T00:00:05Z"});
-        let own = json!({"manager": "kube-controller-manager", "subresource": "status",
-            "time": "2026-01-01T00:00:01Z", "fieldsV1": {"f:status": {"f:volumesAttached": {}}}});
+        let own = |fields: Json| {
+            let mut entry = json!({"manager": "kube-controller-manager", "subresource": "status",
+                "time": "2026-01-01T00:00:01Z"});
+            entry.set(&["fieldsV1", "f:status"], fields);
+            entry
+        };
         let object = |entries: Vec<Json>, volumes: Json| {
             let mut object = json!({"metadata": {}, "status": {}});
             object.set(&["metadata", "managedFields"], Json::array(entries));
             object.set(&["status", "volumesAttached"], volumes);
             object
         };
-        let old = object(vec![user.clone(), own], json!([{"name": "v"}]));
-        let writer = writer_of(Some(&old), Some(&object(vec![user], Json::Null)));
-        assert_eq!((writer.manager.as_str(), writer.subresource.as_str()), ("kube-controller-manager", "status"));
+        let volumes = json!({"f:volumesAttached": {}});
+        let both = json!({"f:conditions": {}, "f:volumesAttached": {}});
+        let left = vec![user.clone(), own(json!({"f:conditions": {}}))];
+        for (before, after) in [(volumes, vec![user.clone()]), (both, left)] {
+            let old = object(vec![user.clone(), own(before)], json!([{"name": "v"}]));
+            let writer = writer_of(Some(&old), Some(&object(after, Json::Null)));
+            assert_eq!((writer.manager.as_str(), writer.subresource.as_str()), ("kube-controller-manager", "status"));
+        }
     }
 
     #[test]
