@@ -114,14 +114,17 @@ Feature: Nodes are tainted for eviction one after the other
       And Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute" between 85s and 100.2s
 
     Scenario: A node that is deleted while it waits does not hold up the others
-      Given 8 hand-fed Nodes in zone "a"
+      Given kube-controller-manager runs with:
+        | node-eviction-rate | 0.04 |
+      And 8 hand-fed Nodes in zone "a"
       And Node "a-1" posts condition Ready=False
       And Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute"
       And Node "a-2" posts condition Ready=False
+      And 6s pass
       And Node "a-3" posts condition Ready=False
       And 6s pass
       When the user deletes Node "a-2"
       Then Node "a-2" is gone within 1s
-      And Node "a-3" never has taint "node.kubernetes.io/not-ready:NoExecute" for 3s
-      And Node "a-3" has taint "node.kubernetes.io/not-ready:NoExecute" between 3s and 14.3s
+      And Node "a-3" never has taint "node.kubernetes.io/not-ready:NoExecute" for 7s
+      And Node "a-3" has taint "node.kubernetes.io/not-ready:NoExecute" between 7s and 38.3s
       And Node "a-1" keeps taint "node.kubernetes.io/not-ready:NoExecute" for 30s

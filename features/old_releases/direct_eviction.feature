@@ -99,8 +99,10 @@ Feature: Before NoExecute taints, the node controller itself deleted the pods of
       And 7 hand-fed Nodes in zone "a"
       And a Pod "web" on Node "a-1"
       And a Pod "api" on Node "a-2"
-      When the first 2 Nodes of zone "a" post condition Ready=False
-      Then Pod "web" is deleted between 60s and 67s
+      When Node "a-1" posts condition Ready=False
+      And 6s pass
+      And Node "a-2" posts condition Ready=False
+      Then Pod "web" is deleted between 54s and 61s
       And Pod "api" is deleted between 9s and 11s after Pod "web" is deleted
 
     Scenario: The pods of DaemonSets stay, by selector and not by owner

@@ -169,6 +169,7 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
 
       Given machine "worker-1" loses power
       And Pod "dead" has condition Ready=False
+      And 3s pass
       When the user deletes Node "worker-1"
       Then the EndpointSlice of Service "web" keeps field endpoints[dead].nodeName at "worker-1" for 30s
       And no Event FailedToUpdateEndpointSlices about Service "web" for 30s
@@ -194,6 +195,7 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
     Scenario: A pod gets a label that its Services do not ask for, while another has no Node
       Given machine "worker-1" loses power
       And Pod "dead" has condition Ready=False
+      And 3s pass
       And the user deletes Node "worker-1"
       And Node "worker-1" is gone
       When the user sends PATCH /api/v1/namespaces/default/pods/alive:

@@ -37,16 +37,20 @@ pub enum Race {
     /// Source: pkg/controller/endpointslice/endpointslice_controller.go (v1.34), `syncService`;
     /// k8s.io/endpointslice util/endpointslice_tracker.go (v1.34), `StaleSlices`.
     SyncBeforeSlice,
+    /// The checks of a health pass, which eight workers share, end in the reverse order of the Nodes' names.
+    /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `monitorNodeHealth`.
+    NodesInReverse,
 }
 
 impl Race {
     /// All there are.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::PassBeforeQuarantineEnds,
         Self::TaintPassBeforeChecks,
         Self::EndBeforeAnswer,
         Self::SliceBeforeAnswer,
         Self::SyncBeforeSlice,
+        Self::NodesInReverse,
     ];
 
     /// Says which event came first.
@@ -72,6 +76,10 @@ impl Race {
             Self::SyncBeforeSlice => {
                 "a Service was looked at again before the watch told of the EndpointSlice that had just been written, \
                  so the next try came 1 s later"
+            }
+            Self::NodesInReverse => {
+                "the checks of Nodes, which workers of the node lifecycle controller share, ended in the reverse order \
+                 of the names"
             }
         }
     }

@@ -25,7 +25,11 @@ fn list(sim: &mut Simulation, resource: &Resource) -> Vec<Json> {
 }
 
 fn node(sim: &mut Simulation, ready: &str, taints: Json) {
-    let body = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "w1"}, "spec": {"taints": taints},
+    named_node(sim, "w1", ready, taints);
+}
+
+fn named_node(sim: &mut Simulation, name: &str, ready: &str, taints: Json) {
+    let body = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": name}, "spec": {"taints": taints},
         "status": {"conditions": [{"type": "Ready", "status": ready}]}});
     assert_eq!(ask(sim, Call::new(Verb::Create, NODES, "", "").body(body)).code, 201);
 }
@@ -84,4 +88,32 @@ fn the_end_of_a_pod_that_is_told_before_the_answer_cancels_its_eviction() {
     };
     assert_eq!(cancelled(None), 0);
     assert_eq!(cancelled(Some(Race::EndBeforeAnswer)), 1);
+}
+
+#[test]
+fn the_nodes_of_one_pass_are_checked_in_either_order() {
+    let first_tainted = |race: Option<Race>| {
+        let mut sim = cluster(&["node-lifecycle-controller"], race);
+        ["w1", "w2", "w3", "w4", "w5"].iter().for_each(|name| named_node(&mut sim, name, "True", json!([])));
+        advance(&mut sim, 10_000);
+        for name in ["w1", "w2"] {
+            let body = json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}});
+            let call = Call::new(Verb::Patch, NODES, "", name)
+                .subresource("status")
+                .header("content-type", "application/strategic-merge-patch+json");
+            assert!(ask(&mut sim, call.body(body)).is_success());
+        }
+        let is_tainted = |node: &Json| {
+            node.at(&["spec", "taints"]).items().iter().any(|taint| taint.get("effect").as_str() == Some("NoExecute"))
+        };
+        let mut first = Vec::new();
+        while first.is_empty() {
+            advance(&mut sim, 1_000);
+            first = list(&mut sim, &NODES).into_iter().filter(is_tainted).collect();
+        }
+        assert_eq!(first.len(), 1, "one node each ten seconds");
+        first[0].at(&["metadata", "name"]).as_text().cloned().unwrap_or_default()
+    };
+    assert_eq!(first_tainted(None), "w1");
+    assert_eq!(first_tainted(Some(Race::NodesInReverse)), "w2");
 }

@@ -135,14 +135,6 @@ impl NodeLifecycle {
         });
     }
 
-    fn sort_by_name(&self, ids: &mut [NodeId]) {
-        let place = |name: &Text| self.preferred.iter().position(|other| other == name).unwrap_or(usize::MAX);
-        ids.sort_by(|one, other| {
-            let (one, other) = (&self.node(*one).name, &self.node(*other).name);
-            place(one).cmp(&place(other)).then_with(|| one.cmp(other))
-        });
-    }
-
     /// Gives dropped zones a new queue if a known node is still in them.
     fn renew_zones(&mut self, now: Timestamp) {
         let unused: Vec<NodeId> = self

@@ -21,6 +21,7 @@ mod health_pass;
 mod informers;
 mod items;
 mod measures;
+mod order;
 mod pods;
 mod pods_deletion;
 mod queue;
@@ -151,6 +152,8 @@ pub struct NodeLifecycle {
     tick_before_judgement: bool,
     /// Whether the first checks come before the first NoExecute pass.
     checks_come_first: bool,
+    /// Whether checks of one pass are done in the reverse order of the names.
+    names_in_reverse: bool,
     ids: BTreeMap<Text, NodeId>,
     table: Vec<Node>,
     node_ids: Vec<NodeId>,
@@ -223,6 +226,7 @@ impl NodeLifecycle {
             preferred: Vec::new(),
             tick_before_judgement: false,
             checks_come_first: !settings.is_lost(Race::TaintPassBeforeChecks),
+            names_in_reverse: settings.is_lost(Race::NodesInReverse),
             ids: BTreeMap::new(),
             table: Vec::new(),
             node_ids: Vec::new(),
