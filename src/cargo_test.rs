@@ -78,9 +78,12 @@ impl Tests {
             return code;
         }
         let mut arguments = Arguments::from_args();
-        let with_stage =
-            |options| SuiteOptions::runner_from_environment().map(|runner| SuiteOptions { runner, ..options });
-        let options = match SuiteOptions::from_environment().and_then(with_stage) {
+        let with_runner = |options| {
+            let runner = SuiteOptions::runner_from_environment()?;
+            let renewals = SuiteOptions::html_from_environment()?.is_some();
+            Ok(SuiteOptions { runner, renewals, ..options })
+        };
+        let options = match SuiteOptions::from_environment().and_then(with_runner) {
             Ok(options) => Arc::new(options),
             Err(message) => {
                 say("error", &message);

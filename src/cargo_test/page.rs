@@ -56,7 +56,8 @@ mod written {
             suite.disabled().for_each(|planned| page.broken(planned));
             let found = std::mem::take(&mut *self.found.lock().unwrap_or_else(PoisonError::into_inner));
             for (at, (verdict, text, picture)) in found {
-                page.add(suite.planned[at].name.clone(), verdict, text, || picture);
+                let planned = &suite.planned[at];
+                page.add(planned, planned.name.clone(), (verdict, text), || picture);
             }
             let (k8s, backend) = (release_name(options.release), options.runner.backend().name());
             let html = page.html(&k8s, backend, self.began.elapsed().as_secs_f64());

@@ -99,6 +99,7 @@ fn prepare<'a>(args: &'a CompareArgs, own: &Own) -> Result<CompareRun<'a>, Strin
         args.ledger.as_deref().map_or_else(Ledger::built_in, Ledger::load).map_err(|error| error.to_string())?;
     let mut sim = args.selection_args.options()?;
     sim.trace = false;
+    sim.renewals = args.html.is_some();
     sim.runner = Runner::default();
     let live = LiveOptions { recordings: args.update_recordings.clone(), ..args.live.options() };
     let real = SuiteOptions { runner: Runner::set(args.with, &live)?, ..sim.clone() };

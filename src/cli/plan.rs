@@ -166,6 +166,7 @@ fn draw(args: &PlanArgs, answers: &[plan::Answer]) -> Result<(), String> {
         is_failure: true,
         text: plan::text(answer),
         pictures: vec![(String::new(), plan::picture(answer))],
+        ..Shown::default()
     };
     let about = format!("plan: {} for {}", args.down.join(", "), plan::length(args.lasts));
     write(path, page(&Page { about, problems: Vec::new(), scenarios: answers.iter().map(shown).collect() }))

@@ -285,6 +285,7 @@ fn is_read_only(args: &RunArgs) -> bool {
 fn options(args: &RunArgs, release: Option<Release>) -> Result<SuiteOptions, String> {
     let mut options = args.selection_args.options_at(release)?;
     options.trace = args.output_args.report.is_some() && !args.no_trace;
+    options.renewals = args.output_args.draws();
     options.runner = match args.backend {
         Some(backend) => Runner::set(backend, &args.live.options())?,
         None => SuiteOptions::runner_from_environment()?,

@@ -37,6 +37,8 @@ pub struct SuiteOptions {
     pub selection: Selection,
     /// Whether each message is kept, for a report. Default false.
     pub trace: bool,
+    /// Whether each renewal of a Lease is kept, for a picture. Default false.
+    pub renewals: bool,
     /// A race to be decided on the simulator as a real cluster may decide it. Default none.
     pub race: Option<Race>,
     /// What the scenarios run on. Default the simulator.
@@ -70,6 +72,7 @@ impl Default for SuiteOptions {
             seed: 1,
             selection: Selection::default(),
             trace: false,
+            renewals: false,
             race: None,
             runner: Runner::default(),
         }

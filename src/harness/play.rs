@@ -75,6 +75,7 @@ impl Runner {
             settings,
             seed: options.seed,
             trace: options.trace,
+            renewals: options.renewals,
             ..sim::SimulationOptions::default()
         };
         // Taken out of the thread-local meanwhile: an action of the user's own may run scenarios itself, or panic.

@@ -18,8 +18,8 @@ type Changes = BTreeMap<String, Vec<(f64, String, String)>>;
 const MARKS_MAX: usize = 80;
 /// How many lanes Nodes that no line looks at have at most, and how many such Pods.
 const UNSEEN_MAX: usize = 16;
-/// How many renewals of a Lease a row shows at most.
-const RENEWALS_MAX: usize = 800;
+/// At how many places a row shows renewals of a Lease at most.
+const RENEWALS_MAX: f64 = 800.0;
 
 /// Makes the lanes.
 pub(super) fn of(
@@ -30,6 +30,9 @@ pub(super) fn of(
 ) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = zones(decisions, zero, end).into_iter().collect();
     let mut histories = outcome.histories.to_vec();
+    // Nodes that no line is about, and to which nothing happened, are left out.
+    let others = outcome.histories.of_other_nodes().into_iter();
+    histories.extend(others.filter(|history| !history.entries.is_empty()));
     let rank = |history: &History| match history.object.kind.as_str() {
         "Node" => 0,
         "Pod" => 1,
@@ -50,18 +53,10 @@ pub(super) fn of(
         lane.marks.truncate(MARKS_MAX);
         if history.object.kind == "Node" {
             let renewals = outcome.histories.renewals(name).into_iter();
-            let mut renewals: Vec<f64> = renewals.map(|at| at.duration_since(zero).as_secs_f64()).collect();
-            renewals.truncate(RENEWALS_MAX);
+            let renewals = renewals.map(|at| at.duration_since(zero).as_secs_f64()).collect();
             let grace = settings.duration("node-monitor-grace-period").as_secs_f64();
             lane.rows.extend(queue_row(decisions, name, zero, end));
-            if is_told(&renewals, grace, &lane) {
-                let row = LaneRow {
-                    name: "age of the Lease".to_owned(),
-                    spans: Vec::new(),
-                    renewals: Some((renewals, grace)),
-                };
-                lane.rows.push(row);
-            }
+            lane.rows.extend(age_row(renewals, grace, end));
         }
         if !lane.rows.is_empty() || !lane.marks.is_empty() {
             lanes.push(lane);
@@ -74,15 +69,17 @@ pub(super) fn of(
     lanes
 }
 
-/// Tells whether the renewals of a Lease are those that there were: without a trace, a run in which no line looks at
-/// the Lease is not told of the renewals of a kubelet that is well, and its Lease would seem to age.
-fn is_told(renewals: &[f64], grace: f64, lane: &Lane) -> bool {
-    /// By when a Node is no longer ready that is silent for the grace period.
-    const NOTICED: f64 = 20.0;
-    let Some(last) = renewals.last() else { return false };
-    let late = last + grace + NOTICED;
-    let is_ready = |span: &Span| span.tone == Tone::Good && span.from <= late && late < span.to;
-    !lane.rows.iter().any(|row| row.name == "Ready" && row.spans.iter().any(is_ready))
+/// Makes the row that shows how old the Lease of a Node is. Of renewals that would be drawn at one place the first and
+/// the last are kept.
+fn age_row(renewals: Vec<f64>, grace: f64, end: f64) -> Option<LaneRow> {
+    let step = (end - renewals.first()?) / RENEWALS_MAX;
+    let mut kept: Vec<f64> = Vec::new();
+    for (at, next) in renewals.iter().zip(renewals.iter().skip(1).chain([&end])) {
+        if kept.last().is_none_or(|last| at - last >= step) || next - at >= step {
+            kept.push(*at);
+        }
+    }
+    Some(LaneRow { name: "age of the Lease".to_owned(), spans: Vec::new(), renewals: Some((kept, grace)) })
 }
 
 /// Makes the row that shows for how long a Node waits in the queue of its zone until a token lets it be tainted.

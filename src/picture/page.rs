@@ -9,13 +9,17 @@ use super::timeline::Picture;
 /// How large the file becomes at most.
 const BYTES_MAX: usize = 1_900_000;
 /// What a line of a list takes at most, beside the name.
-const LINE: usize = 160;
+const LINE: usize = 260;
 /// What stands around a picture.
 const FRAME: usize = 360;
 
 /// A scenario of the page.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Shown {
+    /// What it belongs to, a feature: those that follow each other with the same stand below one heading. May be empty.
+    pub heading: String,
+    /// What it is called for people; the name, if this is empty.
+    pub title: String,
     /// Its name.
     pub name: String,
     /// `passed`, `failed` and so on.
@@ -49,7 +53,8 @@ pub fn page(page: &Page) -> String {
     order.sort_by_key(|shown| !shown.is_failure);
     let mut left = BYTES_MAX
         .saturating_sub(TEMPLATE.len() + PAGE_STYLE.len() + page.problems.iter().map(String::len).sum::<usize>());
-    left = left.saturating_sub(order.iter().map(|shown| shown.name.len() * 2 + shown.text.len() + LINE).sum());
+    let line = |own: &&Shown| own.name.len() * 2 + own.title.len() * 2 + own.heading.len() + own.text.len() + LINE;
+    left = left.saturating_sub(order.iter().map(line).sum());
     let mut without = 0_usize;
     let entries: Vec<minijinja::Value> = order
         .iter()
@@ -59,9 +64,11 @@ pub fn page(page: &Page) -> String {
             let fits = size < left;
             left -= if fits { size } else { 0 };
             without += usize::from(!fits && !drawn.is_empty());
+            let closest = shown.pictures.first().and_then(|(_, own)| own.closest());
             minijinja::context! {
-                name => &shown.name, verdict => shown.verdict, failed => shown.is_failure, text => &shown.text,
-                pictures => if fits { drawn } else { Vec::new() },
+                heading => &shown.heading, title => if shown.title.is_empty() { &shown.name } else { &shown.title },
+                closest => closest, name => &shown.name, verdict => shown.verdict, failed => shown.is_failure,
+                text => &shown.text, pictures => if fits { drawn } else { Vec::new() },
             }
         })
         .collect();

@@ -26,17 +26,24 @@ impl RunPage {
     /// Adds a scenario that cannot be run.
     pub fn broken(&mut self, planned: &Planned) {
         let (name, text) = (planned.name.clone(), planned.flaw());
-        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, pictures: Vec::new() });
+        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, ..titled(planned) });
     }
 
     /// Adds a scenario with its verdict, why it is not another, and its picture; of those that passed the first ones
     /// have one.
-    pub fn add(&mut self, name: String, verdict: Verdict, text: String, picture: impl FnOnce() -> Option<Picture>) {
+    pub fn add(
+        &mut self,
+        planned: &Planned,
+        name: String,
+        (verdict, text): (Verdict, String),
+        picture: impl FnOnce() -> Option<Picture>,
+    ) {
         let is_failure = verdict.is_failure();
         let picture = if is_failure || self.passed < PASSED_MAX { picture() } else { None };
         self.passed += usize::from(!is_failure && picture.is_some());
         let pictures = picture.map(|own| (String::new(), own)).into_iter().collect();
-        self.page.scenarios.push(Shown { name, verdict: verdict.word(), is_failure, text, pictures });
+        let verdict = verdict.word();
+        self.page.scenarios.push(Shown { name, verdict, is_failure, text, pictures, ..titled(planned) });
     }
 
     /// Makes the page of a run on a backend that took so many seconds.
@@ -50,6 +57,12 @@ impl RunPage {
             format!("Kubernetes {k8s} on {backend}: {passed} passed, {failed} failed; {count} in {seconds:.1} s");
         page(&self.page)
     }
+}
+
+/// Returns the title of a scenario below that of its feature: the rule, if there is one, and the scenario.
+fn titled(planned: &Planned) -> Shown {
+    let scenario = &planned.compiled.scenario;
+    Shown { heading: scenario.feature.to_string(), title: scenario.name.to_string(), ..Shown::default() }
 }
 
 /// Makes the picture of a run of a scenario on a release; none if it did not come to its first act.

@@ -24,6 +24,10 @@ const STYLE: &str = include_str!("style.css");
 pub fn svg(picture: &Picture) -> String {
     let mut drawing = Drawing { out: String::new(), y: 0.0, range: picture.range };
     drawing.acts(picture);
+    if !picture.faults.is_empty() {
+        drawing.heading("Broken on purpose");
+        picture.faults.iter().for_each(|fault| drawing.broken(fault));
+    }
     for lane in &picture.lanes {
         drawing.lane(lane);
     }
@@ -35,7 +39,7 @@ pub fn svg(picture: &Picture) -> String {
     }
     let height = drawing.y + 26.0;
     let axis = drawing.axis(height);
-    let faults: String = picture.faults.iter().map(|fault| drawing.fault(fault, height - 20.0)).collect();
+    let faults: String = picture.faults.iter().map(|fault| drawing.shade(fault, height - 20.0)).collect();
     let zeros: String = picture.acts.iter().map(|(at, _)| drawing.upright("act", *at, height - 20.0)).collect();
     format!(
         "<svg class=\"np\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
@@ -222,18 +226,31 @@ impl Drawing {
         text
     }
 
-    /// Shades the period of a fault.
-    fn fault(&self, (from, to, what): &(f64, f64, String), height: f64) -> String {
+    /// Draws the period of a fault as a row: what is broken is said in the row, where nothing else is.
+    fn broken(&mut self, fault: &(f64, f64, String)) {
+        let (whose, what) = fault.2.split_once(": ").unwrap_or(("", &fault.2));
+        self.text(20.0, self.y + 14.0, "dim", &cut(whose, LABEL));
+        let (left, right) = (self.x(fault.0), self.x(fault.1));
+        let since = if fault.0 < self.range.0 { String::from("before") } else { shown(fault.0) };
+        let _ = write!(
+            self.out,
+            "<rect class=\"broken\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"16\" rx=\"2\"><title>{} from \
+             {since} to {}</title></rect>",
+            self.y + 2.0,
+            (right - left).max(2.0),
+            escaped(&fault.2),
+            shown(fault.1),
+        );
+        let room = WIDTH - RIGHT - LETTER * what.chars().count() as f64;
+        self.text((left + 5.0).min(room), self.y + 14.0, "dim", what);
+        self.y += ROW;
+    }
+
+    /// Shades the period of a fault in all rows.
+    fn shade(&self, (from, to, _): &(f64, f64, String), height: f64) -> String {
         let (left, right) = (self.x(*from), self.x(*to));
-        let since = if *from < self.range.0 { String::from("before") } else { shown(*from) };
-        format!(
-            "<rect class=\"fault\" x=\"{left:.1}\" y=\"4\" width=\"{:.1}\" height=\"{:.1}\"><title>{} from {since} to \
-             {}</title></rect>",
-            (right - left).max(1.0),
-            height - 4.0,
-            escaped(what),
-            shown(*to),
-        )
+        let width = (right - left).max(1.0);
+        format!("<rect class=\"fault\" x=\"{left:.1}\" y=\"4\" width=\"{width:.1}\" height=\"{:.1}\"/>", height - 4.0)
     }
 
     fn upright(&self, class: &str, at: f64, height: f64) -> String {

@@ -26,13 +26,14 @@ fn picture(title: &str) -> Picture {
         seen: Some(50.0),
         observed: "True until +50s, then Unknown".to_owned(),
         verdict: Verdict::Failed,
+        slack: None,
     };
     let acts = vec![(0.0, "When it is killed".to_owned())];
     Picture {
         title: title.to_owned(),
         range: (-2.0, 100.0),
         acts,
-        faults: vec![(0.0, 60.0, "w is off".to_owned())],
+        faults: vec![(0.0, 60.0, "w: off".to_owned())],
         lanes: vec![lane],
         bars: vec![bar],
     }
@@ -46,6 +47,7 @@ fn shown(name: &str, is_failure: bool) -> Shown {
         is_failure,
         text: String::new(),
         pictures: vec![(String::new(), picture(name))],
+        ..Shown::default()
     }
 }
 
@@ -57,7 +59,7 @@ fn a_picture_has_a_place_for_each_state_bound_and_instant() {
     assert!(drawn.contains("<title>Unknown from +50s to +1m40s</title>"), "{drawn}");
     assert!(drawn.contains(r#"<rect class="bound" x="205.5""#) && drawn.contains("seen at +50s"), "{drawn}");
     assert!(drawn.contains("grace period 50s"), "{drawn}");
-    assert!(drawn.contains("<title>w is off from +0s to +1m00s</title>"), "{drawn}");
+    assert!(drawn.contains("<title>w: off from +0s to +1m00s</title>"), "{drawn}");
 }
 
 #[test]

@@ -93,6 +93,9 @@ pub struct Bar {
     pub observed: String,
     /// The verdict.
     pub verdict: Verdict,
+    /// How much later, or earlier where that is nearer, it could have been seen, of how long it might take; `None`
+    /// where it had no choice.
+    pub slack: Option<(f64, f64)>,
 }
 
 /// A run as a picture.
@@ -140,6 +143,14 @@ impl Picture {
         Self { title: title.to_owned(), range: (-before, shown + before), acts, faults, lanes, bars }
     }
 
+    /// Names the line that passed with the smallest part of its time left, with how much that was.
+    #[must_use]
+    pub fn closest(&self) -> Option<String> {
+        let lines = self.bars.iter().filter(|bar| bar.verdict == Verdict::Passed).filter_map(|bar| bar.slack);
+        let (left, of) = lines.min_by(|(left, of), (other, whole)| (left / of).total_cmp(&(other / whole)))?;
+        Some(format!("{left:.1} s of {of:.0} s to spare"))
+    }
+
     /// Marks an instant in the lane of an object, `Node worker-1`, as different from another run of the scenario.
     pub fn mark_difference(&mut self, lane: &str, at: f64, text: String) {
         let mark = Mark { at, text, kind: MarkKind::Difference };
@@ -160,15 +171,25 @@ fn bar(expectation: &Expectation, step: &StepVerdict, zero: f64, act_end: f64) -
         Bound::After { within: Some(limit), .. } => (0.0, secs(limit)),
         Bound::At { .. } | Bound::Apart { .. } | Bound::After { .. } | Bound::Act => (0.0, act_end - zero),
     };
+    let seen = instant(&step.observed);
+    let slack = seen.and_then(|at| match &expectation.bound {
+        Bound::Within(limit) => Some((secs(limit) - at, secs(limit))),
+        Bound::Between(from, to) => Some(((secs(to) - at).min(at - secs(from)), secs(to) - secs(from))),
+        _ => None,
+    });
     Bar {
+        slack: slack.filter(|(left, of)| *left >= 0.0 && *of >= SHORTEST),
         text: step.position.text.to_string(),
         place: format!("{}:{}", step.position.file, step.position.line),
         bound: (zero + bound.0, zero + bound.1),
-        seen: instant(&step.observed).map(|at| zero + at),
+        seen: seen.map(|at| zero + at),
         observed: step.observed.clone(),
         verdict: step.verdict,
     }
 }
+
+/// How long a bound is at least whose rest is told, in seconds: what has to be at once has no rest.
+const SHORTEST: f64 = 2.0;
 
 /// Reads the instant of what was seen: `at +46.251s`, or where a change is told `True until +46.251s, then Unknown`.
 fn instant(observed: &str) -> Option<f64> {

@@ -19,6 +19,9 @@ use crate::objects::diff::diff;
 use crate::objects::time::offset;
 use crate::objects::{Json, Object, Text};
 
+/// How many Nodes that no line is about a picture shows.
+pub const DRAWN_NODES: usize = 16;
+
 /// A write that changed an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryEntry {
@@ -106,8 +109,17 @@ impl Histories {
     #[must_use]
     pub fn to_vec(&self) -> Vec<History> {
         match &self.0 {
-            HistorySource::Log(log) => log.histories(),
+            HistorySource::Log(log) => log.histories(&log.observed),
             HistorySource::Given(histories) => histories.clone(),
+        }
+    }
+
+    /// Returns those of the other Nodes that were kept for a picture.
+    #[must_use]
+    pub fn of_other_nodes(&self) -> Vec<History> {
+        match &self.0 {
+            HistorySource::Log(log) => log.histories(&log.others),
+            HistorySource::Given(_) => Vec::new(),
         }
     }
 
@@ -136,6 +148,10 @@ impl PartialEq for Histories {
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     observed: BTreeSet<ObjectRef>,
+    /// Nodes that are not observed.
+    others: BTreeSet<ObjectRef>,
+    /// How many of them are kept.
+    others_max: usize,
     entries: Vec<Entry>,
     /// The zero of the latest act.
     zero: Option<Timestamp>,
@@ -154,9 +170,10 @@ struct Entry {
 }
 
 impl Log {
-    /// Starts a log for some objects.
-    pub(super) fn new(observed: BTreeSet<ObjectRef>) -> Self {
-        Self { observed, entries: Vec::new(), zero: None, acts: Vec::new(), act: 0 }
+    /// Starts a log for some objects, and for so many other Nodes.
+    pub(super) fn new(observed: BTreeSet<ObjectRef>, others_max: usize) -> Self {
+        let (others, entries, acts) = (BTreeSet::new(), Vec::new(), Vec::new());
+        Self { observed, others, others_max, entries, zero: None, acts, act: 0 }
     }
 
     /// Notes a change of an observed object or of the Lease of an observed Node.
@@ -164,7 +181,10 @@ impl Log {
         let of_node =
             |of: &ObjectRef| of.resource == NODES && change.resource == LEASES && of.key.name == change.key.name;
         let itself = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
-        if self.observed.iter().any(|of| itself(of) || of_node(of)) {
+        if change.resource == NODES && self.others.len() < self.others_max && !self.observed.iter().any(itself) {
+            self.others.insert(ObjectRef::node(change.key.name.clone()));
+        }
+        if self.observed.iter().chain(&self.others).any(|of| itself(of) || of_node(of)) {
             self.entries.push(Entry { at: now, zero: self.zero, change: change.clone() });
         }
     }
@@ -184,10 +204,9 @@ impl Log {
         }
     }
 
-    /// Returns what was written to each observed object since the first act; heartbeats left out.
-    pub(super) fn histories(&self) -> Vec<History> {
-        self.observed
-            .iter()
+    /// Returns what was written to each of some objects since the first act; heartbeats left out.
+    fn histories(&self, of: &BTreeSet<ObjectRef>) -> Vec<History> {
+        of.iter()
             .map(|of| History {
                 object: of.clone(),
                 entries: entries_of(&self.entries, of).collect(),

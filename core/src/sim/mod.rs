@@ -86,6 +86,9 @@ pub struct SimulationOptions {
     pub start: Timestamp,
     /// Whether each message is written to the trace. Default true; a bench turns it off.
     pub trace: bool,
+    /// Whether a scenario is told of each renewal of a Lease, as a picture needs it. Default false: only where its
+    /// lines or a failure depend on them.
+    pub renewals: bool,
     /// How heartbeats are delivered. Default: directly; no output shows a difference.
     pub heartbeats: Heartbeats,
     /// Whether objects name the managers of their fields. Default false; of who runs scenarios nobody looks at them.
@@ -104,6 +107,7 @@ impl Default for SimulationOptions {
             seed: 1,
             start: DEFAULT_START,
             trace: true,
+            renewals: false,
             heartbeats: Heartbeats::default(),
             tracks_managers: false,
             controllers: processes_without_cloud().collect(),

@@ -25,9 +25,9 @@ use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, NOT_MODELLED, Text};
 use crate::profile::SettingsError;
 use crate::scenario::{
-    Action, ActionId, AnswerSeen, FaultEffect, Feed, HandFedNode, HeartbeatWriter, ObjectChange, Observation, Outcome,
-    Predicate, Run, RunOptions, RunOutput, Scenario, ScenarioAction, Subject, Taint, Task, Verdict, Writer, bystanders,
-    taints_patch,
+    Action, ActionId, AnswerSeen, DRAWN_NODES, FaultEffect, Feed, HandFedNode, HeartbeatWriter, ObjectChange,
+    Observation, Outcome, Predicate, Run, RunOptions, RunOutput, Scenario, ScenarioAction, Subject, Taint, Task,
+    Verdict, Writer, bystanders, taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -61,7 +61,7 @@ pub fn run_scenario_with(
         return Outcome::unsupported(scenario, format!("{what}{NOT_MODELLED}"), options.start);
     }
     // A look of the user's own may depend on renewals, and a trace has to contain all commits.
-    if !options.trace && own.is_empty() && !scenario.depends_on_renewals() {
+    if !options.trace && !options.renewals && own.is_empty() && !scenario.depends_on_renewals() {
         let outcome = World::new(scenario, &options, own, Tap::AllButRenewals, cache).play(cache);
         if outcome.verdict == Verdict::Passed {
             return outcome;
@@ -137,8 +137,9 @@ impl<'a> World<'a> {
         let lead = health_period.mul_f64(phase(options.seed));
         let grace_period = options.settings.duration("node-monitor-grace-period");
         scenario.set_grace_period(grace_period);
-        let server = options.settings.profile().release();
-        let run_options = RunOptions { health_period, lead, grace_period, server, ..RunOptions::default() };
+        let (server, usual) = (options.settings.profile().release(), RunOptions::default());
+        let other_nodes = usize::from(options.renewals) * DRAWN_NODES;
+        let run_options = RunOptions { health_period, lead, grace_period, server, other_nodes, ..usual };
         let scenario = Arc::new(scenario);
         let fresh = || Run::new(scenario.clone(), run_options.clone(), options.start);
         let mut run = fresh();

@@ -36,7 +36,14 @@ impl ComparedPage {
             _ => ("broken", Vec::new()),
         };
         let is_failure = !matches!(verdict, "same" | "explained");
-        self.page.scenarios.push(Shown { name: name.to_owned(), verdict, is_failure, text, pictures });
+        self.page.scenarios.push(Shown {
+            name: name.to_owned(),
+            verdict,
+            is_failure,
+            text,
+            pictures,
+            ..Shown::default()
+        });
     }
 
     /// Writes the file.

@@ -42,7 +42,8 @@ impl Form for HtmlReport {
     fn verdict(&mut self, entry: &JudgedScenario<'_>) {
         let seed = entry.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
         let name = if entry.is_news { entry.name.to_owned() } else { format!("{}{seed}", entry.name) };
-        self.page.add(name, entry.judged.verdict, entry.judged.text.clone(), || picture_of(entry));
+        let found = (entry.judged.verdict, entry.judged.text.clone());
+        self.page.add(entry.planned, name, found, || picture_of(entry));
     }
 
     fn close(mut self: Box<Self>, close: &Close<'_>) -> Result<(), String> {

@@ -77,6 +77,13 @@ pub(super) struct OutputArgs {
     report_limit: Limit,
 }
 
+impl OutputArgs {
+    /// Tells whether pictures of the scenarios are asked for.
+    pub(super) const fn draws(&self) -> bool {
+        self.html.is_some() || self.svg.is_some() || self.report.is_some()
+    }
+}
+
 /// A scenario with its verdict, and what it ran on.
 #[derive(Debug)]
 pub(super) struct JudgedScenario<'a> {

@@ -63,6 +63,8 @@ pub struct RunOptions {
     pub grace_period: SignedDuration,
     /// The release of the API server, which kubelets are compared with. Default that of a simulation.
     pub server: Release,
+    /// How many Nodes that no line is about are kept as well, for a picture: those that come first. Default 0.
+    pub other_nodes: usize,
 }
 
 impl Default for RunOptions {
@@ -75,6 +77,7 @@ impl Default for RunOptions {
             tolerance: SignedDuration::from_nanos(999_999),
             grace_period: SignedDuration::from_secs(50),
             server: DEFAULT_RELEASE,
+            other_nodes: 0,
         }
     }
 }
@@ -163,7 +166,7 @@ impl Run {
         let patience = options.patience.max(options.health_period * 2);
         let options = RunOptions { patience, ..options };
         Self {
-            log: Log::new(observed(&scenario)),
+            log: Log::new(observed(&scenario), options.other_nodes),
             view: ClusterView::new(Measures::of(&options)),
             scenario,
             options,
