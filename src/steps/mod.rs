@@ -9,6 +9,7 @@ mod bound;
 mod catalogue;
 mod cloud;
 mod cluster;
+mod condition_reasons;
 mod custom;
 mod draft;
 mod expect;

@@ -16,6 +16,7 @@ use nodeproof_core::objects::{ADDRESS_TYPES, Json, Path, Segment};
 use nodeproof_core::profile::{Profile, RELEASES};
 use nodeproof_core::scenario::{Every, FieldTest, Predicate, Subject};
 
+use super::condition_reasons::never_together;
 use super::known_names::{
     ADMISSION_REASONS, ANNOTATIONS, CONTAINER_FIELDS, CONTAINER_LIMITS, EVENT_REASONS, LABELS, MACHINE_FIELDS,
     NODE_EVENTS, POD_EVENTS, POD_REASONS, RESOURCES, TAINTS, TERMINATED_REASONS, WAITING_REASONS, conditions_of,
@@ -59,8 +60,10 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
     match predicate {
         Predicate::Not(inner) | Predicate::Count { of: inner, .. } => unknown_name(subject, inner, own),
         Predicate::All(parts) => parts.iter().find_map(|part| unknown_name(subject, part, own)),
-        Predicate::Condition { kind: name, reason, .. } => unknown_condition(kind, name, own)
-            .or_else(|| reason.as_ref().and_then(|reason| unknown_reason(kind, reason, own))),
+        Predicate::Condition { kind: name, reason, status, .. } => unknown_condition(kind, name, own).or_else(|| {
+            let reason = reason.as_deref()?;
+            unknown_reason(kind, reason, own).or_else(|| never_together(kind, [name, status, reason], own))
+        }),
         Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, TAINTS, own)
             .or_else(|| impossible(taint, own).map(|[name, message, help]| UnknownName { name, message, help })),
         Predicate::Label { key, .. } => unknown_label(key, own),

@@ -50,6 +50,10 @@ fn lines() -> Result<(), String> {
     let then = "Then Node \"w\" exists at once";
     let cases: &[(&[&str], &str)] = &[
         (&[GIVEN, WHEN, "Then Node \"w\" exists between 50s and 40s"], "feature:5:26: 50s is later than 40s"),
+        (
+            &[GIVEN, WHEN, "Then Node \"w\" never has condition Ready=Unknown, reason \"KubeletNotReady\" for 2m"],
+            "the reason KubeletNotReady comes with Ready=False, and never with Ready=Unknown",
+        ),
         (&[GIVEN, "When 0s pass", then], "feature:4:10: 0s is no time that could pass"),
         (&[GIVEN, "When 400d pass", then], "there is no unit \"d\"; the units are h, m, s and ms"),
         (&[GIVEN, GIVEN, WHEN, then], "feature:4:25: there is a Node \"w\" already"),
