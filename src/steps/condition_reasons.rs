@@ -3,14 +3,12 @@
 //! A reason of Kubernetes says more than one word: `KubeletReady` stands with `Ready=True` alone. A line that asks for
 //! another pair can never be true, and never fails where it says that something does not happen.
 
-use super::names::UnknownName;
-
 /// A reason, the conditions that it comes with (empty for all), and their status.
-type Row = (&'static str, &'static [&'static str], &'static str);
+type Pair = (&'static str, &'static [&'static str], &'static str);
 
 /// Source (v1.34 unless said otherwise): pkg/kubelet/nodestatus/setters.go (`OutOfDisk` to v1.12),
 /// pkg/controller/nodelifecycle/node_lifecycle_controller.go, k8s.io/cloud-provider controllers/route.
-const OF_NODES: &[Row] = &[
+const OF_NODES: &[Pair] = &[
     ("KubeletReady", &["Ready"], "True"),
     ("KubeletNotReady", &["Ready"], "False"),
     ("KubeletHasSufficientMemory", &["MemoryPressure"], "False"),
@@ -29,7 +27,7 @@ const OF_NODES: &[Row] = &[
 
 /// Source (v1.34): pkg/scheduler/schedule_one.go, pkg/registry/core/pod/strategy.go, pkg/kubelet/status/generate.go,
 /// pkg/controller (tainteviction, podgc), pkg/registry/core/pod/storage/eviction.go.
-const OF_PODS: &[Row] = &[
+const OF_PODS: &[Pair] = &[
     ("Unschedulable", &["PodScheduled"], "False"),
     ("SchedulingGated", &["PodScheduled"], "False"),
     ("SchedulerError", &["PodScheduled"], "False"),
@@ -43,8 +41,9 @@ const OF_PODS: &[Row] = &[
     ("TerminationByKubelet", &["DisruptionTarget"], "True"),
 ];
 
-/// Refuses a condition with a reason that never comes with it, unless the scenario itself says the reason.
-pub(super) fn never_together(kind: &str, [condition, status, reason]: [&str; 3], own: &str) -> Option<UnknownName> {
+/// Refuses a condition with a reason that never comes with it, unless the scenario itself says the reason: returns the
+/// reason, what is wrong, and what would be right.
+pub(super) fn never_together(kind: &str, [condition, status, reason]: [&str; 3], own: &str) -> Option<[String; 3]> {
     let rows = match kind {
         "Node" => OF_NODES,
         "Pod" => OF_PODS,
@@ -60,11 +59,11 @@ pub(super) fn never_together(kind: &str, [condition, status, reason]: [&str; 3],
         some => some.iter().map(|name| format!("{name}={right}")).collect(),
     };
     let whole = whole.join(" or ");
-    Some(UnknownName {
-        name: reason.to_owned(),
-        message: format!("the reason {reason} comes with {whole}, and never with {condition}={status}"),
-        help: format!("condition {whole}, reason {reason:?}"),
-    })
+    Some([
+        reason.to_owned(),
+        format!("the reason {reason} comes with {whole}, and never with {condition}={status}"),
+        format!("condition {whole}, reason {reason:?}"),
+    ])
 }
 
 #[cfg(test)]
@@ -75,7 +74,7 @@ mod tests {
     #[test]
     fn a_reason_of_another_status_or_condition_is_refused() {
         let of = |kind: &str, condition: &str, status: &str, reason: &str| {
-            never_together(kind, [condition, status, reason], "").map(|found| found.message)
+            never_together(kind, [condition, status, reason], "").map(|[_, message, _]| message)
         };
         let refused = "the reason KubeletReady comes with Ready=True, and never with Ready=False";
         assert_eq!(of("Node", "Ready", "False", "KubeletReady").as_deref(), Some(refused));

@@ -43,6 +43,12 @@ pub(super) struct UnknownName {
     pub(super) help: String,
 }
 
+impl UnknownName {
+    fn of([name, message, help]: [String; 3]) -> Self {
+        Self { name, message, help }
+    }
+}
+
 /// Returns what a scenario itself says in `Given`, `When` and its tags, with their tables and doc strings.
 pub(super) fn own_words(case: &Case) -> String {
     let mut words: Vec<&str> = case.tags.all.iter().filter_map(|tag| tag.strip_prefix("custom:")).collect();
@@ -62,10 +68,11 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         Predicate::All(parts) => parts.iter().find_map(|part| unknown_name(subject, part, own)),
         Predicate::Condition { kind: name, reason, status, .. } => unknown_condition(kind, name, own).or_else(|| {
             let reason = reason.as_deref()?;
-            unknown_reason(kind, reason, own).or_else(|| never_together(kind, [name, status, reason], own))
+            unknown_reason(kind, reason, own)
+                .or_else(|| never_together(kind, [name, status, reason], own).map(UnknownName::of))
         }),
         Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, TAINTS, own)
-            .or_else(|| impossible(taint, own).map(|[name, message, help]| UnknownName { name, message, help })),
+            .or_else(|| impossible(taint, own).map(UnknownName::of)),
         Predicate::Label { key, .. } => unknown_label(key, own),
         Predicate::Event { reason, .. } if is_out_of_resource(reason) => None,
         Predicate::Event { reason, .. } => {

@@ -42,7 +42,7 @@ pub struct Hollow {
     together: Arc<Permits>,
     /// Permits of scenarios with a control plane of their own.
     alone: Arc<Permits>,
-    /// Permits of control planes that start, each of which uses all cores.
+    /// Permits of control planes that start: one for each core, of which a start uses half.
     starts: Arc<Permits>,
     /// Where recordings of all scenarios are written; `None` for no recordings.
     recordings: Option<PathBuf>,
@@ -59,7 +59,7 @@ impl Hollow {
             shared: Arc::default(),
             together: Permits::of(TOGETHER_MAX),
             alone: Permits::of(alone_max()),
-            starts: Permits::of(1),
+            starts: Permits::of(cores()),
             recordings: None,
         })
     }
@@ -211,12 +211,15 @@ fn share(
 /// Returns how many control planes for single scenarios run at a time. An idle one takes a tenth of a core; together
 /// they take at most half of the free memory.
 fn alone_max() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let free = free.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
     let fitting = free.map_or(1, |free| usize::try_from(free / 2 / MEMORY).unwrap_or(usize::MAX));
-    (6 * cores).min(fitting).max(1)
+    (6 * cores()).min(fitting).max(1)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// Returns the flags of a control plane that many scenarios share. The default write rate of controllers is meant for
