@@ -62,10 +62,11 @@ impl Drop for Guard {
 }
 
 /// Prepares a program that inherits no open file of this process beside standard input, output and error. Otherwise a
-/// lock on an open file, as that of `flock FILE nodeproof run`, would last as long as the guard.
+/// lock on an open file, as that of `flock FILE nodeproof run`, would last as long as the guard. It ignores SIGINT and
+/// SIGTERM, which `pkill nodeproof` sends to both, since it ends with the run.
 fn alone(program: &Path) -> Command {
     // Files that this program opens are closed in its children anyway; a shell can name descriptors up to 9.
-    const SCRIPT: &str = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec \"$0\" \"$@\"";
+    const SCRIPT: &str = "trap '' INT TERM; exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec \"$0\" \"$@\"";
     let mut command = Command::new("/bin/sh");
     command.args(["-c", SCRIPT]).arg(program);
     command
@@ -158,5 +159,14 @@ mod tests {
         let mut guard = alone(Path::new("ls"));
         guard.arg("/proc/self/fd");
         assert!(!listed(&guard));
+    }
+
+    #[test]
+    fn a_guard_outlives_the_signals_that_end_its_run() {
+        for signal in ["-INT", "-TERM"] {
+            let mut guard = alone(Path::new("sh"));
+            let output = guard.args(["-c", "kill \"$0\" $$; echo alive", signal]).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "alive\n", "{signal}");
+        }
     }
 }
