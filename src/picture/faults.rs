@@ -9,6 +9,8 @@ use nodeproof_core::network::{Effect, Endpoint, Fault};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::scenario::{Act, Action, Scenario, ScenarioAction, Setup};
 
+use super::timeline::FaultPeriod;
+
 /// Something that is broken.
 #[derive(Debug, Clone, PartialEq)]
 struct Broken {
@@ -16,6 +18,8 @@ struct Broken {
     whose: String,
     /// What.
     what: String,
+    /// Whether it is a rule of the network.
+    is_of_network: bool,
     /// For how long, if that was said.
     lasts: Option<f64>,
 }
@@ -32,20 +36,19 @@ enum Change {
 
 impl Change {
     fn mends(&self, broken: &Broken) -> bool {
-        let is_of_network = broken.what.starts_with(NETWORK);
         match self {
             Self::Breaks(_) => false,
             // Power mends the rest of a machine as well.
             Self::Mends(whose, what) => {
-                broken.whose == *whose && (broken.what == *what || *what == POWER && !is_of_network)
+                broken.whose == *whose && !broken.is_of_network && (broken.what == *what || *what == POWER)
             }
-            Self::Heals(whose) => broken.whose == *whose && is_of_network,
+            Self::Heals(whose) => broken.whose == *whose && broken.is_of_network,
         }
     }
 }
 
 /// Returns the periods, in order of their beginning.
-pub(super) fn of(scenario: &Scenario, zeros: &[f64], end: f64) -> Vec<(f64, f64, String)> {
+pub(super) fn of(scenario: &Scenario, zeros: &[f64], end: f64) -> Vec<FaultPeriod> {
     let given = scenario.given.iter().filter_map(|given| match &given.setup {
         Setup::Do(action) => Some((f64::NEG_INFINITY, action)),
         _ => None,
@@ -58,7 +61,7 @@ pub(super) fn of(scenario: &Scenario, zeros: &[f64], end: f64) -> Vec<(f64, f64,
         let ended = open.extract_if(.., |(_, broken)| change.mends(broken));
         periods.extend(ended.map(|(from, broken)| (from, at, broken)));
         if let Change::Breaks(broken) = change
-            && open.iter().all(|(_, other)| *other != broken)
+            && open.iter().all(|(from, other)| *other != broken || other.lasts.is_some_and(|lasts| from + lasts <= at))
         {
             open.push((at, broken));
         }
@@ -87,7 +90,7 @@ fn timed(act: &Act, zero: f64) -> Vec<(f64, &ScenarioAction)> {
 }
 
 /// Says what is the same of several, as the machines of a zone, once.
-fn together(periods: Vec<(f64, f64, Broken)>) -> Vec<(f64, f64, String)> {
+fn together(periods: Vec<(f64, f64, Broken)>) -> Vec<FaultPeriod> {
     const NAMES: usize = 3;
     let mut groups: Vec<(f64, f64, String, Vec<String>)> = Vec::new();
     for (from, to, Broken { whose, what, .. }) in periods {
@@ -96,25 +99,26 @@ fn together(periods: Vec<(f64, f64, Broken)>) -> Vec<(f64, f64, String)> {
             None => groups.push((from, to, what, vec![whose])),
         }
     }
-    let words = |(from, to, what, whose): (f64, f64, String, Vec<String>)| {
-        let names = whose[..whose.len().min(NAMES)].join(", ");
-        let more = whose.len().saturating_sub(NAMES);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        (from, to, format!("{names}{more}: {what}"))
+    let period = |(from, to, what, names): (f64, f64, String, Vec<String>)| {
+        let mut whose = names[..names.len().min(NAMES)].join(", ");
+        if names.len() > NAMES {
+            whose += &format!(" and {} more", names.len() - NAMES);
+        }
+        FaultPeriod { from, to, whose, what }
     };
-    groups.into_iter().map(words).collect()
+    groups.into_iter().map(period).collect()
 }
 
 /// What is broken with a machine that has no power.
 const POWER: &str = "no power";
 
-/// What the words about a connection begin with.
-const NETWORK: &str = "network: ";
-
 /// Tells what an action breaks or mends.
 fn change(action: &ScenarioAction) -> Option<Change> {
     let of = |whose: &str, what: &'static str, is_broken: bool| match is_broken {
-        true => Change::Breaks(Broken { whose: whose.to_owned(), what: what.to_owned(), lasts: None }),
+        true => {
+            let (whose, what) = (whose.to_owned(), what.to_owned());
+            Change::Breaks(Broken { whose, what, is_of_network: false, lasts: None })
+        }
         false => Change::Mends(whose.to_owned(), what),
     };
     let action = match action {
@@ -140,6 +144,7 @@ fn change(action: &ScenarioAction) -> Option<Change> {
         Action::AddRule(fault) => Some(Change::Breaks(Broken {
             whose: name_of(&fault.from),
             what: of_a_connection(fault),
+            is_of_network: true,
             lasts: fault.lasts.map(|lasts| lasts.as_secs_f64()),
         })),
         _ => None,
@@ -173,7 +178,7 @@ fn of_a_connection(fault: &Fault) -> String {
     let resource = fault.matching.as_ref().and_then(|of| of.resource.as_ref());
     let resource = resource.map_or_else(String::new, |name| format!(" ({name})"));
     let pause = if fault.on_and_off.is_some() { ", on and off" } else { "" };
-    format!("{NETWORK}{what}{to}{resource}{pause}")
+    format!("network: {what}{to}{resource}{pause}")
 }
 
 const fn of_a_machine(action: &MachineAction) -> Option<(&'static str, bool)> {

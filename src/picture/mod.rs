@@ -15,7 +15,7 @@ pub use self::lanes::changes;
 pub use self::page::{PAGE_STYLE, Page, Shown, page};
 pub use self::run_page::{RunPage, picture_of};
 pub use self::svg::svg;
-pub use self::timeline::{Bar, Lane, LaneRow, Mark, MarkKind, Picture, Span, Tone};
+pub use self::timeline::{Bar, FaultPeriod, Lane, LaneRow, Mark, MarkKind, Picture, Span, Tone};
 
 #[cfg(test)]
 mod tests;

@@ -59,7 +59,7 @@ impl RunPage {
     }
 }
 
-/// Returns the title of a scenario below that of its feature: the rule, if there is one, and the scenario.
+/// Returns the titles of a scenario: its feature's as heading, and its own.
 fn titled(planned: &Planned) -> Shown {
     let scenario = &planned.compiled.scenario;
     Shown { heading: scenario.feature.to_string(), title: scenario.name.to_string(), ..Shown::default() }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::timeline::{Bar, Lane, LaneRow, MarkKind, Picture, Span, Tone};
+use super::timeline::{Bar, FaultPeriod, Lane, LaneRow, MarkKind, Picture, Span, Tone};
 use nodeproof_core::scenario::Verdict;
 
 const WIDTH: f64 = 1000.0;
@@ -227,19 +227,20 @@ impl Drawing {
     }
 
     /// Draws the period of a fault as a row: what is broken is said in the row, where nothing else is.
-    fn broken(&mut self, fault: &(f64, f64, String)) {
-        let (whose, what) = fault.2.split_once(": ").unwrap_or(("", &fault.2));
+    fn broken(&mut self, fault: &FaultPeriod) {
+        let FaultPeriod { from, to, whose, what } = fault;
         self.text(20.0, self.y + 14.0, "dim", &cut(whose, LABEL));
-        let (left, right) = (self.x(fault.0), self.x(fault.1));
-        let since = if fault.0 < self.range.0 { String::from("before") } else { shown(fault.0) };
+        let (left, right) = (self.x(*from), self.x(*to));
+        let since = if *from < self.range.0 { String::from("before") } else { shown(*from) };
+        let of = if whose.is_empty() { String::new() } else { format!("{whose}: ") };
         let _ = write!(
             self.out,
             "<rect class=\"broken\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"16\" rx=\"2\"><title>{} from \
              {since} to {}</title></rect>",
             self.y + 2.0,
             (right - left).max(2.0),
-            escaped(&fault.2),
-            shown(fault.1),
+            escaped(&(of + what)),
+            shown(*to),
         );
         let room = WIDTH - RIGHT - LETTER * what.chars().count() as f64;
         self.text((left + 5.0).min(room), self.y + 14.0, "dim", what);
@@ -247,8 +248,8 @@ impl Drawing {
     }
 
     /// Shades the period of a fault in all rows.
-    fn shade(&self, (from, to, _): &(f64, f64, String), height: f64) -> String {
-        let (left, right) = (self.x(*from), self.x(*to));
+    fn shade(&self, fault: &FaultPeriod, height: f64) -> String {
+        let (left, right) = (self.x(fault.from), self.x(fault.to));
         let width = (right - left).max(1.0);
         format!("<rect class=\"fault\" x=\"{left:.1}\" y=\"4\" width=\"{width:.1}\" height=\"{:.1}\"/>", height - 4.0)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use nodeproof_core::profile::DEFAULT_RELEASE;
 use nodeproof_core::scenario::Verdict;
 
-use super::{Bar, Lane, LaneRow, Page, Picture, Shown, Span, Tone, page, picture_of, svg};
+use super::{Bar, FaultPeriod, Lane, LaneRow, Page, Picture, Shown, Span, Tone, page, picture_of, svg};
 use crate::harness::{EntryPoint, Suite, SuiteOptions, SuitePaths, run};
 
 fn picture(title: &str) -> Picture {
@@ -33,7 +33,7 @@ fn picture(title: &str) -> Picture {
         title: title.to_owned(),
         range: (-2.0, 100.0),
         acts,
-        faults: vec![(0.0, 60.0, "w: off".to_owned())],
+        faults: vec![FaultPeriod { from: 0.0, to: 60.0, whose: "w".to_owned(), what: "off".to_owned() }],
         lanes: vec![lane],
         bars: vec![bar],
     }

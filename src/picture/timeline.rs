@@ -98,6 +98,19 @@ pub struct Bar {
     pub slack: Option<(f64, f64)>,
 }
 
+/// From when to when something was broken on purpose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FaultPeriod {
+    /// From when.
+    pub from: f64,
+    /// To when.
+    pub to: f64,
+    /// Whose it is; may be empty.
+    pub whose: String,
+    /// What is broken.
+    pub what: String,
+}
+
 /// A run as a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
@@ -107,8 +120,8 @@ pub struct Picture {
     pub range: (f64, f64),
     /// When each act began, and what was done.
     pub acts: Vec<(f64, String)>,
-    /// From when to when something was broken on purpose, and what.
-    pub faults: Vec<(f64, f64, String)>,
+    /// What was broken on purpose.
+    pub faults: Vec<FaultPeriod>,
     /// The lanes: zones, Nodes, Pods, others.
     pub lanes: Vec<Lane>,
     /// What was expected.

@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 
 use super::answer::{Answer, Moment, NodeLine};
-use crate::picture::{Lane, LaneRow, Mark, MarkKind, Picture, Span, Tone};
+use crate::picture::{FaultPeriod, Lane, LaneRow, Mark, MarkKind, Picture, Span, Tone};
 
 /// How many Nodes of a zone have rows at most.
 const NODES_MAX: usize = 12;
@@ -28,7 +28,7 @@ pub fn picture(answer: &Answer) -> Picture {
         title: format!("Kubernetes {}: {nodes} of {} lost", answer.k8s, answer.cluster.0),
         range: (-before, end + before / 2.0),
         acts,
-        faults: vec![(0.0, back, answer.how.0.to_owned())],
+        faults: vec![FaultPeriod { from: 0.0, to: back, whose: String::new(), what: answer.how.0.to_owned() }],
         lanes,
         bars: Vec::new(),
     }

@@ -19,7 +19,7 @@ use nodeproof_core::network::Resource;
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::scenario::{
-    Capability, FaultEffect, Given, HandFedNode, Outcome, RunOptions, Scenario, Setup, Verdict, bystanders,
+    Capability, DRAWN_NODES, FaultEffect, Given, HandFedNode, Outcome, RunOptions, Scenario, Setup, Verdict, bystanders,
 };
 
 use self::live_run::{DriverCommand, LiveRun};
@@ -271,6 +271,7 @@ fn run_options(timing_tolerance: &TimingTolerance, settings: &Settings) -> RunOp
         wait_for_late: WAIT_FOR_LATE,
         grace_period: settings.duration("node-monitor-grace-period"),
         server: settings.profile().release(),
+        other_nodes: DRAWN_NODES,
         ..RunOptions::default()
     }
 }
