@@ -511,6 +511,7 @@ mod tests {
             zeros: vec![zero],
             duration: SignedDuration::from_secs(600),
             tolerance: String::new(),
+            is_too_slow: false,
         }
     }
 

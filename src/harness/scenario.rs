@@ -139,11 +139,7 @@ fn judge(
             CoreVerdict::Inconclusive => Verdict::Inconclusive,
             _ => Verdict::Failed,
         };
-        let tolerance = match outcome.tolerance.as_str() {
-            "" => String::new(),
-            text => format!("\n  tolerance {text}"),
-        };
-        return (verdict, format!("{mismatch}{tolerance}"), Some(mismatch));
+        return (verdict, format!("{mismatch}{}", tolerance_line(outcome)), Some(mismatch));
     }
     let mut differing = store.compare(planned, options, entry_point, &outcome.snapshots);
     if differing.is_empty() {
@@ -151,9 +147,22 @@ fn judge(
     }
     let place = |missed: &Missed| format!("{}:{}: {}", missed.step.file, missed.step.line, missed.step.text);
     let texts: Vec<String> = differing.iter().map(|missed| format!("{}\n{}", place(missed), missed.observed)).collect();
-    let text = format!("{}\n  replay    {replay}", texts.join("\n"));
+    // A writer that is slow writes two states at once.
+    let (verdict, slow) = match outcome.is_too_slow {
+        true => (Verdict::Inconclusive, ": too slow for a snapshot, so that nothing can be said"),
+        false => (Verdict::Failed, ""),
+    };
+    let text = format!("{}\n  replay    {replay}{}{slow}", texts.join("\n"), tolerance_line(outcome));
     let first = differing.remove(0);
-    (Verdict::Failed, text, Some(in_parts(first, differing, replay)))
+    (verdict, text, Some(in_parts(first, differing, replay)))
+}
+
+/// Returns the line that says how far bounds may have been missed.
+fn tolerance_line(outcome: &Outcome) -> String {
+    match outcome.tolerance.as_str() {
+        "" => String::new(),
+        text => format!("\n  tolerance {text}"),
+    }
 }
 
 /// Returns a failure for which no decision is to blame.
@@ -231,4 +240,30 @@ pub fn keep_panics_quiet() {
         let place = info.location().map(ToString::to_string);
         LAST_PANIC.with(|last| *last.borrow_mut() = place);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SuitePaths;
+    use super::*;
+
+    #[test]
+    fn a_snapshot_that_differs_where_writers_were_too_slow_is_inconclusive() {
+        let mut paths = SuitePaths::of_tree(Path::new(env!("CARGO_MANIFEST_DIR")));
+        paths.features = vec![paths.features[0].join("workloads/init_containers.feature")];
+        let (suite, options) = (Suite::load(&paths), SuiteOptions::default());
+        let played = |planned: &Planned| options.runner.play(planned, &options, &suite);
+        let mut all = suite.planned.iter().map(|planned| (planned, played(planned)));
+        let (planned, mut outcome) = all.find(|(_, outcome)| !outcome.snapshots.is_empty()).unwrap();
+        let mut verdict = |spoil: &dyn Fn(&mut Outcome)| {
+            spoil(&mut outcome);
+            judge(planned, &options, &suite.store, EntryPoint::Command, &outcome, String::new())
+        };
+        assert_eq!(verdict(&|_| {}).0, Verdict::Passed);
+        assert_eq!(verdict(&|it| it.snapshots[0].value = nodeproof_core::objects::Json::Null).0, Verdict::Failed);
+        let (slow, text, _) = verdict(&|it| (it.is_too_slow, it.tolerance) = (true, String::from("bounds")));
+        assert_eq!(slow, Verdict::Inconclusive);
+        assert!(text.ends_with("tolerance bounds: too slow for a snapshot, so that nothing can be said"), "{text}");
+        assert_eq!(verdict(&|it| it.snapshots.clear()).0, Verdict::Passed, "nothing to compare");
+    }
 }

@@ -124,10 +124,11 @@ impl TimingTolerance {
     }
 
     /// Tells whether a machine on which a single request took this long is too slow for the tolerance: the latency that
-    /// was measured before the scenario is then no longer true.
+    /// was measured before the scenario is then no longer true, or it was so long that even the largest tolerance does
+    /// not cover what lies between a cause and its observation.
     #[must_use]
     pub fn is_overrun_by(&self, slowest: SignedDuration) -> bool {
-        slowest * Self::SLOW_WAYS > self.tolerance
+        slowest * Self::SLOW_WAYS > self.tolerance || self.latency * Self::WAYS > self.tolerance
     }
 
     /// Returns a scenario whose bounds are wider by the tolerance at both ends.
@@ -218,5 +219,13 @@ mod tests {
         let timing_tolerance = TimingTolerance::of(SignedDuration::from_millis(20), &Settings::of(DEFAULT_RELEASE));
         assert!(!timing_tolerance.is_overrun_by(SignedDuration::from_millis(500)));
         assert!(timing_tolerance.is_overrun_by(SignedDuration::from_millis(501)));
+    }
+
+    #[test]
+    fn a_latency_that_the_largest_tolerance_does_not_cover_uses_it_up() {
+        let of = |millis| TimingTolerance::of(SignedDuration::from_millis(millis), &Settings::of(DEFAULT_RELEASE));
+        assert_eq!((of(250).tolerance, of(251).tolerance), (TOLERANCE_MAX, TOLERANCE_MAX));
+        assert!(!of(250).is_overrun_by(SignedDuration::ZERO));
+        assert!(of(251).is_overrun_by(SignedDuration::ZERO));
     }
 }

@@ -105,6 +105,9 @@ pub struct Outcome {
     pub duration: SignedDuration,
     /// How far bounds may have been missed, and why, for people; empty where they are exact.
     pub tolerance: String,
+    /// Whether the cluster or this machine was too slow for that, so that what came late, or came merged with what
+    /// followed, proves nothing.
+    pub is_too_slow: bool,
 }
 
 impl Outcome {
@@ -146,6 +149,7 @@ impl Outcome {
             zeros: Vec::new(),
             duration: SignedDuration::ZERO,
             tolerance: String::new(),
+            is_too_slow: false,
         }
     }
 }

@@ -497,15 +497,15 @@ fn roughly(cluster: &Cluster) -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn a_wake_up_before_anything_is_due_does_nothing() {
-    let (exact, early) = (run(TimerWheel::Exact), run(TimerWheel::Early));
-    assert_same(&exact, &early);
-}
-
-#[test]
-fn a_wake_up_that_comes_twice_does_nothing_the_second_time() {
-    let (exact, double) = (run(TimerWheel::Exact), run(TimerWheel::Double));
-    assert_same(&exact, &double);
+fn a_wake_up_that_is_early_or_double_does_nothing_more_and_one_that_is_late_leads_to_the_same_writes() {
+    let exact = run(TimerWheel::Exact);
+    assert_same(&exact, &run(TimerWheel::Early));
+    assert_same(&exact, &run(TimerWheel::Double));
+    let (exact, late) = (roughly(&exact), roughly(&run(TimerWheel::Late(SignedDuration::from_micros(500)))));
+    for (object, writes) in &exact {
+        assert_eq!(Some(writes), late.get(object), "{object}");
+    }
+    assert_eq!(exact.len(), late.len());
 }
 
 fn assert_same(one: &Cluster, other: &Cluster) {
@@ -514,16 +514,6 @@ fn assert_same(one: &Cluster, other: &Cluster) {
     }
     assert_eq!(one.commits.len(), other.commits.len());
     assert!(one.commits.len() > 400, "{}", one.commits.len());
-}
-
-#[test]
-fn wake_ups_that_are_a_little_late_lead_to_the_same_writes() {
-    let (exact, late) =
-        (roughly(&run(TimerWheel::Exact)), roughly(&run(TimerWheel::Late(SignedDuration::from_micros(500)))));
-    for (object, writes) in &exact {
-        assert_eq!(Some(writes), late.get(object), "{object}");
-    }
-    assert_eq!(exact.len(), late.len());
 }
 
 #[test]

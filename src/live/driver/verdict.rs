@@ -63,13 +63,13 @@ pub(super) fn conclude(mut outcome: Outcome, scenario: &Scenario, seen: Circumst
         seconds(worst(&lags, outcome.start))
     );
     let concerned = outcome.zeros.last().map_or(outcome.start, |zero| *zero - CONCERNED);
-    let slowest = worst(&answers, concerned).max(worst(&lags, concerned));
+    outcome.is_too_slow = timing_tolerance.is_overrun_by(worst(&answers, concerned).max(worst(&lags, concerned)));
     if let Some(trouble) = trouble {
         outcome = cut_short(outcome, scenario, trouble);
     } else if has_failed && (is_blind || silence > timing_tolerance.tolerance) {
         outcome.verdict = Verdict::Inconclusive;
         outcome.tolerance += &format!("; the API server did not answer for {}", seconds(silence));
-    } else if has_failed && depends_on_time(&outcome, scenario) && timing_tolerance.is_overrun_by(slowest) {
+    } else if has_failed && outcome.is_too_slow && depends_on_time(&outcome, scenario) {
         outcome.verdict = Verdict::Inconclusive;
         outcome.tolerance += ": too slow for these bounds, so that nothing can be said";
     }

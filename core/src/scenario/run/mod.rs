@@ -327,6 +327,7 @@ impl Run {
             zeros: self.zeros,
             duration: self.ended.duration_since(self.start),
             tolerance: String::new(),
+            is_too_slow: false,
         }
     }
 
