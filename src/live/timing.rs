@@ -125,10 +125,13 @@ pub(super) const SLEEP_MAX: Duration = Duration::from_secs(1);
 pub(super) const CERTIFICATE_PERIOD: Duration = Duration::from_millis(200);
 /// How many times at most: half a minute in all.
 pub(super) const CERTIFICATE_LOOKS: u32 = 150;
-/// How long a kubelet leaves what a watch of Pods brought. The server's authoriser learns of a Pod by a watch of its
-/// own, and refuses the kubelet that asks before; a real one needs some milliseconds itself.
+/// How long a kubelet leaves what a watch of Pods brought, at least; twice what its last answer took, if that is
+/// longer. The server's authoriser learns of a Pod by a watch of its own, and refuses the kubelet that asks before; a
+/// real one needs some milliseconds itself. With 20 ms some were refused where several servers share two cores.
 /// Source: plugin/pkg/auth/authorizer/node/graph_populator.go (v1.34), `AddGraphEventHandlers`.
-pub(super) const AUTHORISER_LAG: Duration = Duration::from_millis(20);
+pub(super) const AUTHORISER_LAG: Duration = Duration::from_millis(100);
+/// How long it leaves it at most.
+pub(super) const AUTHORISER_LAG_MAX: Duration = Duration::from_secs(1);
 /// How long connecting may take. Source: k8s.io/client-go/transport/cache.go (v1.34), `net.Dialer{Timeout: 30s}`.
 pub(super) const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time without a frame after which a connection is checked by a ping.

@@ -5,8 +5,9 @@
 //! the core decides what a failed request means. Invariant: each request is answered once, by an answer or by an error,
 //! unless it was cancelled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,11 +23,12 @@ use nodeproof_core::network::{
 use nodeproof_core::objects::Text;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::Shared;
 use super::credentials::{CredentialsError, Server, Signer};
 use super::wire::{self, Head};
-use crate::live::timing::{AUTHORISER_LAG, DIAL_TIMEOUT, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
+use crate::live::timing::{AUTHORISER_LAG, AUTHORISER_LAG_MAX, DIAL_TIMEOUT, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 
 /// How many nodes share a connection: each has two watches open and a request now and then, and a server allows 100
 /// streams on one connection. Source: k8s.io/apiserver pkg/server/secure_serving.go (v1.34), `MaxConcurrentStreams:
@@ -54,6 +56,8 @@ struct Link {
     head: Head,
     connection: Arc<Connection>,
     under_way: Mutex<BTreeMap<RequestId, AbortHandle>>,
+    /// How many milliseconds the last answer took.
+    latency: AtomicU64,
     /// The last error, for people.
     trouble: Mutex<Option<String>>,
 }
@@ -122,6 +126,7 @@ impl Transport {
             head,
             connection,
             under_way: Mutex::default(),
+            latency: AtomicU64::new(0),
             trouble: Mutex::default(),
         });
         links.insert(client, link.clone());
@@ -200,6 +205,12 @@ where
 }
 
 impl Link {
+    /// Returns how long news of Pods are held: a server whose answers take long also hears late of what it stored.
+    fn authoriser_lag(&self) -> Duration {
+        let latency = Duration::from_millis(self.latency.load(Ordering::Relaxed));
+        latency.saturating_mul(2).clamp(AUTHORISER_LAG, AUTHORISER_LAG_MAX)
+    }
+
     /// Closes the connection, unless others use it too.
     fn close(&self) {
         if !self.connection.is_shared
@@ -262,9 +273,11 @@ impl Shared {
     }
 
     async fn exchange(&self, link: &Link, call: &Call) -> Result<Answer, TransportError> {
+        let asked = Instant::now();
         let response = self.ask(link, call).await?;
         let (head, body) = response.into_parts();
         let body = body.collect().await.map_err(|_| TransportError::ConnectionLost)?.to_bytes();
+        link.latency.store(asked.elapsed().as_millis().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
         Ok(wire::answer(head.status.as_u16(), &head.headers, &body))
     }
 
@@ -308,16 +321,25 @@ impl Shared {
         self.deliver(client, ToClient::Response { id, result: Ok(answer) });
         let is_of_pods = matches!(&call.target, Target::Resource { resource, .. } if *resource == PODS);
         let mut body = response.into_body();
-        let mut buffer = Vec::new();
-        while let Some(Ok(frame)) = body.frame().await {
-            let Ok(chunk) = frame.into_data() else { continue };
-            let mut events = Vec::new();
-            wire::lines(&mut buffer, &chunk, |line| events.extend(wire::event(line)));
-            if is_of_pods && !events.is_empty() {
-                tokio::time::sleep(AUTHORISER_LAG).await;
-            }
-            for (event, object) in events {
-                self.deliver(client, ToClient::Watch { id, event, object });
+        let (mut buffer, mut held, mut is_open) = (Vec::new(), VecDeque::new(), true);
+        while is_open || !held.is_empty() {
+            let due = held.front().map(|(due, _)| *due);
+            tokio::select! {
+                () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                    for (event, object) in held.pop_front().map(|(_, events)| events).unwrap_or_default() {
+                        self.deliver(client, ToClient::Watch { id, event, object });
+                    }
+                }
+                frame = body.frame(), if is_open => match frame {
+                    Some(Ok(frame)) => {
+                        let mut events = Vec::new();
+                        let chunk = frame.into_data().unwrap_or_default();
+                        wire::lines(&mut buffer, &chunk, |line| events.extend(wire::event(line)));
+                        let lag = if is_of_pods { link.authoriser_lag() } else { Duration::ZERO };
+                        held.push_back((Instant::now() + lag, events));
+                    }
+                    _ => is_open = false,
+                },
             }
         }
         locked(&link.under_way).remove(&id);
