@@ -27,3 +27,4 @@ pub use runner::{Backend, KindOptions, LiveOptions, Runner};
 pub use scenario::{Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;
 pub use suite::{Broken, Suite, SuitePaths};
+pub(crate) use yaml::print as print_yaml;

@@ -4,7 +4,7 @@
 use nodeproof_core::objects::Json;
 
 /// Prints a value; the text ends with a line feed.
-pub(super) fn print(value: &Json) -> String {
+pub(crate) fn print(value: &Json) -> String {
     let mut text = String::new();
     match value {
         value if is_block(value) => block(value, 0, &mut text),

@@ -6,12 +6,14 @@
 
 mod faults;
 mod lanes;
+mod objects;
 mod page;
 mod run_page;
 mod svg;
 mod timeline;
 
 pub use self::lanes::changes;
+pub use self::objects::ShownObject;
 pub use self::page::{PAGE_STYLE, Page, Shown, page};
 pub use self::run_page::{RunPage, picture_of};
 pub use self::svg::svg;

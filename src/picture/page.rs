@@ -3,15 +3,18 @@
 //! The size is bounded: failed scenarios are shown whole until [`BYTES_MAX`] is reached, passed ones with their picture
 //! as long as there is room, the rest by name.
 
+use super::objects::LineTable;
 use super::svg::svg;
 use super::timeline::Picture;
 
 /// How large the file becomes at most.
 const BYTES_MAX: usize = 1_900_000;
+/// How much of it the pictures of a scenario that passed take at most, if there are others.
+const SHARE_MAX: usize = BYTES_MAX / 20;
 /// What a line of a list takes at most, beside the name.
-const LINE: usize = 260;
+const LINE: usize = 160;
 /// What stands around a picture.
-const FRAME: usize = 360;
+const FRAME: usize = 640;
 
 /// A scenario of the page.
 #[derive(Debug, Clone, Default)]
@@ -53,22 +56,41 @@ pub fn page(page: &Page) -> String {
     order.sort_by_key(|shown| !shown.is_failure);
     let mut left = BYTES_MAX
         .saturating_sub(TEMPLATE.len() + PAGE_STYLE.len() + page.problems.iter().map(String::len).sum::<usize>());
-    let line = |own: &&Shown| own.name.len() * 2 + own.title.len() * 2 + own.heading.len() + own.text.len() + LINE;
+    let line = |own: &&Shown| own.name.len() * 2 + own.title.len() + own.text.len() + LINE;
+    let heading = |pair: &[&Shown]| if pair[0].heading == pair[1].heading { 0 } else { pair[1].heading.len() + LINE };
     left = left.saturating_sub(order.iter().map(line).sum());
+    left = left.saturating_sub(order.windows(2).map(heading).sum());
     let mut without = 0_usize;
-    let entries: Vec<minijinja::Value> = order
+    let pictures: Vec<Vec<(String, String)>> = order
         .iter()
         .map(|shown| {
             let drawn: Vec<(String, String)> = shown.pictures.iter().map(|(of, own)| (of.clone(), svg(own))).collect();
             let size = drawn.iter().map(|(of, drawn)| of.len() + drawn.len() + FRAME).sum::<usize>();
-            let fits = size < left;
+            let is_alone = shown.is_failure || order.len() == 1;
+            let fits = size < if is_alone { left } else { left.min(SHARE_MAX) };
             left -= if fits { size } else { 0 };
             without += usize::from(!fits && !drawn.is_empty());
+            if fits { drawn } else { Vec::new() }
+        })
+        .collect();
+    // Objects take what the pictures have left.
+    let mut lines = LineTable::default();
+    let mut objects = |picture: &Picture| {
+        let (json, size) = lines.told(&picture.objects, left)?;
+        left -= size;
+        Some(json)
+    };
+    let entries: Vec<minijinja::Value> = order
+        .iter()
+        .zip(pictures)
+        .map(|(shown, drawn)| {
+            let of = drawn.into_iter().zip(&shown.pictures);
+            let pictures: Vec<_> = of.map(|((of, svg), (_, own))| (of, svg, objects(own))).collect();
             let closest = shown.pictures.first().and_then(|(_, own)| own.closest());
             minijinja::context! {
                 heading => &shown.heading, title => if shown.title.is_empty() { &shown.name } else { &shown.title },
                 closest => closest, name => &shown.name, verdict => shown.verdict, failed => shown.is_failure,
-                text => &shown.text, pictures => if fits { drawn } else { Vec::new() },
+                text => &shown.text, pictures => pictures,
             }
         })
         .collect();
@@ -77,6 +99,7 @@ pub fn page(page: &Page) -> String {
     let template = environment.get_template("page.html").expect("it was added");
     let context = minijinja::context! {
         style => PAGE_STYLE, about => &page.about, problems => &page.problems, scenarios => entries, without => without,
+        lines => lines.json(),
     };
     template.render(context).expect("the template asks for what it gets")
 }

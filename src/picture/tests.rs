@@ -36,6 +36,7 @@ fn picture(title: &str) -> Picture {
         faults: vec![FaultPeriod { from: 0.0, to: 60.0, whose: "w".to_owned(), what: "off".to_owned() }],
         lanes: vec![lane],
         bars: vec![bar],
+        objects: Vec::new(),
     }
 }
 

@@ -6,7 +6,8 @@ use nodeproof_core::objects::time::parse_duration;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Bound, Expectation, Outcome, Scenario, StepVerdict, Verdict};
 
-use super::{faults, lanes};
+use super::objects::ShownObject;
+use super::{faults, lanes, objects};
 
 /// How a span looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +127,8 @@ pub struct Picture {
     pub lanes: Vec<Lane>,
     /// What was expected.
     pub bars: Vec<Bar>,
+    /// The observed objects and other Nodes over time.
+    pub objects: Vec<ShownObject>,
 }
 
 impl Picture {
@@ -153,7 +156,8 @@ impl Picture {
         let lanes = lanes::of(outcome, &decisions, settings, (zero, end + before / 2.0));
         let zeros: Vec<f64> = outcome.zeros.iter().map(|at| since(*at)).collect();
         let faults = faults::of(scenario, &zeros, end + before / 2.0);
-        Self { title: title.to_owned(), range: (-before, shown + before), acts, faults, lanes, bars }
+        let objects = objects::of(outcome, zero, -before);
+        Self { title: title.to_owned(), range: (-before, shown + before), acts, faults, lanes, bars, objects }
     }
 
     /// Names the line that passed with the smallest part of its time left, with how much that was.

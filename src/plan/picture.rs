@@ -31,6 +31,7 @@ pub fn picture(answer: &Answer) -> Picture {
         faults: vec![FaultPeriod { from: 0.0, to: back, whose: String::new(), what: answer.how.0.to_owned() }],
         lanes,
         bars: Vec::new(),
+        objects: Vec::new(),
     }
 }
 

@@ -175,6 +175,9 @@ fn browser() -> Result<(), String> {
         .output()
         .map_err(|error| error.to_string())?;
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-    // Near the end of the run, as the fragment asks, the scrubber tells the state of the Node.
-    require(dom.contains("<li>Node worker-1: Ready=Unknown"), || dom)
+    // Near the end of the run, as the fragment asks, the slider tells the state of the Node, and the whole of it.
+    require(dom.contains("<li>Node worker-1: Ready=Unknown"), || dom.clone())?;
+    require(dom.contains("<option>Node worker-1</option>") && dom.contains("as written at +"), || dom.clone())?;
+    let marked = "<mark>    message: Kubelet stopped posting node status.\n</mark>";
+    require(dom.contains("<span>  name: worker-1\n</span>") && dom.contains(marked), || dom.clone())
 }

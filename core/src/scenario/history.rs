@@ -50,6 +50,15 @@ pub struct History {
     pub earlier: Vec<HistoryEntry>,
 }
 
+/// An object over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectVersions {
+    /// The object.
+    pub object: ObjectRef,
+    /// The instants of its writes, and what it was like then: `None` where it was deleted.
+    pub versions: Vec<(Timestamp, Option<Json>)>,
+}
+
 impl History {
     /// Returns the history as it is printed in a report.
     #[must_use]
@@ -121,6 +130,19 @@ impl Histories {
             HistorySource::Log(log) => log.histories(&log.others),
             HistorySource::Given(_) => Vec::new(),
         }
+    }
+
+    /// Returns what each observed object and each other Node that was kept was like after each write, heartbeats too,
+    /// in order; nothing where only histories were kept.
+    #[must_use]
+    pub fn versions(&self) -> Vec<ObjectVersions> {
+        let HistorySource::Log(log) = &self.0 else { return Vec::new() };
+        let versions = |of: &ObjectRef| {
+            let own = log.entries.iter().filter(|entry| entry.is_of(of));
+            own.map(|entry| (entry.at, entry.change.after.as_ref().map(Object::json))).collect()
+        };
+        let all = log.observed.iter().chain(&log.others);
+        all.map(|of| ObjectVersions { object: of.clone(), versions: versions(of) }).collect()
     }
 
     /// Returns when the Lease of a Node was renewed, in order; nothing where only histories were kept.

@@ -27,7 +27,7 @@ pub use expectation::{
 };
 pub use grace::{DEFAULT_GRACE_PERIOD, GraceLimits};
 pub use heartbeat_writer::HeartbeatWriter;
-pub use history::{DRAWN_NODES, Histories, History, HistoryEntry};
+pub use history::{DRAWN_NODES, Histories, History, HistoryEntry, ObjectVersions};
 pub use observation::{
     ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, Unmodelled, WatchedEvent,
     Writer,
