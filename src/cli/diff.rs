@@ -61,6 +61,8 @@ fn revisions(text: &str) -> Result<(String, Option<String>), String> {
 }
 
 fn told(args: &DiffArgs) -> Result<String, String> {
+    // `git diff` names files from the top of the repository, wherever it is run.
+    let top = git(&["rev-parse", "--show-toplevel"])?;
     let (base, head) = &args.between;
     let mut words = vec!["diff", "--name-status", "--no-renames", "-z", base];
     words.extend(head.as_deref());
@@ -76,8 +78,6 @@ fn told(args: &DiffArgs) -> Result<String, String> {
         files.extend(others.split('\0').filter(|path| !path.is_empty()).map(|path| ('A', path.to_owned())));
     }
     files.retain(|(_, path)| path.ends_with(".snap"));
-    // `git diff` names files from the top of the repository, wherever it is run.
-    let top = git(&["rev-parse", "--show-toplevel"])?;
     let mut groups: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
     let (mut added, mut removed) = (Vec::new(), Vec::new());
     for (status, path) in &files {

@@ -56,7 +56,10 @@ pub struct PlanArgs {
     #[arg(long, value_enum, default_value_t = How::Partition)]
     how: How,
     /// For how long, as 20m or 90s
-    #[arg(long = "for", value_name = "DURATION", default_value = "20m", value_parser = duration)]
+    #[arg(
+        long = "for", value_name = "DURATION", default_value = "20m", value_parser = duration,
+        allow_hyphen_values = true
+    )]
     lasts: SignedDuration,
     /// Release of Kubernetes, as 1.34 or 1.34.4; default: that of the cluster of --from-context, or else 1.34
     #[arg(long, value_name = "RELEASE", value_parser = parse_release)]

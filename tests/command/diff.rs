@@ -65,5 +65,5 @@ fn wrong() -> Result<(), String> {
     }
     let empty = World::new();
     let answer = empty.call(&["diff"]).ends(2)?;
-    require(answer.err.contains("git diff: "), || answer.err.clone())
+    require(answer.err.contains("not a git repository"), || answer.err.clone())
 }

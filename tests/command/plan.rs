@@ -89,6 +89,8 @@ fn excluded() -> Result<(), String> {
         words.extend(ASKED.iter().chain(&option));
         world.call(&words).ends(2)?.says("'--from-context <NAME>' cannot be used with")?;
     }
+    let backwards = world.call(&["plan", "--down", "zone-a", "--for", "-5m"]).ends(2)?;
+    backwards.says("--for must be more than nothing")?;
     world.write("np.kubeconfig", json!({"contexts": [{"name": "other"}]}).to_string());
     let mut words = vec!["plan"];
     words.extend(ASKED);
