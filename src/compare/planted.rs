@@ -113,10 +113,11 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
     for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(73) {
         let Some(outcome) = run(scenario, &options, &suite, EntryPoint::Command).outcome else { continue };
         assert_eq!(differences(&outcome, &outcome, &tolerances), [], "{}", scenario.name);
-        if outcome.histories.to_vec().iter().any(|history| history.entries.len() > WRITES_MOST) {
+        let histories = outcome.histories.to_vec();
+        if histories.iter().any(|history| history.entries.len() > WRITES_MOST) {
             continue;
         }
-        for history in &outcome.histories.to_vec() {
+        for history in &histories {
             let own = about(&outcome, history);
             for (write, entry) in history.entries.iter().enumerate() {
                 for (field, change) in entry.changed.iter().enumerate() {

@@ -66,8 +66,8 @@ pub fn page(page: &Page) -> String {
         .map(|shown| {
             let drawn: Vec<(String, String)> = shown.pictures.iter().map(|(of, own)| (of.clone(), svg(own))).collect();
             let size = drawn.iter().map(|(of, drawn)| of.len() + drawn.len() + FRAME).sum::<usize>();
-            let is_alone = shown.is_failure || order.len() == 1;
-            let fits = size < if is_alone { left } else { left.min(SHARE_MAX) };
+            let most = if shown.is_failure || order.len() == 1 { left } else { left.min(SHARE_MAX) };
+            let fits = size < most;
             left -= if fits { size } else { 0 };
             without += usize::from(!fits && !drawn.is_empty());
             if fits { drawn } else { Vec::new() }
