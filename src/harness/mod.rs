@@ -27,4 +27,5 @@ pub use runner::{Backend, KindOptions, LiveOptions, Runner};
 pub use scenario::{Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;
 pub use suite::{Broken, Suite, SuitePaths};
+#[cfg(feature = "cli")]
 pub(crate) use yaml::print as print_yaml;
