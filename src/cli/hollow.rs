@@ -11,13 +11,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt as _};
+use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::network::{Call, LEASES, NODE_LEASES, NODES, Verb};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::{Release, Settings};
 
-use super::misuse;
 use super::terminal::{counted, line, note};
+use super::{duration, misuse};
 use crate::control::HollowSession;
 use crate::live::interrupt::signalled;
 use crate::live::kubelets::{Administrator, HollowNodes, Server, Signer};
@@ -76,8 +77,8 @@ pub struct HollowArgs {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     rate: u32,
     /// End after this long, as 10m [default: at Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
-    lasts: Option<Duration>,
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration, allow_hyphen_values = true)]
+    lasts: Option<SignedDuration>,
     /// Leave Nodes and Leases in the cluster at the end
     #[arg(long)]
     keep: bool,
@@ -89,11 +90,6 @@ enum Identity {
     Certificate,
     /// The administrator impersonates the nodes: fewer connections
     Impersonation,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let span = nodeproof_core::objects::time::parse_duration(text).and_then(|span| Duration::try_from(span).ok());
-    span.ok_or_else(|| String::from("a duration with its unit is needed, as 90s or 10m"))
 }
 
 /// Keeps the nodes alive.
@@ -120,7 +116,7 @@ async fn keep_alive(args: &HollowArgs) -> Result<(), String> {
     let count = specs.len();
     let outcome = tokio::select! {
         outcome = start(&nodes, specs, args.rate) => match outcome {
-            Ok(()) => attend(&nodes, count, args.lasts).await,
+            Ok(()) => attend(&nodes, count, args.lasts.map(SignedDuration::unsigned_abs)).await,
             Err(message) => Err(message),
         },
         () = signalled() => Ok(()),

@@ -47,6 +47,8 @@ pub mod verify;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use jiff::SignedDuration;
+use nodeproof_core::objects::time::parse_duration;
 
 use crate::steps::Own;
 
@@ -178,6 +180,12 @@ pub fn main_with(own: &Own) -> ExitCode {
         #[cfg(feature = "live")]
         Command::Hollow(args) => hollow::run(&args),
     }
+}
+
+/// Reads a duration of an option.
+fn duration(text: &str) -> Result<SignedDuration, String> {
+    let read = parse_duration(text).filter(|span| !span.is_negative());
+    read.ok_or_else(|| format!("a duration with a unit is needed, as 20m or 90s, not {text:?}"))
 }
 
 /// Prints what is wrong with an option or a file, and returns the exit code of misuse.

@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use jiff::SignedDuration;
-use nodeproof_core::objects::time::parse_duration;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 use nodeproof_core::sim::DEFAULT_START;
 
 use super::control::setting;
-use super::misuse;
 use super::progress::Progress;
 use super::terminal::{line, text};
+use super::{duration, misuse};
 use crate::control::Setup;
 use crate::harness::{parse_release, parse_seed};
 use crate::picture::{Page, Shown, page, svg};
@@ -125,7 +124,7 @@ impl AskedCluster {
 }
 
 fn answer(args: &PlanArgs) -> Result<(), String> {
-    if args.lasts <= SignedDuration::ZERO {
+    if args.lasts.is_zero() {
         return Err("--for must be more than nothing".to_owned());
     }
     let cluster = AskedCluster::of(args)?;
@@ -229,8 +228,4 @@ fn objects_in(file: &Path) -> Result<Vec<(String, Json)>, String> {
         }
     }
     Ok(objects)
-}
-
-fn duration(text: &str) -> Result<SignedDuration, String> {
-    parse_duration(text).ok_or_else(|| format!("a duration with a unit is needed, as 20m or 90s, not {text:?}"))
 }

@@ -10,10 +10,10 @@ use std::process::ExitCode;
 use jiff::SignedDuration;
 use nodeproof_core::objects::time::seconds;
 
-use super::misuse;
 use super::progress::Progress;
 use super::read_only::{say_cluster, say_rights};
 use super::terminal::{counted, line, note};
+use super::{duration, misuse};
 use crate::harness::{EntryPoint, Suite, SuiteOptions, SuitePaths, Verdict, run as judge};
 use crate::live::record::{OPTIONAL_KINDS, Privacy, REQUIRED_KINDS, Title};
 use crate::live::{Access, ReadOnlyRun};
@@ -51,7 +51,10 @@ pub struct RecordArgs {
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
     /// How long
-    #[arg(long = "for", value_name = "DURATION", default_value = "10m")]
+    #[arg(
+        long = "for", value_name = "DURATION", default_value = "10m", value_parser = duration,
+        allow_hyphen_values = true
+    )]
     length: SignedDuration,
     /// The directory of the recording; default: recordings/RELEASE/CONTEXT
     #[arg(long, value_name = "DIR")]

@@ -45,7 +45,7 @@ pub fn svg(picture: &Picture) -> String {
         "<svg class=\"np\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
          data-from=\"{:.3}\" data-to=\"{:.3}\" data-left=\"{LEFT}\" data-right=\"{}\"><title>{}</title>\
          <style>{STYLE}</style><rect width=\"{WIDTH}\" height=\"{height:.0}\" fill=\"var(--paper)\"/>\
-         {faults}{axis}{zeros}{}<line class=\"scrub\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"{height:.0}\"/></svg>",
+         {faults}{axis}{zeros}{}<line class=\"instant\" x1=\"0\" x2=\"0\" y1=\"0\" y2=\"{height:.0}\"/></svg>",
         picture.range.0,
         picture.range.1,
         WIDTH - RIGHT,

@@ -171,7 +171,7 @@ fn browser() -> Result<(), String> {
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("file://{}#scrub=980", world.path("run.html").display()))
+        .arg(format!("file://{}#at=980", world.path("run.html").display()))
         .output()
         .map_err(|error| error.to_string())?;
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -90,7 +90,7 @@ fn excluded() -> Result<(), String> {
         world.call(&words).ends(2)?.says("'--from-context <NAME>' cannot be used with")?;
     }
     let backwards = world.call(&["plan", "--down", "zone-a", "--for", "-5m"]).ends(2)?;
-    backwards.says("--for must be more than nothing")?;
+    backwards.says("a duration with a unit is needed, as 20m or 90s, not \"-5m\"")?;
     world.write("np.kubeconfig", json!({"contexts": [{"name": "other"}]}).to_string());
     let mut words = vec!["plan"];
     words.extend(ASKED);
