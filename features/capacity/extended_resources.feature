@@ -163,11 +163,21 @@ Feature: Extended resources are counted by whole units
 
       Examples:
         | what                      | resources                                                    | message |
-        | half a unit               | {limits: {nvidia.com/gpu: 500m}}                             | Pod "training" is invalid: [spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: "500m": must be an integer, spec.containers[0].resources.requests[nvidia.com/gpu]: Invalid value: "500m": must be an integer] |
         | a request without a limit | {requests: {nvidia.com/gpu: 1}}                              | Pod "training" is invalid: spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources |
         | a request below the limit | {limits: {nvidia.com/gpu: 2}, requests: {nvidia.com/gpu: 1}} | Pod "training" is invalid: spec.containers[0].resources.requests: Invalid value: "1": must be equal to nvidia.com/gpu limit of 2 |
-        | a name without a domain   | {limits: {gpu: 1}}                                           | spec.containers[0].resources.limits[gpu]: Invalid value: "gpu": must be a standard resource type or fully qualified, spec.containers[0].resources.limits[gpu]: Invalid value: "gpu": must be a standard resource for containers |
         | fewer than none           | {limits: {nvidia.com/gpu: -1}}                               | spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: "-1": must be greater than or equal to 0 |
+
+      @since:1.34
+      Examples: values are printed as JSON
+        | what                    | resources                        | message |
+        | half a unit             | {limits: {nvidia.com/gpu: 500m}} | Pod "training" is invalid: [spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: "500m": must be an integer, spec.containers[0].resources.requests[nvidia.com/gpu]: Invalid value: "500m": must be an integer] |
+        | a name without a domain | {limits: {gpu: 1}}               | spec.containers[0].resources.limits[gpu]: Invalid value: "gpu": must be a standard resource type or fully qualified, spec.containers[0].resources.limits[gpu]: Invalid value: "gpu": must be a standard resource for containers |
+
+      @until:1.33
+      Examples: values are printed in the syntax of Go
+        | what                    | resources                        | message |
+        | half a unit             | {limits: {nvidia.com/gpu: 500m}} | Pod "training" is invalid: [spec.containers[0].resources.limits[nvidia.com/gpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"500m", Format:"DecimalSI"}: must be an integer, spec.containers[0].resources.requests[nvidia.com/gpu]: Invalid value: resource.Quantity{i:resource.int64Amount{value:500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"500m", Format:"DecimalSI"}: must be an integer] |
+        | a name without a domain | {limits: {gpu: 1}}               | spec.containers[0].resources.limits[gpu]: Invalid value: gpu: must be a standard resource type or fully qualified, spec.containers[0].resources.limits[gpu]: Invalid value: gpu: must be a standard resource for containers |
 
     Scenario: A thousand milliunits are one
       Given a ready Node "worker-1"

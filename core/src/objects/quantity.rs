@@ -116,6 +116,53 @@ impl Quantity {
         Some(format!("{sign}{bare}{padding}{exponent}"))
     }
 
+    /// Returns how Go prints the parts of a quantity, with `%#v`; one that was printed before has its text. `None` for
+    /// what is no quantity, and for one that Go keeps as a large number, whose address it would print.
+    ///
+    /// Source: k8s.io/apimachinery pkg/api/resource/quantity.go (v1.31), `ParseQuantity`.
+    #[must_use]
+    pub fn in_go(text: &str, was_printed: bool) -> Option<String> {
+        let number_end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
+        let (number, suffix) = text.split_at(number_end);
+        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let bare = whole.trim_start_matches('0');
+        let bare = if bare.is_empty() { "0" } else { bare };
+        let shifted = format!("{bare}{fraction}");
+        let (numerator, denominator, format) = unit(suffix)?;
+        let (factor, scale, precision) = if format == Format::BinarySi {
+            let power = (numerator / NANO).ilog2();
+            let digits = usize::try_from(power * 3 / 10).ok()? + 1;
+            (numerator / NANO, 0, 15_usize.checked_sub(digits).filter(|_| fraction.is_empty())?)
+        } else {
+            let up = i32::try_from(numerator.ilog10()).ok()? - 9;
+            let down = i32::try_from(denominator.ilog10()).ok()?;
+            (1, up - down - i32::try_from(fraction.len()).ok()?, 18)
+        };
+        if shifted.len() > precision || scale < -9 {
+            return None;
+        }
+        let read: i64 = shifted.parse().ok()?;
+        let value = read.checked_mul(i64::try_from(factor).ok()?)?;
+        let value = if number.starts_with('-') { -value } else { value };
+        let is_kept = was_printed
+            || text == "0"
+            || match format {
+                Format::BinarySi => read & 7 != 0,
+                _ => scale % 3 == 0 && !shifted.ends_with("000") && !shifted.starts_with('0'),
+            };
+        let kept = if is_kept { text } else { "" };
+        let format = match format {
+            Format::BinarySi => "BinarySI",
+            Format::DecimalSi => "DecimalSI",
+            Format::DecimalExponent => "DecimalExponent",
+        };
+        Some(format!(
+            "resource.Quantity{{i:resource.int64Amount{{value:{value}, scale:{scale}}}, \
+             d:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}, s:{kept:?}, Format:{format:?}}}"
+        ))
+    }
+
     /// Returns the value in whole units, rounded up.
     #[must_use]
     pub fn value(&self) -> i64 {
@@ -255,6 +302,7 @@ impl fmt::Display for Quantity {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
     use alloc::string::ToString;
 
     use super::{Format, Quantity};
@@ -295,6 +343,29 @@ mod tests {
         let read = |text: &str| Quantity::parse(text).unwrap();
         assert_eq!((read("1.5").value(), read("2").value(), read("-1.5").value()), (2, 2, -1));
         assert_eq!((read("100u").milli_value(), read("1m").milli_value()), (1, 1));
+    }
+
+    #[test]
+    fn go_prints_the_parts_and_the_text_if_it_is_canonical() {
+        for (text, value, scale, kept, format) in [
+            ("0", 0, 0, "0", "DecimalSI"),
+            ("500m", 500, -3, "500m", "DecimalSI"),
+            ("-500m", -500, -3, "-500m", "DecimalSI"),
+            ("1.5", 15, -1, "", "DecimalSI"),
+            ("0.500", 500, -3, "", "DecimalSI"),
+            ("2000", 2000, 0, "", "DecimalSI"),
+            ("1e3", 1, 3, "1e3", "DecimalExponent"),
+            ("3Gi", 3_i64 << 30, 0, "3Gi", "BinarySI"),
+            ("8Gi", 8 << 30, 0, "", "BinarySI"),
+        ] {
+            let go = format!(
+                "resource.Quantity{{i:resource.int64Amount{{value:{value}, scale:{scale}}}, \
+                 d:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}, s:\"{kept}\", Format:\"{format}\"}}"
+            );
+            assert_eq!(Quantity::in_go(text, false), Some(go), "{text}");
+        }
+        assert_eq!(Quantity::in_go("1.5Gi", false), None);
+        assert_eq!(Quantity::in_go("much", false), None);
     }
 
     #[test]

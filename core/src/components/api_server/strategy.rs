@@ -196,6 +196,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     match kind.name {
         "Node" => {
             let mut errors = node::validate(kind, tree, &NULL, wording);
+            node::repeated_cidrs(tree, settings, &mut errors);
             if settings.profile().is("strict-cidrs") {
                 node::masked_cidrs(tree, &mut errors);
             }
@@ -271,6 +272,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
         ("Node", "status") => errors.extend(node::validate_update(tree, old, wording)),
         ("Node", _) => {
             errors.extend(node::validate(kind, tree, old, wording));
+            node::repeated_cidrs(tree, settings, &mut errors);
             errors.extend(node::validate_update(tree, old, wording));
         }
         ("Lease", _) => {

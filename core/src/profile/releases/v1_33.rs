@@ -70,6 +70,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "k8s.io/apiserver pkg/registry/rest/delete.go (v0.33.0; not in v0.32.0), BeforeDelete",
         ),
+        row(
+            SINCE,
+            "node-networks-are-not-compared",
+            YES,
+            "pkg/apis/core/validation/validation.go (v1.33; not in v1.32), ValidateNode",
+        ),
+        row(
+            SINCE,
+            "stateful-set-service-is-a-label",
+            YES,
+            "pkg/apis/apps/validation/validation.go (v1.33; not in v1.32), ValidateStatefulSetSpec",
+        ),
         row(SINCE, "endpoints-are-deprecated", YES, "k8s.io/api core/v1 lifecycle.go (v1.33; not in v1.32)"),
         row(SINCE, "version-tells-emulation", YES, "k8s.io/apimachinery pkg/version/types.go (v1.34)"),
         row(

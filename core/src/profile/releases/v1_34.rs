@@ -66,6 +66,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "stateful-set-templates-are-checked",
+            YES,
+            "pkg/apis/apps/validation/validation.go (v1.34; not in v1.33), StatefulSetValidationOptions",
+        ),
+        row(
+            SINCE,
             "errors-print-json",
             YES,
             "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34), ErrorBody; pkg/util/diff/diff.go, Diff",

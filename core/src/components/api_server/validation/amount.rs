@@ -4,9 +4,10 @@
 //! pkg/util/validation/validation.go (v1.34).
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::FieldError;
+use super::{FieldError, quote};
 use crate::objects::Json;
 
 /// Checks that a number, if it is there, is not negative.
@@ -33,7 +34,7 @@ pub(super) fn amount(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
         Json::Str(text) if percentage(text).is_none() => {
             let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
                        '93%', regex used for validation is '[0-9]+%')";
-            errors.push(FieldError::invalid(path, value, why));
+            errors.push(invalid_amount(path, value, why));
         }
         _ => {}
     }
@@ -42,8 +43,18 @@ pub(super) fn amount(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
 /// Checks that a percentage is not more than all. Source: validation.go (v1.34), `IsNotMoreThan100Percent`.
 pub(super) fn at_most_all(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
     if value.as_str().and_then(percentage).is_some_and(|percent| percent > 100) {
-        errors.push(FieldError::invalid(path, value, "must not be greater than 100%"));
+        errors.push(invalid_amount(path, value, "must not be greater than 100%"));
     }
+}
+
+/// An invalid number or percentage. Source: k8s.io/apimachinery pkg/util/intstr/intstr.go (v1.31).
+pub(super) fn invalid_amount(path: impl Into<String>, value: &Json, why: &str) -> FieldError {
+    let (kind, number, text) = match value {
+        Json::Str(text) => (1, 0, text.as_str()),
+        value => (0, value.as_i64().unwrap_or(0), ""),
+    };
+    let go = format!("intstr.IntOrString{{Type:{kind}, IntVal:{number}, StrVal:{}}}", quote(text));
+    FieldError::invalid(path, value, why).in_go(go)
 }
 
 pub(super) fn is_zero(value: &Json) -> bool {

@@ -49,6 +49,7 @@ use alloc::vec::Vec;
 
 use crate::json;
 use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
 use crate::objects::schema::Schema;
 use crate::objects::{Json, NULL, line_diff, time};
 use crate::profile::Settings;
@@ -173,6 +174,21 @@ impl FieldError {
             }
             _ => error,
         }
+    }
+
+    /// An invalid quantity, which the detail names as well or does not.
+    pub(super) fn invalid_quantity(field: impl Into<String>, value: &Json, detail: &str) -> Self {
+        let text = value.as_str().unwrap_or("");
+        let error = Self::invalid(field, value, detail);
+        match Quantity::in_go(text, !text.is_empty() && detail.contains(text)) {
+            Some(go) => error.in_go(go),
+            None => error,
+        }
+    }
+
+    /// An invalid name of a resource, whose type prints itself in older releases.
+    pub(super) fn invalid_resource(field: impl Into<String>, name: &str, detail: impl Into<String>) -> Self {
+        Self::invalid_text(field, name, detail).in_go(name)
     }
 
     /// An invalid value that the release prints by its own structures.

@@ -13,6 +13,7 @@ use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::profile::Settings;
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
@@ -162,7 +163,7 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
     let whole = quantity.milli_value() % 1000 == 0;
     let counted = INTEGERS.contains(&name) || names::is_extended_resource(name);
     if counted && !whole {
-        errors.push(FieldError::invalid(path, amount, "must be an integer"));
+        errors.push(FieldError::invalid_quantity(path, amount, "must be an integer"));
     }
     errors
 }
@@ -212,10 +213,18 @@ fn cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
             let detail = "may specify no more than one CIDR for each IP family";
             errors.push(FieldError::invalid("spec.podCIDRs", list, detail));
         }
-        for (at, text) in texts.iter().enumerate() {
-            if wrong.is_none() && dual && texts[..at].contains(text) {
-                errors.push(FieldError::duplicate(format!("spec.podCIDRs[{at}]"), &list.items()[at]));
-            }
-        }
+    }
+}
+
+/// Checks that a Node has no network twice, as far as the release does.
+///
+/// Source: validation.go (v1.32; not in v1.33), `ValidateNode`.
+pub(in super::super) fn repeated_cidrs(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
+    if settings.profile().is("node-networks-are-not-compared") {
+        return;
+    }
+    let list = tree.at(&["spec", "podCIDRs"]).items();
+    for (at, cidr) in list.iter().enumerate().filter(|(at, cidr)| list[..*at].contains(cidr)) {
+        errors.push(FieldError::duplicate(format!("spec.podCIDRs[{at}]"), cidr));
     }
 }

@@ -102,7 +102,9 @@ pub(in super::super) fn priority_class(tree: &Json, errors: &mut Vec<FieldError>
     }
     if let Some(policy) = tree.get("preemptionPolicy").as_str() {
         let policies = ["PreemptLowerPriority", "Never"];
-        if !policies.contains(&policy) {
+        if policy.is_empty() {
+            errors.push(FieldError::required("preemptionPolicy", ""));
+        } else if !policies.contains(&policy) {
             errors.push(FieldError::not_supported("preemptionPolicy", policy, &policies));
         }
     }

@@ -103,16 +103,21 @@ pub(in super::super) fn validate_template(
     rules: Rules,
     errors: &mut Vec<FieldError>,
 ) {
-    let metadata = template.get("metadata");
-    meta::validate_labels(metadata.get("labels"), "spec.template.labels", wording, errors);
-    meta::validate_annotations(metadata.get("annotations"), "spec.template.annotations", wording, errors);
-    annotations(template, "spec.template.annotations", errors);
+    validate_template_metadata(template, wording, errors);
     let mut own = Vec::new();
     validate_spec(template.get("spec"), wording, rules, &mut own);
     errors.extend(own.into_iter().map(|mut error| {
         error.field = format!("spec.template.{}", error.field);
         error
     }));
+}
+
+/// Checks the labels and annotations of a template.
+pub(super) fn validate_template_metadata(template: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let metadata = template.get("metadata");
+    meta::validate_labels(metadata.get("labels"), "spec.template.labels", wording, errors);
+    meta::validate_annotations(metadata.get("annotations"), "spec.template.annotations", wording, errors);
+    annotations(template, "spec.template.annotations", errors);
 }
 
 /// Checks the annotations that mean something for a Pod. Source: validation.go (v1.34),

@@ -180,7 +180,7 @@ const NOT_OF_CONTAINERS: [&str; 8] = [
 /// Source: validation.go (v1.34), `validateContainerResourceName`; pkg/apis/core/helper/helpers.go (v1.34),
 /// `IsStandardContainerResourceName` and `IsNativeResource`.
 pub(super) fn resource_name(path: &str, name: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    let mut refuse = |why: &str| errors.push(FieldError::invalid_text(path, name, why));
+    let mut refuse = |why: &str| errors.push(FieldError::invalid_resource(path, name, why));
     let wrong = names::qualified(name, wording);
     wrong.iter().for_each(|why| refuse(why));
     if name.contains('/') {

@@ -33,6 +33,10 @@ pub(in super::super) struct Rules {
     pub(super) merges_spread_keys: bool,
     /// Whether annotations and fields must name the same profiles of AppArmor.
     pub(super) app_armor_fields: bool,
+    /// Whether the name of a StatefulSet's Service is checked.
+    pub(super) service_names: bool,
+    /// Whether the templates of its Pods and claims are.
+    pub(super) stateful_templates: bool,
 }
 
 impl Rules {
@@ -50,6 +54,8 @@ impl Rules {
             any_variable: settings.profile().is("variables-have-any-name"),
             merges_spread_keys: settings.profile().is("spread-selectors-take-label-keys"),
             app_armor_fields: settings.profile().is("app-armor-is-a-field"),
+            service_names: settings.profile().is("stateful-set-service-is-a-label"),
+            stateful_templates: settings.profile().is("stateful-set-templates-are-checked"),
         }
     }
 

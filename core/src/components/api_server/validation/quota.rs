@@ -4,11 +4,11 @@
 //! ratio of limits to requests as far as it depends on both bounds.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::node::INTEGERS;
-use super::{FieldError, IMMUTABLE, invalid, pod_resources, text};
+use super::{FieldError, IMMUTABLE, invalid, pod_resources, quote, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -42,9 +42,10 @@ fn is_quota_resource(name: &str) -> bool {
 /// Checks the name of a resource; tells whether it is a name at all.
 fn resource_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let before = errors.len();
-    invalid(names::qualified(name, wording), path, name, errors);
+    let wrong = names::qualified(name, wording).into_iter();
+    errors.extend(wrong.map(|why| FieldError::invalid_resource(path, name, why)));
     if errors.len() == before && !name.contains('/') && !is_quota_resource(name) && name != "storage" {
-        errors.push(FieldError::invalid_text(path, name, "must be a standard resource type or fully qualified"));
+        errors.push(FieldError::invalid_resource(path, name, "must be a standard resource type or fully qualified"));
     }
 }
 
@@ -57,9 +58,9 @@ fn limited_name(kind: &str, name: &str, path: &str, wording: Wording, errors: &m
     let is_of_container = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
     let is_native = !name.contains('/') || name.contains("kubernetes.io/");
     if !name.contains('/') && !is_of_container {
-        errors.push(FieldError::invalid_text(path, name, "must be a standard resource for containers"));
+        errors.push(FieldError::invalid_resource(path, name, "must be a standard resource for containers"));
     } else if !is_native && !names::is_extended_resource(name) {
-        errors.push(FieldError::invalid_text(path, name, "doesn't follow extended resource name standard"));
+        errors.push(FieldError::invalid_resource(path, name, "doesn't follow extended resource name standard"));
     }
 }
 
@@ -129,12 +130,13 @@ fn amounts(limit: &Json, kind: &str, path: &str, errors: &mut Vec<FieldError>) {
             if least > most {
                 let (low, high) = (low.as_str().unwrap_or(""), high.as_str().unwrap_or(""));
                 let why = format!("{low_name} value {low} is greater than {high_name} value {high}");
-                errors.push(FieldError::invalid(format!("{path}.{told}[{name}]"), limit.get(value).get(name), why));
+                let shown = limit.get(value).get(name);
+                errors.push(FieldError::invalid_quantity(format!("{path}.{told}[{name}]"), shown, &why));
             }
         }
         if let Some((_, value)) = of("maxLimitRequestRatio").filter(|(ratio, _)| *ratio < Quantity::milli(1000)) {
             let why = format!("ratio {} is less than 1", value.as_str().unwrap_or(""));
-            errors.push(FieldError::invalid(format!("{path}.maxLimitRequestRatio[{name}]"), value, why));
+            errors.push(FieldError::invalid_quantity(format!("{path}.maxLimitRequestRatio[{name}]"), value, &why));
         }
         if let (Some((ratio, value)), Some((least, _)), Some((most, _))) =
             (of("maxLimitRequestRatio"), of("min"), of("max"))
@@ -148,7 +150,7 @@ fn amounts(limit: &Json, kind: &str, path: &str, errors: &mut Vec<FieldError>) {
         {
             let (own, other) = (shown.as_str().unwrap_or(""), value.as_str().unwrap_or(""));
             let why = format!("default value {own} must equal to defaultRequest value {other} in {name}");
-            errors.push(FieldError::invalid(format!("{path}.defaultRequest[{name}]"), value, why));
+            errors.push(FieldError::invalid_quantity(format!("{path}.defaultRequest[{name}]"), value, &why));
         }
     }
 }
@@ -169,7 +171,7 @@ fn ratio_fits(
     };
     if ratio > allowed {
         let why = format!("ratio {} is greater than max/min = {allowed:.6}", value.as_str().unwrap_or(""));
-        errors.push(FieldError::invalid(path, value, why));
+        errors.push(FieldError::invalid_quantity(path, value, &why));
     }
 }
 
@@ -207,7 +209,7 @@ fn amounts_of(amounts: &Json, path: &str, wording: Wording, errors: &mut Vec<Fie
         let path = format!("{path}[{name}]");
         resource_name(name, &path, wording, errors);
         if !name.contains('/') && !is_quota_resource(name) {
-            errors.push(FieldError::invalid_text(path.as_str(), name, "must be a standard resource for quota"));
+            errors.push(FieldError::invalid_resource(path.as_str(), name, "must be a standard resource for quota"));
         }
         let Some(amount) = Quantity::from_json(value) else { continue };
         if amount.is_negative() {
@@ -215,7 +217,7 @@ fn amounts_of(amounts: &Json, path: &str, wording: Wording, errors: &mut Vec<Fie
         }
         let is_whole = amount.milli_value() % 1000 == 0;
         if !is_whole && (INTEGERS.contains(&&**name) || names::is_extended_resource(name)) {
-            errors.push(FieldError::invalid(path, value, "must be an integer"));
+            errors.push(FieldError::invalid_quantity(path, value, "must be an integer"));
         }
     }
 }
@@ -252,7 +254,9 @@ fn are_at_odds(scopes: &[&str]) -> usize {
 fn scopes(spec: &Json, errors: &mut Vec<FieldError>) {
     let list = spec.get("scopes");
     let all: Vec<&str> = list.items().iter().map(|scope| scope.as_str().unwrap_or("")).collect();
-    let mut tell = |why: &str| errors.push(FieldError::invalid("spec.scopes", list, why));
+    let shown: Vec<String> = all.iter().map(|scope| quote(scope)).collect();
+    let go = format!("[]core.ResourceQuotaScope{{{}}}", shown.join(", "));
+    let mut tell = |why: &str| errors.push(FieldError::invalid("spec.scopes", list, why).in_go(go.as_str()));
     for scope in &all {
         if !is_scope(scope) {
             tell("unsupported scope");

@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::amount::{amount, at_most_all, is_zero, not_negative};
+use super::amount::{amount, at_most_all, invalid_amount, is_zero, not_negative};
 use super::others::label_selector;
-use super::pod::{Rules, validate_template};
+use super::pod::{Rules, validate_template, validate_template_metadata};
 use super::selector::{go_labels, go_selector};
 use super::{FieldError, IMMUTABLE, Problem, invalid, storage, text};
 use crate::json;
@@ -29,7 +29,7 @@ pub(in super::super) fn validate(
     let spec = tree.get("spec");
     if kind == "StatefulSet" {
         stateful_set(spec, errors);
-        if is_new {
+        if is_new && rules.stateful_templates {
             claim_templates(spec, wording, errors);
         }
     }
@@ -38,7 +38,7 @@ pub(in super::super) fn validate(
     }
     not_negative(spec, "spec", "minReadySeconds", errors);
     if kind == "StatefulSet" {
-        identity(spec, is_new, wording, errors);
+        identity(spec, is_new && rules.service_names, wording, errors);
     }
     if selector(kind, spec, wording, errors) {
         template(kind, spec, wording, rules, errors);
@@ -118,11 +118,11 @@ fn claim_templates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) 
     }
 }
 
-/// Checks where the Pods of a StatefulSet are counted from, and the name of their Service.
-fn identity(spec: &Json, is_new: bool, wording: Wording, errors: &mut Vec<FieldError>) {
+/// Checks where the Pods of a StatefulSet are counted from, and the name of their Service if it is to be checked.
+fn identity(spec: &Json, checks_service: bool, wording: Wording, errors: &mut Vec<FieldError>) {
     not_negative(spec.get("ordinals"), "spec.ordinals", "start", errors);
     let service = text(spec, "serviceName");
-    if is_new && !service.is_empty() {
+    if checks_service && !service.is_empty() {
         invalid(names::label(service, wording), "spec.serviceName", service, errors);
     }
 }
@@ -158,10 +158,14 @@ fn template(kind: &str, spec: &Json, wording: Wording, rules: Rules, errors: &mu
         errors.push(FieldError::required("spec.template", ""));
         return;
     }
-    validate_template(template, wording, rules, errors);
-    if !template.at(&["spec", "ephemeralContainers"]).is_empty() {
-        let why = "ephemeral containers not allowed in pod template";
-        errors.push(FieldError::forbidden("spec.template.spec.ephemeralContainers", why));
+    if kind == "StatefulSet" && !rules.stateful_templates {
+        validate_template_metadata(template, wording, errors);
+    } else {
+        validate_template(template, wording, rules, errors);
+        if !template.at(&["spec", "ephemeralContainers"]).is_empty() {
+            let why = "ephemeral containers not allowed in pod template";
+            errors.push(FieldError::forbidden("spec.template.spec.ephemeralContainers", why));
+        }
     }
     let policy = text(template.get("spec"), "restartPolicy");
     if policy != "Always" {
@@ -241,7 +245,8 @@ fn deployment(spec: &Json, errors: &mut Vec<FieldError>) {
             }
             if is_zero(rolling.get("maxUnavailable")) && is_zero(rolling.get("maxSurge")) {
                 let why = "may not be 0 when `maxSurge` is 0";
-                errors.push(FieldError::invalid(format!("{path}.maxUnavailable"), rolling.get("maxUnavailable"), why));
+                let unavailable = rolling.get("maxUnavailable");
+                errors.push(invalid_amount(format!("{path}.maxUnavailable"), unavailable, why));
             }
             at_most_all(rolling.get("maxUnavailable"), &format!("{path}.maxUnavailable"), errors);
         }
@@ -274,7 +279,7 @@ fn daemons_at_once(rolling: &Json, errors: &mut Vec<FieldError>) {
     match (is_zero(unavailable), is_zero(surge)) {
         (false, false) => {
             let why = "may not be set when maxUnavailable is non-zero";
-            errors.push(FieldError::invalid(path("maxSurge"), surge, why));
+            errors.push(invalid_amount(path("maxSurge"), surge, why));
         }
         (true, true) => errors.push(FieldError::required(path("maxUnavailable"), "cannot be 0 when maxSurge is 0")),
         _ => {}
