@@ -20,6 +20,9 @@ use super::LiveBackend;
 use crate::live::aliases::Aliases;
 use crate::live::tolerance::TimeLimit;
 
+/// The most Nodes that a scenario may bring to a shared control plane. The others have two or three each.
+const NODES_MAX: usize = 10;
+
 /// Why a scenario needs a control plane for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IsolationReason {
@@ -41,6 +44,8 @@ pub enum IsolationReason {
     SystemObjects,
     /// Its names would mean something else with a suffix.
     OddNames,
+    /// It has many Nodes, and a shared control plane must not have too many.
+    ManyNodes,
     /// The backend gives every scenario one, for this reason.
     Asked(&'static str),
 }
@@ -66,6 +71,7 @@ impl fmt::Display for IsolationReason {
             Self::ClusterObjects => "it makes objects of the whole cluster",
             Self::SystemObjects => "it changes objects that every cluster has",
             Self::OddNames => "its names would mean something else with a suffix",
+            Self::ManyNodes => "it has many Nodes",
             Self::Asked(why) => why,
         })
     }
@@ -93,15 +99,19 @@ impl ScenarioPlan {
     /// A flag is unknown or its value does not fit; the text says which.
     pub fn of(live_backend: &dyn LiveBackend, scenario: &Scenario, run: &Settings, seed: u64) -> Result<Self, String> {
         let settings = scenario.cluster.settings(run).map_err(|error| error.to_string())?;
+        let dedicated = live_backend.has_dedicated_control_planes();
         let mapped = Aliases::of(scenario, &suffix()).standing_in(live_backend.stand_ins(scenario));
         let odd = || (!mapped.can_be_mapped()).then_some(IsolationReason::OddNames);
         // Odd names need a control plane of their own even where a cluster without other Nodes is enough for the rest.
         let alone = match alone(scenario) {
             Some(why) if why.can_be_emptied_for() => odd().or(Some(why)),
-            alone => alone.or_else(odd).or_else(|| live_backend.isolates_all().map(IsolationReason::Asked)),
+            alone => alone
+                .or_else(odd)
+                .or_else(|| (dedicated && nodes(scenario) > NODES_MAX).then_some(IsolationReason::ManyNodes))
+                .or_else(|| live_backend.isolates_all().map(IsolationReason::Asked)),
         };
         let aliases = match alone {
-            Some(_) if live_backend.has_dedicated_control_planes() => Aliases::none(),
+            Some(_) if dedicated => Aliases::none(),
             Some(_) if live_backend.is_otherwise_empty() => mapped.without_others(),
             _ => mapped,
         };
@@ -125,6 +135,16 @@ impl ScenarioPlan {
             .or_else(|| missing().map(|need| format!("this backend cannot do: {need}")))
             .or_else(|| isolated().map(|why| format!("it needs a cluster for itself: {why}")))
     }
+}
+
+/// Returns how many Nodes a scenario has from the start.
+fn nodes(scenario: &Scenario) -> usize {
+    let of = |setup: &Setup| match setup {
+        Setup::ReadyNodes(specs) => specs.len(),
+        Setup::HandFedNode(_) => 1,
+        _ => 0,
+    };
+    scenario.given.iter().map(|given| of(&given.setup)).sum()
 }
 
 /// Returns why a scenario needs a control plane for itself.
