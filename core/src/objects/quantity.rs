@@ -55,11 +55,7 @@ impl Quantity {
     /// Reads a quantity; `None` for anything that Kubernetes refuses.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let number_end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
-        let (number, suffix) = text.split_at(number_end);
-        let negative = number.starts_with('-');
-        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let (negative, whole, fraction, suffix) = parts(text);
         if whole.len() + fraction.len() == 0 || !(whole.bytes().chain(fraction.bytes())).all(|b| b.is_ascii_digit()) {
             return None;
         }
@@ -122,10 +118,7 @@ impl Quantity {
     /// Source: k8s.io/apimachinery pkg/api/resource/quantity.go (v1.31), `ParseQuantity`.
     #[must_use]
     pub fn in_go(text: &str, was_printed: bool) -> Option<String> {
-        let number_end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
-        let (number, suffix) = text.split_at(number_end);
-        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let (negative, whole, fraction, suffix) = parts(text);
         let bare = whole.trim_start_matches('0');
         let bare = if bare.is_empty() { "0" } else { bare };
         let shifted = format!("{bare}{fraction}");
@@ -144,7 +137,7 @@ impl Quantity {
         }
         let read: i64 = shifted.parse().ok()?;
         let value = read.checked_mul(i64::try_from(factor).ok()?)?;
-        let value = if number.starts_with('-') { -value } else { value };
+        let value = if negative { -value } else { value };
         let is_kept = was_printed
             || text == "0"
             || match format {
@@ -229,6 +222,15 @@ impl Quantity {
         }
         format!("{value}{suffix}")
     }
+}
+
+/// Returns whether a quantity is negative, its digits before and behind the point, and its unit.
+fn parts(text: &str) -> (bool, &str, &str, &str) {
+    let number_end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(number_end);
+    let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    (number.starts_with('-'), whole, fraction, suffix)
 }
 
 fn div_up(value: i128, by: i128) -> i128 {

@@ -176,11 +176,10 @@ impl FieldError {
         }
     }
 
-    /// An invalid quantity, which the detail names as well or does not.
-    pub(super) fn invalid_quantity(field: impl Into<String>, value: &Json, detail: &str) -> Self {
-        let text = value.as_str().unwrap_or("");
-        let error = Self::invalid(field, value, detail);
-        match Quantity::in_go(text, !text.is_empty() && detail.contains(text)) {
+    /// An invalid quantity; one that was printed before keeps its text in Go's syntax.
+    pub(super) fn invalid_quantity(field: impl Into<String>, value: &Json, was_printed: bool, why: &str) -> Self {
+        let error = Self::invalid(field, value, why);
+        match value.as_str().and_then(|text| Quantity::in_go(text, was_printed)) {
             Some(go) => error.in_go(go),
             None => error,
         }

@@ -163,7 +163,7 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
     let whole = quantity.milli_value() % 1000 == 0;
     let counted = INTEGERS.contains(&name) || names::is_extended_resource(name);
     if counted && !whole {
-        errors.push(FieldError::invalid_quantity(path, amount, "must be an integer"));
+        errors.push(FieldError::invalid_quantity(path, amount, false, "must be an integer"));
     }
     errors
 }

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::node::INTEGERS;
+use super::node::{INTEGERS, amount_problems};
 use super::{FieldError, IMMUTABLE, invalid, pod_resources, quote, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -131,12 +131,17 @@ fn amounts(limit: &Json, kind: &str, path: &str, errors: &mut Vec<FieldError>) {
                 let (low, high) = (low.as_str().unwrap_or(""), high.as_str().unwrap_or(""));
                 let why = format!("{low_name} value {low} is greater than {high_name} value {high}");
                 let shown = limit.get(value).get(name);
-                errors.push(FieldError::invalid_quantity(format!("{path}.{told}[{name}]"), shown, &why));
+                errors.push(FieldError::invalid_quantity(format!("{path}.{told}[{name}]"), shown, true, &why));
             }
         }
         if let Some((_, value)) = of("maxLimitRequestRatio").filter(|(ratio, _)| *ratio < Quantity::milli(1000)) {
             let why = format!("ratio {} is less than 1", value.as_str().unwrap_or(""));
-            errors.push(FieldError::invalid_quantity(format!("{path}.maxLimitRequestRatio[{name}]"), value, &why));
+            errors.push(FieldError::invalid_quantity(
+                format!("{path}.maxLimitRequestRatio[{name}]"),
+                value,
+                true,
+                &why,
+            ));
         }
         if let (Some((ratio, value)), Some((least, _)), Some((most, _))) =
             (of("maxLimitRequestRatio"), of("min"), of("max"))
@@ -150,7 +155,7 @@ fn amounts(limit: &Json, kind: &str, path: &str, errors: &mut Vec<FieldError>) {
         {
             let (own, other) = (shown.as_str().unwrap_or(""), value.as_str().unwrap_or(""));
             let why = format!("default value {own} must equal to defaultRequest value {other} in {name}");
-            errors.push(FieldError::invalid_quantity(format!("{path}.defaultRequest[{name}]"), value, &why));
+            errors.push(FieldError::invalid_quantity(format!("{path}.defaultRequest[{name}]"), value, true, &why));
         }
     }
 }
@@ -171,7 +176,7 @@ fn ratio_fits(
     };
     if ratio > allowed {
         let why = format!("ratio {} is greater than max/min = {allowed:.6}", value.as_str().unwrap_or(""));
-        errors.push(FieldError::invalid_quantity(path, value, &why));
+        errors.push(FieldError::invalid_quantity(path, value, true, &why));
     }
 }
 
@@ -211,14 +216,7 @@ fn amounts_of(amounts: &Json, path: &str, wording: Wording, errors: &mut Vec<Fie
         if !name.contains('/') && !is_quota_resource(name) {
             errors.push(FieldError::invalid_resource(path.as_str(), name, "must be a standard resource for quota"));
         }
-        let Some(amount) = Quantity::from_json(value) else { continue };
-        if amount.is_negative() {
-            errors.push(FieldError::invalid(path.as_str(), value, "must be greater than or equal to 0"));
-        }
-        let is_whole = amount.milli_value() % 1000 == 0;
-        if !is_whole && (INTEGERS.contains(&&**name) || names::is_extended_resource(name)) {
-            errors.push(FieldError::invalid_quantity(path, value, "must be an integer"));
-        }
+        errors.extend(amount_problems(&path, name, value));
     }
 }
 
