@@ -36,6 +36,7 @@ Feature: kubectl describe node shows status and details
       And kubectl prints "  cpu                750m (18%)  0 (0%)" within 1s
       And kubectl prints "  memory             1Gi (12%)   2Gi (25%)" within 1s
       And kubectl succeeds within 1s
+      And the output of kubectl matches its snapshot
       When the user deletes Pod "web"
       And 1m passes
       And the user describes Node "worker-1"
@@ -64,6 +65,7 @@ Feature: kubectl describe node shows status and details
       Then kubectl prints "Lease:              Failed to get lease: leases.coordination.k8s.io \"by-hand\" not found" within 1s
       And kubectl prints "Non-terminated Pods:          (0 in total)" within 1s
       And kubectl prints "  cpu                0 (0%)    0 (0%)" within 1s
+      And the output of kubectl matches its snapshot
 
     Scenario: Two Nodes, and one that is not there
       Given ready Nodes "worker-1", "worker-2"

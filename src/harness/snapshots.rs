@@ -268,12 +268,20 @@ fn unreadable(name: &str, why: &str) -> String {
 fn without_offsets(text: &str) -> String {
     static OFFSET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[+-](?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b").expect("a constant pattern"));
+    // An instant as `kubectl describe` prints it, and an age in a column of a table.
+    static TOLD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} \+0000").expect("a constant pattern")
+    });
+    static AGE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"(?m)  \d+s(?: \(x\d+ over \d+s\))?(  |"?$)"#).expect("a constant pattern"));
     // YAML quotes a text that begins with `-`, but not one that begins with `+`.
     static QUOTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?m)"(…[^"\n]*)"$"#).expect("a constant pattern"));
     // Whether an instant in whole seconds changes depends on where in a second it lies.
     static INSTANT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^ *\S+Time: … -> …\n?").expect("a constant pattern"));
-    let masked = OFFSET.replace_all(text.trim_end(), "…");
+    let masked = TOLD.replace_all(text.trim_end(), "…");
+    let masked = AGE.replace_all(&masked, "  …$1");
+    let masked = OFFSET.replace_all(&masked, "…");
     let masked = QUOTED.replace_all(&masked, "$1");
     INSTANT.replace_all(&masked, "").trim_end().to_owned()
 }

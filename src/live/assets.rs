@@ -19,6 +19,8 @@ pub struct Assets {
     paths: [PathBuf; 4],
     /// The release that kube-apiserver reports.
     release: Release,
+    /// Where kubectl is, or why commands of it cannot be run.
+    kubectl: Result<PathBuf, String>,
 }
 
 impl Assets {
@@ -28,19 +30,24 @@ impl Assets {
     /// One is not to be found, does not run, or is of another release than the others; the text says what helps.
     pub fn find(named: Option<&Path>) -> Result<Self, String> {
         let directories = directories(named);
-        let find = |program: &str| {
-            let found = directories.iter().map(|directory| directory.join(program)).find(|path| path.is_file());
-            found.ok_or_else(|| missing(program, named))
-        };
+        let find = |program: &str| find(program, &directories).ok_or_else(|| missing(program, named));
         let paths = [find(PROGRAMS[0])?, find(PROGRAMS[1])?, find(PROGRAMS[2])?, find(PROGRAMS[3])?];
-        let release = version(&paths[1])?;
+        let release = version(&paths[1], "--version")?;
         for path in &paths[2..] {
-            let other = version(path)?;
+            let other = version(path, "--version")?;
             if other != release {
                 return Err(format!("{} is {other}, and kube-apiserver is {release}", path.display()));
             }
         }
-        Ok(Self { paths, release })
+        Ok(Self { paths, release, kubectl: kubectl(&directories, named, release) })
+    }
+
+    /// Returns the path of a kubectl of the same minor release.
+    ///
+    /// # Errors
+    /// There is none; the text says what helps.
+    pub(super) fn kubectl(&self) -> Result<PathBuf, String> {
+        self.kubectl.clone()
     }
 
     /// Returns the path of a program.
@@ -73,11 +80,27 @@ fn directories(named: Option<&Path>) -> Vec<PathBuf> {
     of_envtest.into_iter().chain(env::split_paths(&path)).collect()
 }
 
-fn missing(program: &str, named: Option<&Path>) -> String {
-    let place = match named {
-        Some(named) => format!("in {}", named.display()),
-        None => "in KUBEBUILDER_ASSETS or PATH".to_owned(),
+fn find(program: &str, directories: &[PathBuf]) -> Option<PathBuf> {
+    directories.iter().map(|directory| directory.join(program)).find(|path| path.is_file())
+}
+
+/// Looks for a kubectl of a minor release: what it prints differs between releases.
+fn kubectl(directories: &[PathBuf], named: Option<&Path>, release: Release) -> Result<PathBuf, String> {
+    let wanted =
+        format!("commands of kubectl need one of 1.{} beside the programs of the control plane", release.minor);
+    let Some(path) = find("kubectl", directories) else {
+        return Err(format!("no kubectl {}: {wanted}", place(named)));
     };
+    let own = version(&path, "version --client")?;
+    if own.minor == release.minor { Ok(path) } else { Err(format!("{} is {own}: {wanted}", path.display())) }
+}
+
+fn place(named: Option<&Path>) -> String {
+    named.map_or_else(|| "in KUBEBUILDER_ASSETS or PATH".to_owned(), |named| format!("in {}", named.display()))
+}
+
+fn missing(program: &str, named: Option<&Path>) -> String {
+    let place = place(named);
     format!(
         "no {program} {place}: a control plane needs {}; \
          `export KUBEBUILDER_ASSETS=$(setup-envtest use -p path 1.34)` brings the first two, --assets DIR names \
@@ -86,13 +109,15 @@ fn missing(program: &str, named: Option<&Path>) -> String {
     )
 }
 
-/// Asks a program of Kubernetes for its version: `Kubernetes v1.34.4`.
-fn version(program: &Path) -> Result<Release, String> {
+/// Asks a program of Kubernetes for its version: `Kubernetes v1.34.4`, `Client Version: v1.34.4` of kubectl.
+fn version(program: &Path, arguments: &str) -> Result<Release, String> {
     let shown = program.display();
-    let output = Command::new(program).arg("--version").output();
+    let output = Command::new(program).args(arguments.split(' ')).output();
     let output = output.map_err(|error| format!("{shown} does not run: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    let version = text.strip_prefix("Kubernetes v").unwrap_or(&text);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text.lines().next().unwrap_or_default().trim();
+    let version = ["Kubernetes v", "Client Version: v"].iter().find_map(|prefix| text.strip_prefix(prefix));
+    let version = version.unwrap_or(text);
     let parts: Vec<u16> = version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect();
     match parts.as_slice() {
         [1, minor, patch, ..] => Ok(Release::new(

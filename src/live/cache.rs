@@ -41,8 +41,19 @@ pub(super) enum Seen {
     Bookmark(u64),
     /// A watch that the scenario itself has opened shows an event; this is no news of the cluster.
     Watched(ActionId, WatchedEvent),
+    /// A command of kubectl that an action has started shows something; this is no news of any kind of object.
+    Command(ActionId, CommandNews),
     /// The API server does not answer; the text says why. It is asked again.
     Trouble(String),
+}
+
+/// What a command shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CommandNews {
+    /// A line of its output.
+    Printed(String),
+    /// Its exit code.
+    Exited(u8),
 }
 
 impl Seen {
@@ -53,7 +64,7 @@ impl Seen {
             Self::Listed { resource_version, .. } => *resource_version,
             Self::Bookmark(revision) => *revision,
             Self::Watched(_, shown) => revision_of(&shown.object),
-            Self::Trouble(_) => 0,
+            Self::Command(..) | Self::Trouble(_) => 0,
         }
     }
 }
@@ -129,7 +140,7 @@ impl WatchCache {
                 removed.map(gone).into_iter().collect()
             }
             Seen::Bookmark(_) => vec![],
-            Seen::Trouble(_) | Seen::Watched(..) => return vec![],
+            Seen::Trouble(_) | Seen::Watched(..) | Seen::Command(..) => return vec![],
         };
         let shown = self.shown.entry(resource.clone()).or_default();
         *shown = revision.max(*shown);

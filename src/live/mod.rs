@@ -20,6 +20,7 @@ mod heartbeat_tasks;
 pub mod hollow;
 pub mod interrupt;
 pub mod kind;
+mod kubectl;
 pub mod kubelets;
 mod permits;
 mod read_only_client;

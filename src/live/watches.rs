@@ -13,15 +13,17 @@ use http_body_util::BodyExt as _;
 use jiff::{SignedDuration, Timestamp};
 use kube::client::Body as HttpBody;
 use nodeproof_core::chance::Chance;
-use nodeproof_core::network::{Call, Identity, LEASES, NODE_LEASES, Resource, Target, Verb};
+use nodeproof_core::network::{Call, Identity, LEASES, NODE_LEASES, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{ActionId, AnswerSeen, WatchedEvent};
+use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::cache::{Arrival, Seen, revision_of};
 use super::client::{Caller, answer_of, is_success, no_answer, request, told};
 use super::clock::Clock;
+use super::kubectl;
 use super::timing::{PAUSE_RESET, RELIST_PAUSE, RELIST_PAUSE_MAX, SILENCE_MAX, WATCH_PAUSE, WATCH_PAUSE_MAX};
 
 /// The watches of a scenario; they end when this is dropped.
@@ -79,6 +81,18 @@ impl Watches {
             let _ = tell(Seen::Trouble("the watch of the scenario has ended".to_owned()));
         }));
         AnswerSeen { code: 200, ..AnswerSeen::default() }
+    }
+
+    /// Starts a command of kubectl for an action; what it shows arrives like what watches show. It ends with the
+    /// watches.
+    pub(super) fn run_command(&mut self, command: Command, id: ActionId) -> Result<(), String> {
+        let (sender, clock) = (self.sender.clone(), self.clock);
+        let tell = move |news| {
+            // The receiver may be gone. The kind means nothing.
+            let _ = sender.send(Arrival { at: clock.now(), resource: NODES, seen: Seen::Command(id, news) });
+        };
+        self.tasks.push(kubectl::start(command, tell)?);
+        Ok(())
     }
 
     /// Waits for the next arrival.

@@ -79,7 +79,7 @@ const FOLDERS: [(&[&str], Layers); 5] = [
     (&["nodeproof", "live"], Rows(&[
         &["aliases", "assets", "cache", "certificates", "clock", "flags", "interrupt", "permits", "read_only_client",
             "request", "safety", "timing", "writer"],
-        &["client", "kubelets", "tolerance"],
+        &["client", "kubectl", "kubelets", "tolerance"],
         &["answers", "cleanup", "heartbeat_tasks", "backend", "watches"],
         &["driver", "kind", "record"],
         &["read_only_run"],

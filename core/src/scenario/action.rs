@@ -1,5 +1,6 @@
 //! Everything that can be done to a cluster: one enum for steps, the control interface, recordings and backends. Data.
 
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -62,4 +63,19 @@ pub enum Action {
         /// Its parameters.
         body: Json,
     },
+}
+
+impl Action {
+    /// Returns the arguments of kubectl, if the action is one of its commands.
+    #[must_use]
+    pub fn kubectl_arguments(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Drain(command) => Some(command.arguments()),
+            Self::Describe(nodes) => {
+                let names = nodes.iter().map(ToString::to_string);
+                Some(["describe", "node"].map(String::from).into_iter().chain(names).collect())
+            }
+            _ => None,
+        }
+    }
 }

@@ -23,14 +23,15 @@ struct Given {
     verdict: Verdict,
     /// Why it was not run, or failed.
     why: String,
-    /// Its snapshots: what they are of, and what they hold.
-    snapshots: Vec<(String, Json)>,
+    /// Its snapshots: the lines of the steps, what they are of, and what they hold.
+    snapshots: Vec<(u32, String, Json)>,
 }
 
 impl Given {
     fn of(judged: &Judged) -> Self {
         let snapshots = judged.outcome.iter().flat_map(|outcome| &outcome.snapshots);
-        let snapshots = snapshots.map(|own| (format!("{} {}", own.step.text, own.name), own.value.clone()));
+        let snapshots =
+            snapshots.map(|own| (own.step.line, format!("{} {}", own.step.text, own.name), own.value.clone()));
         Self {
             verdict: judged.verdict,
             why: judged.text.lines().next().unwrap_or_default().to_owned(),
@@ -114,9 +115,10 @@ fn tell_changes(args: &RunArgs, (from, before): OnRelease<'_>, (to, after): OnRe
     let mut told = Vec::new();
     for (name, old) in before {
         let Some(new) = after.get(name) else { continue };
-        let differs =
-            |(what, value): &&(String, Json)| new.snapshots.iter().any(|(own, other)| own == what && other != value);
-        let snapshots: Vec<&str> = old.snapshots.iter().filter(differs).map(|(what, _)| what.trim()).collect();
+        let differs = |(at, what, value): &&(u32, String, Json)| {
+            new.snapshots.iter().any(|(line, own, other)| (line, own) == (at, what) && other != value)
+        };
+        let snapshots: Vec<&str> = old.snapshots.iter().filter(differs).map(|(_, what, _)| what.trim()).collect();
         if old.verdict == new.verdict && snapshots.is_empty() {
             continue;
         }

@@ -19,6 +19,7 @@ use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, Resource, RuleId};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{ActionId, Capabilities, FaultEffect, Scenario};
+use tokio::process::Command;
 
 use super::client::Access;
 use super::permits::Permit;
@@ -153,6 +154,14 @@ pub trait Environment {
     /// Stops or starts a controller.
     fn controller_do<'a>(&'a mut self, name: &'a str, action: ControllerAction) -> FallibleFuture<'a, ()> {
         cannot(format!("{action:?} cannot be done to controller {name:?} here"))
+    }
+
+    /// Returns a command that runs kubectl with these arguments and an administrator's rights.
+    ///
+    /// # Errors
+    /// There is no kubectl here; the text says so.
+    fn kubectl(&self, arguments: &[String]) -> Result<Command, String> {
+        Err(format!("kubectl {} cannot be run here", arguments.join(" ")))
     }
 
     /// Returns the effect that an action had.

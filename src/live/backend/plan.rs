@@ -44,6 +44,8 @@ pub enum IsolationReason {
     SystemObjects,
     /// Its names would mean something else with a suffix.
     OddNames,
+    /// It runs commands of kubectl, which print names.
+    Kubectl,
     /// It has many Nodes, and a shared control plane must not have too many.
     ManyNodes,
     /// The backend gives every scenario one, for this reason.
@@ -71,6 +73,7 @@ impl fmt::Display for IsolationReason {
             Self::ClusterObjects => "it makes objects of the whole cluster",
             Self::SystemObjects => "it changes objects that every cluster has",
             Self::OddNames => "its names would mean something else with a suffix",
+            Self::Kubectl => "kubectl prints its names",
             Self::ManyNodes => "it has many Nodes",
             Self::Asked(why) => why,
         })
@@ -198,6 +201,7 @@ fn of_action(action: &ScenarioAction, made: &Made<'_>) -> Option<IsolationReason
         ScenarioAction::Action(action) => match &**action {
             Action::Api { identity, call } => of_call(identity, call, made),
             Action::Controller { .. } => Some(IsolationReason::Controllers),
+            Action::Drain(_) | Action::Describe(_) => Some(IsolationReason::Kubectl),
             _ => None,
         },
         _ => None,

@@ -47,8 +47,10 @@ impl Driver {
                 Action::Controller { name, action } => self.environment.controller_do(&name, action).await,
                 Action::FromPod { .. } => Err("Pods send requests on the simulator only".to_owned()),
                 Action::Http(_) => Err("the servers of kubelets are called on the simulator only".to_owned()),
-                Action::Drain(_) | Action::Describe(_) => {
-                    Err("commands of kubectl are run by the simulator only".to_owned())
+                ref command @ (Action::Drain(_) | Action::Describe(_)) => {
+                    let arguments = command.kubectl_arguments().unwrap_or_default();
+                    let command = self.environment.kubectl(&arguments);
+                    command.and_then(|command| self.watches.run_command(command, id))
                 }
                 Action::Cloud(_) => Err("the cloud of a real cluster cannot be changed".to_owned()),
                 Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),

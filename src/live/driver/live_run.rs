@@ -13,20 +13,18 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{LEASES, NODES, Resource};
-use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{
-    ActionId, FaultEffect, ObjectChange, Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario, Subject,
-    Task, WatchedEvent, Writer,
+    ActionId, FaultEffect, ObjectChange, Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario,
+    ScenarioAction, Subject, Task, WatchedEvent, Writer,
 };
 
+use super::sight::Sight;
 use super::verdict::Trouble;
 use crate::live::aliases::Aliases;
-use crate::live::cache::{Arrival, CacheChange, Held, Seen, WatchCache, key_of, revision_of};
+use crate::live::cache::{Arrival, CacheChange, CommandNews, Held, Seen, WatchCache, key_of, revision_of};
 use crate::live::heartbeat_tasks::Written;
-use crate::live::timing::{
-    BLIND_MAX, FIRST_LIST_WAIT, HOLD, MACHINE_PERIOD, OWN_WRITE_WAIT, QUIET, QUIET_WAIT, TROUBLE_PERIOD,
-};
+use crate::live::timing::{FIRST_LIST_WAIT, HOLD, MACHINE_PERIOD, OWN_WRITE_WAIT, QUIET, QUIET_WAIT, TROUBLE_PERIOD};
 use crate::live::writer::writer_of;
 
 /// A command for the driver.
@@ -88,35 +86,6 @@ enum LivePhase {
     Over,
 }
 
-/// Which kinds cannot be seen now, and since when.
-#[derive(Debug, Default)]
-struct Sight {
-    blind: BTreeMap<Resource, Timestamp>,
-    /// The longest of these times that is over.
-    longest: SignedDuration,
-    /// The last trouble of a watch.
-    trouble: Option<String>,
-}
-
-impl Sight {
-    fn handle(&mut self, arrival: &Arrival) {
-        if let Seen::Trouble(why) = &arrival.seen {
-            self.trouble = Some(why.clone());
-            self.blind.entry(arrival.resource.clone()).or_insert(arrival.at);
-        } else if let Some(since) = self.blind.remove(&arrival.resource) {
-            self.longest = self.longest.max(arrival.at.duration_since(since));
-        }
-    }
-
-    /// Returns why the scenario has to end, if the API server has not answered for too long.
-    fn lost(&self, now: Timestamp) -> Option<String> {
-        let since = self.blind.values().min()?;
-        let why = self.trouble.as_deref().unwrap_or("no answer");
-        let is_lost = now.duration_since(*since) > BLIND_MAX;
-        is_lost.then(|| format!("the API server has not answered for {}: {why}", seconds(BLIND_MAX)))
-    }
-}
-
 /// A scenario under way.
 #[derive(Debug)]
 pub(super) struct LiveRun {
@@ -138,6 +107,8 @@ pub(super) struct LiveRun {
     own: Vec<Written>,
     /// The object that the last of them has removed.
     removed: Option<(Resource, ObjectKey, Text)>,
+    /// The action that has started the last command of kubectl.
+    command: Option<ActionId>,
     /// The user of the last of them.
     asked: Writer,
     /// The state of the machines that expectations are about.
@@ -175,6 +146,7 @@ impl LiveRun {
             line: None,
             own: Vec::new(),
             removed: None,
+            command: None,
             asked: Writer::default(),
             machines,
             looked: now,
@@ -330,8 +302,7 @@ impl LiveRun {
 
     /// Returns the longest time for which the API server did not answer, and whether it still does not.
     pub(super) fn silence(&self, now: Timestamp) -> (SignedDuration, bool) {
-        let open = self.sight.blind.values().map(|since| now.duration_since(*since));
-        (open.fold(self.sight.longest, SignedDuration::max), !self.sight.blind.is_empty())
+        self.sight.silence(now)
     }
 
     /// Returns the outcome and why the scenario could not go on, if it could not; no outcome if it has not begun.
@@ -360,7 +331,7 @@ impl LiveRun {
                     self.run.handle_start(now);
                 }
                 LivePhase::Listing { until } if now >= until => {
-                    let why = self.sight.trouble.as_deref().unwrap_or("no answer");
+                    let why = self.sight.trouble();
                     self.end(Trouble::Cluster(format!("the cluster cannot be watched: {why}")));
                     return;
                 }
@@ -370,7 +341,7 @@ impl LiveRun {
                         self.phase = LivePhase::Settling { until, id, task };
                         return;
                     }
-                    self.perform(id, task);
+                    self.perform(id, task, now);
                 }
                 LivePhase::CatchingUp { until, observation } => {
                     self.hand_over(now);
@@ -393,14 +364,18 @@ impl LiveRun {
     /// Begins an action: the first one of a line waits until the cluster is quiet.
     fn take_up(&mut self, id: ActionId, task: Task, step: Position, now: Timestamp) {
         if self.line.as_ref() == Some(&step) {
-            self.perform(id, task);
+            self.perform(id, task, now);
         } else {
             self.line = Some(step);
             self.phase = LivePhase::Settling { until: now + QUIET_WAIT, id, task };
         }
     }
 
-    fn perform(&mut self, id: ActionId, task: Task) {
+    fn perform(&mut self, id: ActionId, task: Task, now: Timestamp) {
+        if is_command(&task) {
+            self.command = Some(id);
+            self.tell(Observation::Started, now);
+        }
         self.commands.push_back(DriverCommand::Perform(id, self.aliases.task(task)));
         self.phase = LivePhase::Performing(self.line.clone().unwrap_or_default());
     }
@@ -447,6 +422,13 @@ impl LiveRun {
                 self.run.handle_observation(Observation::Watched(id, shown), self.told);
                 continue;
             }
+            if let Seen::Command(id, news) = seen {
+                // What an earlier command still prints is nobody's business.
+                if self.command == Some(id) {
+                    self.run.handle_observation(observation_of(news), self.told);
+                }
+                continue;
+            }
             if matches!(seen, Seen::Listed { .. }) && self.cache.shown(&resource).is_some() {
                 self.run.handle_observation(Observation::Gap(resource.clone()), self.told);
             }
@@ -488,6 +470,21 @@ impl LiveRun {
         }
         let is_known = !self.asked.manager.is_empty() && !change.is_gone;
         if is_known { self.asked.clone() } else { Writer { user: self.asked.user.clone(), ..writer } }
+    }
+}
+
+/// Tells whether a task is a command of kubectl.
+fn is_command(task: &Task) -> bool {
+    match task {
+        Task::Action(ScenarioAction::Action(action)) => action.kubectl_arguments().is_some(),
+        _ => false,
+    }
+}
+
+fn observation_of(news: CommandNews) -> Observation {
+    match news {
+        CommandNews::Printed(line) => Observation::Printed(line),
+        CommandNews::Exited(code) => Observation::Exited(code),
     }
 }
 

@@ -8,6 +8,7 @@
 mod actions;
 mod live_run;
 mod removal;
+mod sight;
 mod verdict;
 
 use std::collections::BTreeSet;

@@ -108,12 +108,14 @@ pub(super) fn of_hollow_nodes() -> Capabilities {
 impl LiveBackend for Hollow {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = of_hollow_nodes();
-        capabilities.insert(Capability::ControlPlaneFlags);
+        capabilities.extend([Capability::ControlPlaneFlags, Capability::Kubectl]);
         capabilities
     }
 
     fn obstacle(&self, plan: &ScenarioPlan) -> Option<String> {
-        self.assets.obstacle(plan.settings.profile().release())
+        let needs_kubectl = || plan.scenario.needs().contains(&Capability::Kubectl);
+        let without_kubectl = || self.assets.kubectl().err().filter(|_| needs_kubectl());
+        self.assets.obstacle(plan.settings.profile().release()).or_else(without_kubectl)
     }
 
     fn announcement(&self) -> Option<String> {

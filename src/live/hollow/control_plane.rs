@@ -18,6 +18,7 @@ use nodeproof_core::network::{Call, Resource, Target, Verb};
 use nodeproof_core::objects::{Text, base64};
 use nodeproof_core::profile::Settings;
 use serde_json::json;
+use tokio::process::Command;
 
 use super::processes::{DIRECTORY_PREFIX, Processes};
 use crate::live::assets::Assets;
@@ -31,6 +32,8 @@ use crate::live::{Access, Caller, Clock, record};
 const TRIES: u32 = 3;
 /// The file of the audit log.
 const AUDIT_LOG: &str = "audit.log";
+/// The kubeconfig of an administrator, for kubectl.
+const ADMIN: &str = "admin.kubeconfig";
 /// Flags of this program's own choice that change how a program behaves.
 const TOLD: [&str; 4] =
     ["authorization-mode", "enable-admission-plugins", "leader-elect", "use-service-account-credentials"];
@@ -54,6 +57,9 @@ pub struct ControlPlane {
     /// The last state of etcd, and when it was asked.
     health: Mutex<(Instant, Option<String>)>,
     etcd: u16,
+    /// The path of kubectl, or why there is none.
+    kubectl: Result<PathBuf, String>,
+    directory: PathBuf,
     /// The command of each program, to start it again.
     commands: Vec<ProgramCommand>,
     /// The names of the flags that change how programs behave.
@@ -100,7 +106,9 @@ impl ControlPlane {
             processes.start(name, program, arguments)?;
         }
         let admin = authority.client("nodeproof", Some("system:masters"))?;
-        let access = Access::from_kubeconfig(&kubeconfig(&server, authority.pem(), &admin))?;
+        let admin = kubeconfig(&server, authority.pem(), &admin);
+        write(&place.join(ADMIN), &admin)?;
+        let access = Access::from_kubeconfig(&admin)?;
         let name = |(flag, _): &(Text, Text)| flag.rsplit('.').next().unwrap_or_default().to_owned();
         let told = TOLD.iter().map(|flag| (*flag).to_owned()).chain(flags.iter().map(name)).collect();
         let processes = Mutex::new(processes);
@@ -111,6 +119,8 @@ impl ControlPlane {
             processes,
             health: Mutex::new((Instant::now(), None)),
             etcd: ports.etcd,
+            kubectl: assets.kubectl(),
+            directory: place,
             commands,
             told,
             ready_after: Duration::ZERO,
@@ -144,6 +154,17 @@ impl ControlPlane {
         let server = Server::new(&self.server, &[self.authority.der().to_vec()], None).map_err(told)?;
         let signer = Signer::Authority(Arc::clone(&self.authority));
         Ok(HollowNodes::new(server, signer, settings.clone(), seed, Clock::new()))
+    }
+
+    /// Returns a command that runs kubectl as an administrator. It knows no configuration of the user of this program.
+    ///
+    /// # Errors
+    /// There is no kubectl of this release.
+    pub fn kubectl(&self, arguments: &[String]) -> Result<Command, String> {
+        let mut command = Command::new(self.kubectl.as_ref().map_err(Clone::clone)?);
+        command.args(arguments).env("KUBECONFIG", self.directory.join(ADMIN)).env("HOME", &self.directory);
+        command.env_remove("KUBERC");
+        Ok(command)
     }
 
     /// Returns the audit log and the controller manager's log.

@@ -15,6 +15,7 @@ use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, RuleId};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{ActionId, FaultEffect};
+use tokio::process::Command;
 
 use super::ControlPlane;
 use super::attached::AttachedCluster;
@@ -166,6 +167,13 @@ impl Environment for HollowEnvironment {
 
     fn controller_do<'a>(&'a mut self, name: &'a str, action: ControllerAction) -> FallibleFuture<'a, ()> {
         at_once(Err(format!("{action:?} of {name} alone cannot be had from kube-controller-manager")))
+    }
+
+    fn kubectl(&self, arguments: &[String]) -> Result<Command, String> {
+        match &self.plane {
+            Plane::Own(plane) => plane.kubectl(arguments),
+            Plane::Attached { .. } => Err("commands of kubectl are run on control planes of our own only".to_owned()),
+        }
     }
 
     fn effect(&mut self, id: ActionId) -> FallibleFuture<'_, FaultEffect> {

@@ -73,6 +73,7 @@ impl Tape {
         let name = resource.qualified();
         let is_first = self.cache.shown(&resource).is_none();
         match &seen {
+            Seen::Command(..) => {}
             Seen::Trouble(why) => self.anomalies.push(format!("t={t:.3}: {name}: {why}")),
             Seen::Listed { .. } if !is_first => self
                 .anomalies

@@ -118,6 +118,33 @@ impl DrainCommand {
         Ok(())
     }
 
+    /// Returns the arguments with which kubectl does this: a flag that has its default is left out.
+    #[must_use]
+    pub fn arguments(&self) -> Vec<String> {
+        let flag = |name: &str, value: &dyn core::fmt::Display| format!("--{name}={value}");
+        let mut arguments = Vec::from([String::from("drain")]);
+        arguments.extend(self.nodes.iter().map(ToString::to_string));
+        arguments.extend(self.switches.iter().map(|switch| format!("--{switch}")));
+        arguments.extend(self.grace_period.map(|seconds| flag("grace-period", &seconds)));
+        // Go reads seconds with fractions.
+        arguments.extend(self.timeout.map(|time| format!("--timeout={}s", time.as_secs_f64())));
+        if !self.pod_selector.is_empty() {
+            arguments.push(flag("pod-selector", &self.pod_selector));
+        }
+        if self.skip_wait != 0 {
+            arguments.push(flag("skip-wait-for-delete-timeout", &self.skip_wait));
+        }
+        match self.dry_run {
+            DryRun::None => {}
+            DryRun::Client => arguments.push(flag("dry-run", &"client")),
+            DryRun::Server => arguments.push(flag("dry-run", &"server")),
+        }
+        if self.chunk_size != CHUNK {
+            arguments.push(flag("chunk-size", &self.chunk_size));
+        }
+        arguments
+    }
+
     /// Tells whether a switch is on.
     pub(super) fn is(&self, switch: &str) -> bool {
         self.switches.contains(switch)

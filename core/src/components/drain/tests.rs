@@ -209,3 +209,23 @@ fn a_flag_that_kubectl_does_not_have_is_refused() {
     assert_eq!(command.set("timeout", "3").unwrap_err(), "--timeout is a duration, as 30s, not \"3\"");
     assert_eq!(command.set("selector", "a=b").unwrap_err(), "--selector of kubectl drain is not modelled yet");
 }
+
+#[test]
+fn kubectl_is_told_what_differs_from_its_defaults() {
+    let mut command = DrainCommand::of(Vec::from(["a", "b"].map(Text::of)));
+    assert_eq!(command.arguments(), ["drain", "a", "b"]);
+    let flags = [
+        ("force", "true"),
+        ("ignore-daemonsets", "false"),
+        ("grace-period", "0"),
+        ("timeout", "1m30.5s"),
+        ("pod-selector", "app in (a,b)"),
+        ("skip-wait-for-delete-timeout", "5"),
+        ("dry-run", "server"),
+        ("chunk-size", "0"),
+    ];
+    flags.into_iter().for_each(|(flag, value)| command.set(flag, value).unwrap());
+    let expected = "drain a b --force --grace-period=0 --timeout=90.5s --pod-selector=app in (a,b) \
+                    --skip-wait-for-delete-timeout=5 --dry-run=server --chunk-size=0";
+    assert_eq!(command.arguments().join(" "), expected);
+}
