@@ -25,8 +25,7 @@ use jiff::Timestamp;
 use self::scaling::Scaling;
 use self::work::{Course, DeploymentPurpose, DeploymentStage, DeploymentSync};
 use super::Because;
-use super::client::CacheEvent;
-use super::client::PAUSE_FIRST;
+use super::client::{CacheEvent, PAUSE_FIRST, TokenBucket};
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
     Retries, Watched, code, failure, object,
@@ -65,6 +64,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
         orphans: Orphans::default(),
         pods: Owned::default(),
         work: BTreeMap::new(),
+        looks: status::limit(now),
     };
     KeyedController::new(logic, &CONFIG, context, now)
 }
@@ -80,6 +80,8 @@ struct Deployments {
     /// The pods of each ReplicaSet.
     pods: Owned,
     work: BTreeMap<ObjectKey, DeploymentSync>,
+    /// Limits the looks at rollouts whose deadline is over.
+    looks: TokenBucket,
 }
 
 fn about(deployment: &Object) -> InvolvedObject {
@@ -209,7 +211,7 @@ impl Deployments {
 
     /// Writes the status, or looks again when a rollout may have come to nothing.
     fn finish(
-        &self,
+        &mut self,
         key: &ObjectKey,
         work: &mut DeploymentSync,
         runtime: &mut KeyedRuntime<DeploymentPurpose>,
@@ -224,7 +226,7 @@ impl Deployments {
         if status != *work.tree.get("status") {
             work.tree.set(&["status"], status);
             Self::write_status(key, work, DeploymentPurpose::Status, runtime, now);
-        } else if let Some(pause) = status::next_look(work, now).filter(|_| is_rollout) {
+        } else if is_rollout && let Some(pause) = status::next_look(work, &mut self.looks, now) {
             runtime.add_after(key.clone(), pause, now);
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Mirrors `calculateStatus`, `syncRolloutStatus` and `requeueStuckDeployment` (pkg/controller/deployment/{sync,
 //! progress}.go, v1.34). Inputs: the Deployment and its ReplicaSets, time. Outputs: the status, and when a rollout
-//! without progress is to be looked at again.
+//! without progress is to be looked at again: a Deployment whose rollout has long ended and that lacks pods is looked
+//! at all the time, as often as the queue's rate limiter allows.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,7 +11,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{DeploymentSync, size};
-use crate::components::client::PAUSE_FIRST;
+use crate::components::client::{PAUSE_FIRST, TokenBucket};
 use crate::components::workload::pods::{number, set_unless_zero};
 use crate::json;
 use crate::objects::lifecycle::{condition as object_condition, condition_of};
@@ -203,10 +204,17 @@ fn is_late(work: &DeploymentSync, now: Timestamp) -> bool {
     }
 }
 
+/// Makes the limit of such looks, for all Deployments together.
+///
+/// Source: k8s.io/client-go util/workqueue/default_rate_limiters.go (v1.34), `DefaultTypedControllerRateLimiter`.
+pub(super) const fn limit(now: Timestamp) -> TokenBucket {
+    TokenBucket::new(10.0, 100.0, now)
+}
+
 /// Returns after which pause a rollout without progress is to be looked at again, if it is.
 ///
 /// Source: pkg/controller/deployment/progress.go (v1.34), `requeueStuckDeployment`.
-pub(super) fn next_look(work: &DeploymentSync, now: Timestamp) -> Option<SignedDuration> {
+pub(super) fn next_look(work: &DeploymentSync, limit: &mut TokenBucket, now: Timestamp) -> Option<SignedDuration> {
     let current = progressing(&work.tree);
     let is_over = is_complete(work, work.tree.get("status")) || current.get("reason").as_str() == Some(TIMED_OUT);
     if !has_deadline(&work.deployment) || is_over {
@@ -214,15 +222,36 @@ pub(super) fn next_look(work: &DeploymentSync, now: Timestamp) -> Option<SignedD
     }
     let left = deadline(work, current)?.duration_since(now);
     let second = SignedDuration::from_secs(1);
-    Some(if left < second { PAUSE_FIRST } else { left + second })
+    if left >= second {
+        return Some(left + second);
+    }
+    Some(limit.reserve(now)?.duration_since(now).max(PAUSE_FIRST))
 }
 
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{condition, set_in};
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::{DeploymentSync, condition, limit, next_look, set_in};
     use crate::json;
+    use crate::objects::Object;
+
+    #[test]
+    fn a_deployment_that_lacks_pods_after_its_rollout_is_looked_at_ten_times_a_second() {
+        let deployment = json!({"spec": {"replicas": 2}, "status": {"replicas": 2, "updatedReplicas": 2,
+            "availableReplicas": 1, "conditions": [{"type": "Progressing", "status": "True",
+                "reason": "NewReplicaSetAvailable", "lastUpdateTime": "2026-01-01T00:00:00Z"}]}});
+        let work = DeploymentSync::of(Object::new(deployment, 1), Vec::new());
+        let begun: Timestamp = "2026-01-01T01:00:00Z".parse().unwrap();
+        let (mut now, mut limit) = (begun, limit(begun));
+        let looks = core::iter::from_fn(|| {
+            now += next_look(&work, &mut limit, now)?;
+            (now <= begun + SignedDuration::from_mins(1)).then_some(())
+        });
+        assert_eq!(looks.count(), 700);
+    }
 
     #[test]
     fn a_condition_keeps_its_transition_while_its_status_stays() {
