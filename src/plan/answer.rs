@@ -4,7 +4,7 @@
 //! was lost, sums, and what was stuck when the nodes came back; all of it as JSON. Equal things of one zone that follow
 //! one another are one moment, with the first and the last instant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::components::RecordedDecision;
@@ -131,11 +131,14 @@ impl Answer {
         let zones: BTreeMap<&Text, Text> =
             question.nodes.iter().map(|node| (&node.name, node.zone.clone().unwrap_or_default())).collect();
         let zone_of = |node: &Text| zones.get(node).cloned().unwrap_or_default();
-        let is_lost = |node: &Text| scene.lost.contains(node);
+        let lost: BTreeSet<&Text> = scene.lost.iter().collect();
+        let is_lost = |node: &Text| lost.contains(node);
         let was_there = |life: &&PodLife| life.created.is_none() && is_lost(&life.node);
         let sum = |instants: Vec<Timestamp>| Sum::of(instants.into_iter().filter(|at| *at <= back).collect(), zero);
         let affected: Vec<&PodLife> =
             seen.pods.values().filter(|life| life.ready.is_some()).filter(was_there).collect();
+        let facts = by_node(seen.nodes.iter().map(|(at, name, fact)| (name, (*at, fact))));
+        let pods = by_node(seen.pods.values().filter(was_there).map(|life| (&life.node, life)));
         let mut moments = Moments { zero, found: Vec::new() };
         moments.add(zero, "", ("Node", question.how.words().0), "", scene.lost.iter());
         moments.add(back, "", ("Node", question.how.words().1), "", scene.lost.iter());
@@ -152,7 +155,7 @@ impl Answer {
             lasts: question.lasts,
             ended: moments.iter().map(|moment| moment.last).max().unwrap_or_default(),
             moments,
-            nodes: scene.lost.iter().map(|name| node_line(name, &zone_of(name), &seen)).collect(),
+            nodes: scene.lost.iter().map(|name| node_line(name, zone_of(name), (&facts, &pods), zero)).collect(),
             affected: affected.len(),
             deletions: seen
                 .pods
@@ -170,7 +173,7 @@ impl Answer {
                 .filter(|life| life.created.is_some())
                 .filter_map(|life| life.ready)
                 .collect()),
-            stuck: stuck(question, scene, &seen, &affected),
+            stuck: stuck(question, scene, &seen, (&affected, &facts)),
             left_out: question.left_out.iter().chain(&scene.left_out).cloned().collect(),
         }
     }
@@ -364,43 +367,58 @@ impl Moments {
     }
 }
 
-fn node_line(name: &Text, zone: &Text, seen: &Sightings) -> NodeLine {
-    let since = |at: Timestamp| at.duration_since(seen.zero);
-    let own = || seen.nodes.iter().filter(|(_, node, _)| node == name);
-    let lost = own().find_map(|(at, _, fact)| match fact {
+/// What is known of each Node, in the order in which it was seen.
+type ByNode<'a, T> = BTreeMap<&'a Text, Vec<T>>;
+type Facts<'a> = ByNode<'a, (Timestamp, &'a NodeFact)>;
+
+fn by_node<'a, T>(all: impl Iterator<Item = (&'a Text, T)>) -> ByNode<'a, T> {
+    let mut found = ByNode::new();
+    all.for_each(|(name, one)| found.entry(name).or_default().push(one));
+    found
+}
+
+fn node_line(name: &Text, zone: Text, (facts, pods): (&Facts<'_>, &ByNode<'_, &PodLife>), zero: Timestamp) -> NodeLine {
+    let facts = facts.get(name).map_or(&[][..], Vec::as_slice);
+    let pods = pods.get(name).map_or(&[][..], Vec::as_slice);
+    let since = |at: Timestamp| at.duration_since(zero);
+    let lost = facts.iter().find_map(|(at, fact)| match fact {
         NodeFact::Ready(status) if status != "True" => Some((*at, status.clone())),
         _ => None,
     });
-    let tainted = own().find_map(|(at, _, fact)| match fact {
+    let tainted = facts.iter().find_map(|(at, fact)| match fact {
         NodeFact::Tainted(taint) if taint.ends_with(":NoExecute") => Some(since(*at)),
         _ => None,
     });
-    let untainted = own().rev().find_map(|(at, _, fact)| match fact {
+    let untainted = facts.iter().rev().find_map(|(at, fact)| match fact {
         NodeFact::Untainted(taint) if taint.ends_with(":NoExecute") => Some(since(*at)),
         _ => None,
     });
-    let ready = own().filter_map(|(at, _, fact)| match fact {
+    let ready = facts.iter().filter_map(|(at, fact)| match fact {
         NodeFact::Ready(status) if status == "True" => Some(*at),
         _ => None,
     });
     let ready = lost.as_ref().and_then(|(lost, _)| ready.rev().find(|at| at > lost)).map(since);
-    let pods = || seen.pods.values().filter(|life| life.created.is_none() && life.node == *name);
-    let deleted: Vec<Timestamp> = pods().filter_map(|life| life.deleted).collect();
+    let deleted: Vec<Timestamp> = pods.iter().filter_map(|life| life.deleted).collect();
     NodeLine {
         name: name.clone(),
-        zone: zone.clone(),
+        zone,
         status: lost.as_ref().map(|(_, status)| status.clone()).unwrap_or_default(),
         not_ready: lost.map(|(at, _)| since(at)),
         tainted,
         untainted,
         ready,
-        pods: (pods().count(), deleted.len()),
-        deleted: Sum::of(deleted, seen.zero).span,
+        pods: (pods.len(), deleted.len()),
+        deleted: Sum::of(deleted, zero).span,
     }
 }
 
 /// Finds what is stuck when the nodes come back.
-fn stuck(question: &Question, scene: &Scene, seen: &Sightings, affected: &[&PodLife]) -> Vec<Stuck> {
+fn stuck(
+    question: &Question,
+    scene: &Scene,
+    seen: &Sightings,
+    (affected, facts): (&[&PodLife], &Facts<'_>),
+) -> Vec<Stuck> {
     let back = seen.zero + question.lasts;
     let before = |at: Option<Timestamp>| at.is_some_and(|at| at <= back);
     let mut found: BTreeMap<(String, String), Vec<Text>> = BTreeMap::new();
@@ -424,10 +442,8 @@ fn stuck(question: &Question, scene: &Scene, seen: &Sightings, affected: &[&PodL
         if before(life.deleted) || life.ended.as_ref().is_some_and(|(at, _)| *at <= back) {
             continue;
         }
-        let tainted = seen.nodes.iter().rev().find_map(|(at, name, fact)| match fact {
-            NodeFact::Tainted(taint) if *name == life.node && *at <= back && taint.ends_with(":NoExecute") => {
-                Some(taint)
-            }
+        let tainted = facts.get(&life.node).into_iter().flatten().rev().find_map(|(at, fact)| match fact {
+            NodeFact::Tainted(taint) if *at <= back && taint.ends_with(":NoExecute") => Some(taint),
             _ => None,
         });
         let why = match (tainted, evictions_stopped) {
