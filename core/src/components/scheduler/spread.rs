@@ -121,13 +121,19 @@ fn has_all_keys(node: &NodeInfo, constraints: &[Constraint]) -> bool {
     constraints.iter().all(|constraint| node.label(&constraint.key).is_some())
 }
 
-/// The constraints that must hold, with the numbers of Pods in each domain.
+/// A constraint that must hold, with the numbers of Pods in each domain.
 #[derive(Clone, Debug)]
-pub(super) struct SpreadState {
-    constraints: Vec<Constraint>,
-    counts: Vec<BTreeMap<Text, i64>>,
-    matches_itself: Vec<i64>,
+struct HardConstraint {
+    constraint: Constraint,
+    counts: BTreeMap<Text, i64>,
+    /// The number in the domain with the fewest.
+    fewest: i64,
+    matches_itself: i64,
 }
+
+/// The constraints that must hold.
+#[derive(Clone, Debug)]
+pub(super) struct SpreadState(Vec<HardConstraint>);
 
 impl SpreadState {
     pub(super) fn of(pod: &PodInfo, view: &ClusterSnapshot<'_>) -> Option<Self> {
@@ -135,32 +141,26 @@ impl SpreadState {
         if constraints.is_empty() {
             return None;
         }
-        let mut counts: Vec<BTreeMap<Text, i64>> = constraints.iter().map(|_| BTreeMap::new()).collect();
-        for node in view.nodes().filter(|node| has_all_keys(node, &constraints)) {
-            for (constraint, counts) in constraints.iter().zip(&mut counts) {
-                if constraint.counts(pod, node)
-                    && let Some(value) = node.label(&constraint.key)
-                {
-                    *counts.entry(value.clone()).or_default() += constraint.matching(pod, node);
-                }
-            }
-        }
-        let itself = |constraint: &Constraint| i64::from(constraint.selects(pod.labels()));
-        let matches_itself = constraints.iter().map(itself).collect();
-        Some(Self { constraints, counts, matches_itself })
-    }
-
-    pub(super) fn check(&self, node: &NodeInfo) -> Result<(), Rejection> {
-        for ((constraint, counts), itself) in self.constraints.iter().zip(&self.counts).zip(&self.matches_itself) {
-            let reject = |remedy, reason| Err(Rejection::new(Plugin::PodTopologySpread, remedy, Text::of(reason)));
-            let Some(value) = node.label(&constraint.key) else {
-                let reason = "node(s) didn't match pod topology spread constraints (missing required label)";
-                return reject(Remedy::None, reason);
-            };
+        let counts: Vec<_> =
+            constraints.iter().map(|constraint| hard_counts(pod, view, constraint, &constraints)).collect();
+        let counted = |(constraint, counts): (Constraint, BTreeMap<Text, i64>)| {
             let fewest = if counts.len() < constraint.domains_min {
                 0
             } else {
                 counts.values().copied().min().unwrap_or(i64::from(i32::MAX))
+            };
+            let matches_itself = i64::from(constraint.selects(pod.labels()));
+            HardConstraint { constraint, counts, fewest, matches_itself }
+        };
+        Some(Self(constraints.into_iter().zip(counts).map(counted).collect()))
+    }
+
+    pub(super) fn check(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        for HardConstraint { constraint, counts, fewest, matches_itself: itself } in &self.0 {
+            let reject = |remedy, reason| Err(Rejection::new(Plugin::PodTopologySpread, remedy, Text::of(reason)));
+            let Some(value) = node.label(&constraint.key) else {
+                let reason = "node(s) didn't match pod topology spread constraints (missing required label)";
+                return reject(Remedy::None, reason);
             };
             if counts.get(value).copied().unwrap_or(0) + itself - fewest > constraint.skew_max {
                 return reject(Remedy::Preemption, "node(s) didn't match pod topology spread constraints");
@@ -168,6 +168,35 @@ impl SpreadState {
         }
         Ok(())
     }
+}
+
+/// Counts the Pods in each domain of the nodes that have all labels of the constraints.
+///
+/// Of the cluster as it is they are counted already; a node in a hypothetical state is counted anew.
+fn hard_counts(
+    pod: &PodInfo,
+    view: &ClusterSnapshot<'_>,
+    constraint: &Constraint,
+    all: &[Constraint],
+) -> BTreeMap<Text, i64> {
+    let mut counts: BTreeMap<Text, i64> = BTreeMap::new();
+    let (is_checked, selected) =
+        (!constraint.counts_everywhere(pod), constraint.selected(pod, view, LabelGroup::on_nodes));
+    for node in view.nodes().filter(|node| has_all_keys(node, all)) {
+        let Some(value) = node.label(&constraint.key) else { continue };
+        if is_checked && !constraint.counts(pod, node) {
+            continue;
+        }
+        let there = match view.instead.filter(|other| other.name() == node.name()) {
+            Some(other) => constraint.matching(pod, other),
+            None => selected.get(node.name()).copied().unwrap_or(0),
+        };
+        match counts.get_mut(value) {
+            Some(count) => *count += there,
+            None => drop(counts.insert(value.clone(), there)),
+        }
+    }
+    counts
 }
 
 /// Returns the scores of nodes for the constraints that should hold, from 0 to 100; `None` where there are none.
