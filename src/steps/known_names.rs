@@ -84,6 +84,7 @@ pub(super) const ANNOTATIONS: &[&str] = &[
     "kubernetes.io/config.seen",
     "kubernetes.io/config.source",
     "kubernetes.io/description",
+    "kubernetes.io/limit-ranger",
     "node.alpha.kubernetes.io/ttl",
     "pv.kubernetes.io/bind-completed",
     "pv.kubernetes.io/bound-by-controller",

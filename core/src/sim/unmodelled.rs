@@ -12,9 +12,8 @@ use crate::objects::{Json, NOT_MODELLED, ObjectKey, Text};
 use crate::scenario::{AnswerSeen, Unmodelled};
 
 /// Kinds that decide by admission what becomes of other requests.
-const OF_ADMISSION: [&str; 6] = [
+const OF_ADMISSION: [&str; 5] = [
     "ResourceQuota",
-    "LimitRange",
     "ValidatingWebhookConfiguration",
     "MutatingWebhookConfiguration",
     "ValidatingAdmissionPolicyBinding",

@@ -10,7 +10,9 @@ use alloc::string::String;
 
 use super::admission_write::{Operation, Write, subject};
 use super::call::RequestInfo;
-use super::{ApiServer, Origin, certificates, node_restriction, priority, service_accounts, status, storage_kinds};
+use super::{
+    ApiServer, Origin, certificates, limit_ranger, node_restriction, priority, service_accounts, status, storage_kinds,
+};
 use crate::components::volumes::{BETA_CLASS, CLASSES, default_class};
 use crate::json;
 use crate::network::kinds::Kind;
@@ -27,6 +29,7 @@ pub(super) fn create(
     origin: &Origin,
     tree: &mut Json,
 ) -> Result<(), Answer> {
+    limit_ranger::set_defaults(server, kind, "", tree, true);
     if kind.name == "Pod" && server.plugins.runs("ServiceAccount") {
         service_accounts::admit(server, kind, tree)?;
     }
@@ -103,6 +106,7 @@ pub(super) fn update(
     tree: &mut Json,
 ) -> Result<(), Answer> {
     let kind = info.of;
+    limit_ranger::set_defaults(server, kind, &info.subresource, tree, false);
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     restrict_nodes(server, &write)?;
     match kind.name {

@@ -32,6 +32,12 @@ impl ApiServer {
         }
     }
 
+    /// Returns the objects of a kind of one namespace in order of their names, beside the network.
+    pub(super) fn objects_in(&self, resource: &Resource, namespace: &str) -> impl Iterator<Item = &Object> {
+        let kind = self.kinds.find(resource);
+        kind.into_iter().flat_map(move |kind| self.tables[kind].store.iter(namespace))
+    }
+
     /// Returns the number of all objects.
     #[must_use]
     pub(crate) fn size(&self) -> usize {

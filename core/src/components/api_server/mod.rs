@@ -33,6 +33,7 @@ mod health;
 mod history;
 mod jobs;
 mod kubelet_relay;
+mod limit_ranger;
 mod limits;
 mod log_options;
 mod lookups;

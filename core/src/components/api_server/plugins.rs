@@ -38,7 +38,7 @@ const PLUGINS: &[(&str, PluginMode)] = &[
     ("NamespaceAutoProvision", PluginMode::Off),
     ("NamespaceLifecycle", PluginMode::Fixed),
     ("NamespaceExists", PluginMode::Off),
-    ("LimitRanger", PluginMode::Idle),
+    ("LimitRanger", PluginMode::Switched),
     ("ServiceAccount", PluginMode::Switched),
     ("NodeRestriction", PluginMode::Switched),
     ("TaintNodesByCondition", PluginMode::Switched),

@@ -18,7 +18,7 @@ use super::managers::is_same_but_times;
 use super::naming::{check_name, fix_namespace};
 use super::options::RequestOptions;
 use super::validation::{FieldError, worded};
-use super::{ApiServer, Origin, admission, certificates, changes, custom, status, strategy};
+use super::{ApiServer, Origin, admission, certificates, changes, custom, limit_ranger, status, strategy};
 use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
@@ -116,6 +116,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &name, &errors));
         }
+        limit_ranger::check(self, kind, "", &tree, None)?;
         admission::check_overhead(self, kind, &tree)?;
         if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
@@ -246,6 +247,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }
+        limit_ranger::check(self, kind, &info.subresource, &tree, Some(&old))?;
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let warnings = as_headers(&super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings));
         let is_undefaulted = self.undefaulted.contains(current.uid());
