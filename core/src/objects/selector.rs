@@ -337,7 +337,10 @@ impl FieldSelector {
             let Some((field, equal, value)) = split_term(term) else {
                 return Err(format!("invalid selector: '{text}'; can't understand '{term}'"));
             };
-            terms.push(Term { field: Text::from(field), value: Text::from(unescape(value)?), equal });
+            // With both empty it is everything: k8s.io/apimachinery pkg/fields/selector.go (v1.34), `Transform`.
+            if !field.is_empty() || !value.is_empty() {
+                terms.push(Term { field: Text::from(field), value: Text::from(unescape(value)?), equal });
+            }
         }
         // A watch keeps its selector, which seldom has more than one term.
         terms.shrink_to_fit();
@@ -475,10 +478,8 @@ fn unescape(value: &str) -> Result<String, String> {
 pub fn selector_text(selector: &Json) -> String {
     let is_map = selector.get("matchLabels").is_null() && selector.get("matchExpressions").is_null();
     let labels = if is_map { selector } else { selector.get("matchLabels") };
-    let labels = labels.fields().map(|(key, value)| {
-        let value = value.as_str().unwrap_or_default();
-        (key.as_str(), format!("{key}={value}"))
-    });
+    let printed = |key: &Text, value: &Json| format!("{key}={}", value.as_str().unwrap_or_default());
+    let labels = labels.fields().map(|(key, value)| (key.as_str(), printed(key, value)));
     let terms = selector.get("matchExpressions").items().iter().map(|term| {
         let key = term.get("key").as_str().unwrap_or_default();
         let mut values: Vec<&str> = term.get("values").items().iter().filter_map(Json::as_str).collect();
@@ -493,7 +494,7 @@ pub fn selector_text(selector: &Json) -> String {
         (key, printed)
     });
     let mut parts: Vec<(&str, String)> = labels.chain(terms).collect();
-    parts.sort();
+    parts.sort_by_key(|(key, _)| *key);
     parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(",")
 }
 

@@ -387,7 +387,8 @@ fn manager_name(options: &RequestOptions, origin: &Origin) -> Text {
 }
 
 /// Returns the name of a manager that its request does not name. Source: k8s.io/apiserver
-/// pkg/endpoints/handlers/create.go (v1.34), `prefixFromUserAgent`.
+/// pkg/endpoints/handlers/create.go (v1.34), `prefixFromUserAgent`, and k8s.io/apimachinery
+/// pkg/util/managedfields/internal/buildmanagerinfo.go, which names those without a name.
 fn name_of_agent(agent: &Text) -> Text {
     let name = agent.as_str().split('/').next().unwrap_or("");
     let mut short = String::new();
@@ -397,7 +398,7 @@ fn name_of_agent(agent: &Text) -> Text {
         }
         short.push(letter);
     }
-    Text::from(short)
+    if short.is_empty() { Text::of("unknown") } else { Text::from(short) }
 }
 
 /// Returns a DaemonSet with the annotation that the conversion from the internal type writes.

@@ -304,7 +304,14 @@ fn no_merge_key(value: &Json, key: &str) -> PatchError {
 }
 
 fn bad_directive(directive: &Json, value: &Json) -> PatchError {
-    PatchError::Other(format!("unknown patch type: {} in map: {}", go_value(directive), go_value(value)))
+    // Go's `%s` tells the type of what is no text.
+    let told = match directive {
+        Json::Int(_) => format!("%!s(int64={directive})"),
+        Json::Float(_) => format!("%!s(float64={directive})"),
+        Json::Bool(_) => format!("%!s(bool={directive})"),
+        _ => go_value(directive),
+    };
+    PatchError::Other(format!("unknown patch type: {told} in map: {}", go_value(value)))
 }
 
 fn map_directive(directive: &Json, patch: &mut Json) -> Result<Json, PatchError> {
