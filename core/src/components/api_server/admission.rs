@@ -105,23 +105,37 @@ pub(super) fn update(
     old: &Json,
     tree: &mut Json,
 ) -> Result<(), Answer> {
-    let kind = info.of;
-    limit_ranger::set_defaults(server, kind, &info.subresource, tree, false);
+    limit_ranger::set_defaults(server, info.of, &info.subresource, tree, false);
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     restrict_nodes(server, &write)?;
-    match kind.name {
+    match info.of.name {
         "Pod" if info.subresource.is_empty() => {
             if server.plugins.runs("Priority") {
                 priority::keep(tree, old);
             }
             add_default_tolerations(server, tree);
         }
-        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
-        "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old)?,
-        "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
         _ => {}
     }
     Ok(())
+}
+
+/// Runs the plugins that refuse a change which is valid in itself, and change nothing.
+pub(super) fn validate_update(
+    server: &mut ApiServer,
+    info: &RequestInfo,
+    origin: &Origin,
+    old: &Json,
+    tree: &Json,
+) -> Result<(), Answer> {
+    limit_ranger::check(server, info.of, &info.subresource, tree, Some(old))?;
+    let write = Write::of(info, origin, Operation::Update, tree, Some(old));
+    match info.of.name {
+        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, info.of, tree),
+        "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old),
+        "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses more room for a claim whose class does not allow it.

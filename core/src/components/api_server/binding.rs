@@ -3,7 +3,7 @@
 //! Mirrors pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::admission::add_topology_labels;
@@ -12,7 +12,7 @@ use super::call::{RequestInfo, json_of};
 use super::naming::check_sent_namespace;
 use super::options::RequestOptions;
 use super::strategy::storage_key;
-use super::write::{uid_precondition, with_warnings};
+use super::write::{failed_precondition, with_warnings};
 use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::kinds;
@@ -52,7 +52,10 @@ impl ApiServer {
                 None,
             )),
         };
-        answer.map(|answer| with_warnings(answer, warnings))
+        match answer {
+            Ok(answer) => Ok(with_warnings(answer, warnings)),
+            Err(refusal) => Err(with_warnings(refusal, warnings)),
+        }
     }
 
     /// Assigns a Pod to a node. Source: pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.
@@ -79,13 +82,21 @@ impl ApiServer {
                 format!("target.kind: Unsupported value: {target:?}: supported values: \"Node\", \"<empty>\"");
             return Err(status::untyped(&message));
         }
+        if info.name.is_empty() {
+            return Err(status::bad_request("Name parameter required."));
+        }
         let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
-        let sent = binding.at(&["metadata", "uid"]).as_str().unwrap_or("");
-        if !sent.is_empty() && sent != current.uid() {
-            let why = uid_precondition(&storage_key(kind, info), sent, current.uid());
-            return Err(status::conflict(&kind.resource, &info.name, &why));
+        let version = current.resource_version().to_string();
+        for (what, field, own) in
+            [("UID", "uid", current.uid()), ("ResourceVersion", "resourceVersion", version.as_str())]
+        {
+            let sent = binding.at(&["metadata", field]).as_str().unwrap_or("");
+            if !sent.is_empty() && sent != own {
+                let why = failed_precondition(options, &storage_key(kind, info), (what, sent), own);
+                return Err(status::conflict(&kind.resource, &info.name, &why));
+            }
         }
         let mut tree = current.json();
         let refuse = |why: String| Err(status::conflict(&BINDING, &info.name, &why));

@@ -167,7 +167,8 @@ impl ApiServer {
         let table = &self.tables[self.leases];
         let last = table.history.newest_first(&table.store).find(|event| event.object.name() == name);
         let uid = last.map_or_else(String::new, |event| String::from(event.object.uid()));
-        status::conflict(&LEASES, name, &write::uid_precondition(&format!("leases/{NODE_LEASES}/{name}"), &uid, ""))
+        let key = format!("leases/{NODE_LEASES}/{name}");
+        status::conflict(&LEASES, name, &write::uid_precondition(&RequestOptions::default(), &key, &uid, ""))
     }
 
     /// Does what a PATCH of a Node's status with new heartbeat times does.

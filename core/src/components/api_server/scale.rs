@@ -107,7 +107,7 @@ impl ApiServer {
         let is_other = !uid.is_empty() && uid != current.uid();
         // The store compares it before anything else if the request is the whole object.
         if is_other && origin.verb == Verb::Update {
-            let why = uid_precondition(&storage_key(info.of, info), uid, current.uid());
+            let why = uid_precondition(options, &storage_key(info.of, info), uid, current.uid());
             return Err(status::conflict(&info.of.resource, &info.name, &why));
         }
         let replicas = scale.at(&["spec", "replicas"]).as_i64().unwrap_or(0);

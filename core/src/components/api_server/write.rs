@@ -31,11 +31,24 @@ pub(super) struct Read {
     pub(super) warnings: Vec<Text>,
 }
 
-/// Returns the text of a failed precondition about the uid. Source: k8s.io/apiserver pkg/storage/errors.go.
-pub(super) fn uid_precondition(key: &str, wanted: &str, found: &str) -> String {
+/// Returns the text of a failed precondition about the uid.
+pub(super) fn uid_precondition(options: &RequestOptions, key: &str, wanted: &str, found: &str) -> String {
+    failed_precondition(options, key, ("UID", wanted), found)
+}
+
+/// Returns the text of a failed precondition. A dry run names the key without the prefix of the store.
+///
+/// Source: k8s.io/apiserver pkg/storage/{errors,interfaces}.go and pkg/registry/generic/registry/dryrun.go (v1.34).
+pub(super) fn failed_precondition(
+    options: &RequestOptions,
+    key: &str,
+    (what, wanted): (&str, &str),
+    found: &str,
+) -> String {
+    let prefix = if options.dry_run { "/" } else { "/registry/" };
     format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{key}, ResourceVersion: 0, AdditionalErrorMsg: \
-         Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+        "StorageError: invalid object, Code: 4, Key: {prefix}{key}, ResourceVersion: 0, AdditionalErrorMsg: \
+         Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
     )
 }
 
@@ -50,7 +63,11 @@ impl ApiServer {
         let kind = info.of;
         if kind.name == "Binding" {
             let warnings = self.check_body(kind, options, &body)?;
-            let binding = json_of(body).unwrap_or_default();
+            let mut binding = json_of(body).unwrap_or_default();
+            fix_namespace(kind, &mut binding, &info.namespace)?;
+            // Only the subresource takes the uid as a precondition. Source: k8s.io/apiserver
+            // pkg/endpoints/handlers/create.go (v1.34), `WipeObjectMetaSystemFields`.
+            binding.remove(&["metadata", "uid"]);
             let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             self.check_namespace(kind, &info.namespace, if name.is_empty() { "Unknown" } else { &name })?;
             let pods = kinds::find(&PODS).expect("a kind of the table");
@@ -61,8 +78,10 @@ impl ApiServer {
                 name,
                 subresource: Text::of("binding"),
             };
-            let answer = self.bind(&pod, options, origin, &binding);
-            return answer.map(|answer| with_warnings(answer, warnings));
+            return match self.bind(&pod, options, origin, &binding) {
+                Ok(answer) => Ok(with_warnings(answer, warnings)),
+                Err(refusal) => Err(with_warnings(refusal, warnings)),
+            };
         }
         if kind.is(Trait::Review) {
             let read = self.read_body(kind, options, body, &NULL)?;
@@ -160,11 +179,7 @@ impl ApiServer {
         };
         let uid = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !uid.is_empty() && uid != current.uid() {
-            let mut why = uid_precondition(&strategy::storage_key(kind, info), uid, current.uid());
-            if options.dry_run {
-                // A dry run names the key without the prefix of the store.
-                why = why.replacen("Key: /registry/", "Key: /", 1);
-            }
+            let why = uid_precondition(options, &strategy::storage_key(kind, info), uid, current.uid());
             return Err(with_warnings(status::conflict(&kind.resource, &info.name, &why), read.warnings));
         }
         match self.update_tree(info, options, origin, &current, (read.tree, &sent)) {
@@ -186,7 +201,7 @@ impl ApiServer {
         }
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() {
-            let why = uid_precondition(&strategy::storage_key(kind, info), sent, "");
+            let why = uid_precondition(options, &strategy::storage_key(kind, info), sent, "");
             return Err(status::conflict(&kind.resource, &info.name, &why));
         }
         self.create_named(info, options, origin, read)
@@ -247,7 +262,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }
-        limit_ranger::check(self, kind, &info.subresource, &tree, Some(&old))?;
+        admission::validate_update(self, info, origin, &old, &tree)?;
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let warnings = as_headers(&super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings));
         let is_undefaulted = self.undefaulted.contains(current.uid());
