@@ -243,8 +243,13 @@ impl ApiServer {
         let terminating = !tree.at(&["metadata", "deletionTimestamp"]).is_null();
         let remove_now = if terminating {
             match (stored_grace.unwrap_or(0), delete.grace.map(|_| grace_of(&tree, delete))) {
-                (0, _) => true,
+                // Unless it only waits for the end of its grace, the policy counts again.
+                (0, _) => {
+                    set_policy_finalizers(&mut tree, kind, delete);
+                    true
+                }
                 (stored, Some(wanted)) if wanted < stored => {
+                    set_policy_finalizers(&mut tree, kind, delete);
                     let is_now = self.settings.profile().is("shortened-grace-ends-now");
                     shorten(&mut tree, stored, wanted, is_now.then_some(origin.now));
                     wanted == 0

@@ -15,8 +15,16 @@ use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::watch::Selection;
 use super::{ApiServer, status, syntax};
+use crate::network::kinds::Kind;
 use crate::network::{Answer, WatchType};
 use crate::objects::{Json, Object, ObjectKey, Text, base64};
+
+/// Tells whether objects of a kind are read from the watch cache; Events never are.
+///
+/// Source: pkg/kubeapiserver/default_storage_factory_builder.go (v1.34), `DefaultWatchCacheSizes`.
+pub(super) fn is_cached(kind: &Kind) -> bool {
+    kind.name != "Event"
+}
 
 const VERSION: &str = "meta.k8s.io/v1";
 /// Source: k8s.io/apiserver pkg/storage/errors.go (v1.34), `expired`.
@@ -107,7 +115,9 @@ impl ApiServer {
             self.selected_at(kind, selection, revision).ok_or_else(|| self.expired_list(start.as_ref()))?
         };
         // The cache ignores the limit at revision 0; etcd serves pages.
-        let whole = options.resource_version == "0" && (start.is_none() || self.cache_serves_the_past());
+        let whole = options.resource_version == "0"
+            && is_cached(self.kinds.at(kind))
+            && (start.is_none() || self.cache_serves_the_past());
         let key = |object: &Object| path_of(object, selection);
         let rest = match &start {
             None => all,

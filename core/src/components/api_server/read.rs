@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::call::RequestInfo;
 use super::content_negotiation::{INITIAL_EVENTS_END, Representation, TableContext};
 use super::options::{RequestOptions, is_true};
-use super::paging::WatchList;
+use super::paging::{WatchList, is_cached};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
@@ -38,7 +38,7 @@ impl ApiServer {
             return Err(status::bad_request(why));
         }
         if let Some(asked) =
-            options.version().map_err(|why| status::untyped(&why))?.filter(|asked| *asked > self.revision)
+            options.version().map_err(|why| bad_version(kind, &why))?.filter(|asked| *asked > self.revision)
         {
             return Err(status::too_large_version(asked, self.revision));
         }
@@ -254,6 +254,15 @@ fn connect(kind: &Kind, subresource: &str, object: &Object) -> Result<Answer, An
             let message = format!("{}/{subresource} is not modelled yet", kind.resource.plural);
             Err(status::failure(501, "NotImplemented", &message, None))
         }
+    }
+}
+
+/// Refuses a revision that is no number; the store words it in its own way.
+fn bad_version(kind: &Kind, why: &str) -> Answer {
+    if is_cached(kind) {
+        status::untyped(why)
+    } else {
+        status::bad_request(&format!("invalid resource version: {why}"))
     }
 }
 
