@@ -225,7 +225,7 @@ pub(super) fn whole_number(text: Option<&Text>) -> Result<Option<i64>, Answer> {
 }
 
 /// Says why Go's strconv does not take a number.
-fn why_no_number(text: &str) -> &'static str {
+pub(super) fn why_no_number(text: &str) -> &'static str {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { "value out of range" } else { "invalid syntax" }

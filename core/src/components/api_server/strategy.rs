@@ -293,6 +293,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             errors.extend(meta::validate_change(kind, tree, old, wording));
         }
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
+        ("Event", _) => event::validate_new_update(tree, old, wording, &mut errors),
         _ => {
             errors.extend(meta::validate_by_strategy(kind, subresource, (tree, old), wording));
             check_status(kind, subresource, (tree, old), settings, &mut errors);
@@ -355,12 +356,7 @@ fn check_workload(
         }
         ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
             if !tree.get("spec").is_same_allocation(old.get("spec")) {
-                // Source: pkg/registry/core/replicationcontroller/strategy.go (v1.34), which checks it twice.
-                for _ in 0..if kind.name == "ReplicationController" { 2 } else { 1 } {
-                    let rules = pod::Rules::of(settings);
-                    workload::validate(kind.name, (tree, false), wording, rules, errors);
-                }
-                workload::selector_is_kept(kind.name, tree, old, errors);
+                workload::validate_change(kind.name, (tree, old), wording, pod::Rules::of(settings), errors);
             }
             if kind.name == "StatefulSet" {
                 let limit = settings.profile().is("stateful-set-history-limit-may-change");

@@ -21,6 +21,7 @@ mod eviction;
 mod http;
 mod kinds;
 mod rules;
+mod updates;
 
 struct Fixture {
     server: ApiServer,

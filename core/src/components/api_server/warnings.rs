@@ -108,7 +108,16 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
             }
         }
         "Service" => service(tree.get("spec"), settings, &mut warnings),
-        "Job" | "CronJob" if old.is_null() => pod_names(tree, meta::wording(settings), &mut warnings),
+        "Job" | "CronJob" => {
+            if old.is_null() {
+                pod_names(tree, meta::wording(settings), &mut warnings);
+            }
+            if tree.get("spec") != old.get("spec") {
+                let of_jobs: &[&str] = if kind.name == "CronJob" { &["spec", "jobTemplate"] } else { &[] };
+                let path = [of_jobs, &["spec", "template"]].concat();
+                pods::of(tree.at(&path), &format!("{}.", path.join(".")), settings, &mut warnings);
+            }
+        }
         "EndpointSlice" => endpoint_slice(tree, old, settings, &mut warnings),
         _ => {}
     }

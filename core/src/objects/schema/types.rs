@@ -1,6 +1,6 @@
 //! The fields of the API's types in the oldest release that is offered: the table that [`super::Schema`] reads.
 //!
-//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling,discovery,rbac}/v1 types.go and
+//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling,discovery,rbac,node}/v1 types.go and
 //! k8s.io/apimachinery meta/v1 types.go (v1.31): names, `omitempty`, pointers, `patchStrategy` and `patchMergeKey`.
 //! One type per line: `Name = field:type …`. Types are `str int int32 bool float quantity intstr time microtime bytes
 //! any` or another line's name; `[T]` is a list, `[T]@key` one that patches merge by a key, `[T]@` one that they unite,
@@ -138,6 +138,10 @@ PersistentVolumeClaimStatus = phase:str accessModes:[str] capacity:{quantity} \
 ModifyVolumeStatus = targetVolumeAttributesClassName:str status:str!\n\
 PersistentVolumeClaimCondition = type:str! status:str! lastProbeTime:time lastTransitionTime:time reason:str \
     message:str\n\
+\n\
+RuntimeClass = kind:str apiVersion:str metadata:ObjectMeta handler:str! overhead:Overhead* scheduling:Scheduling*\n\
+Overhead = podFixed:{quantity}\n\
+Scheduling = nodeSelector:{str} tolerations:[Toleration]\n\
 \n\
 PriorityClass = kind:str apiVersion:str metadata:ObjectMeta value:int32! globalDefault:bool description:str \
     preemptionPolicy:str*\n\

@@ -37,6 +37,7 @@ pub(in super::super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wo
     let check = |name: &str| match kind.name {
         "Namespace" | "StatefulSet" => names::label(name, wording),
         "PodDisruptionBudget" => names::path_segment(name),
+        "Event" if kind.resource.group.is_empty() => names::path_segment(name),
         // That of a Service depends on the release; a request may have any name.
         "Service" | "CertificateSigningRequest" => Vec::new(),
         _ if kind.resource.group == *"rbac.authorization.k8s.io" => names::path_segment(name),
@@ -79,13 +80,14 @@ pub(in super::super) fn validate_by_strategy(
         ("PodDisruptionBudget", _) | ("CronJob", "status") => (0, 0),
         ("EndpointSlice" | "LimitRange", _) => (1, 0),
         ("PersistentVolume" | "CSINode", "") | ("VolumeAttachment", _) => (2, 0),
-        ("PersistentVolumeClaim", "") => (2, 1),
+        ("PersistentVolumeClaim" | "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding", "") => (2, 1),
         (
             "ConfigMap"
             | "Endpoints"
             | "Job"
             | "Namespace"
             | "ReplicationController"
+            | "RuntimeClass"
             | "Secret"
             | "ServiceAccount"
             | "StorageClass",
@@ -277,8 +279,19 @@ fn validate_owners(owners: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// Prints owners as Go does: in the order of the type's fields. Source: k8s.io/apimachinery
+/// pkg/apis/meta/v1/types.go (v1.34), `OwnerReference`.
 fn quoted(value: &Json) -> String {
-    format!("{value}")
+    const FIELDS: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+    let parts: Vec<String> = match value {
+        Json::Array(owners) => owners.iter().map(quoted).collect(),
+        owner => {
+            let own = FIELDS.iter().filter(|field| !owner.get(field).is_null());
+            own.map(|field| format!("\"{field}\":{}", owner.get(field))).collect()
+        }
+    };
+    let parts = parts.join(",");
+    if value.is_array() { format!("[{parts}]") } else { format!("{{{parts}}}") }
 }
 
 fn validate_finalizers(finalizers: &Json, wording: Wording, errors: &mut Vec<FieldError>) {

@@ -120,6 +120,10 @@ pub(in super::super) fn csi_node(tree: &Json, wording: Wording, errors: &mut Vec
         if super::is_blank(driver.get("nodeID")) {
             errors.push(FieldError::required(format!("{path}.nodeID"), ""));
         }
+        if driver.get("nodeID").as_str().unwrap_or("").len() > NODE_ID_MAX {
+            let why = format!("must be {NODE_ID_MAX} characters or less");
+            errors.push(FieldError::invalid(format!("{path}.nodeID"), driver.get("nodeID"), why));
+        }
         if drivers[..at].iter().any(|other| other.get("name") == name) {
             errors.push(FieldError::duplicate(format!("{path}.name"), name));
         }
@@ -137,6 +141,8 @@ pub(in super::super) fn csi_node(tree: &Json, wording: Wording, errors: &mut Vec
     }
 }
 
+/// Source: pkg/apis/storage/validation/validation.go (v1.34), `csiNodeIDLongerMaxLength`.
+const NODE_ID_MAX: usize = 256;
 /// Source: pkg/apis/core/types.go (v1.34), `ServiceAccountNameKey`.
 const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 

@@ -196,9 +196,8 @@ pub(in super::super) fn same_scopes(tree: &Json, old: &Json, errors: &mut Vec<Fi
         scopes.dedup();
         scopes
     };
-    let scopes = sorted(tree);
-    if scopes != sorted(old) {
-        errors.push(FieldError::invalid("spec.scopes", &Json::array(scopes), IMMUTABLE));
+    if sorted(tree) != sorted(old) {
+        errors.push(FieldError::invalid("spec.scopes", tree.at(&["spec", "scopes"]), IMMUTABLE));
     }
 }
 

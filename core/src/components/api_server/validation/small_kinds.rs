@@ -52,7 +52,10 @@ pub(in super::super) fn update(
     };
     match kind {
         "Endpoints" => subsets(tree, old, (wording, reading), errors),
-        "RuntimeClass" => same("handler", errors),
+        "RuntimeClass" => {
+            runtime_class(tree, wording, rules, errors);
+            same("handler", errors);
+        }
         "ControllerRevision" => {
             revision(tree, errors);
             same("data", errors);

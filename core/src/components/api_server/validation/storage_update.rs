@@ -65,7 +65,9 @@ fn with_new_labels(stored: &Json, new: &Json) -> Json {
     for (at, (old_term, term)) in old_terms.iter().zip(terms).enumerate() {
         for list in ["matchExpressions", "matchFields"] {
             for (place, (old, new)) in old_term.get(list).items().iter().zip(term.get(list).items()).enumerate() {
-                if RENAMED.contains(&(text(old, "key"), text(new, "key"))) {
+                // Upstream looks the label up without asking whether it is there: any other may become an empty one.
+                let renamed = RENAMED.iter().find(|(label, _)| *label == text(old, "key")).map_or("", |pair| pair.1);
+                if renamed == text(new, "key") {
                     let term = &mut affinity.entry(&path).make_array()[at];
                     term.entry(&[list]).make_array()[place].set(&["key"], text(new, "key"));
                 }

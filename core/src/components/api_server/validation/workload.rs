@@ -64,6 +64,28 @@ pub(in super::super) fn validate(
     }
 }
 
+/// Checks a changed workload, and that it still selects the same Pods: of a DaemonSet that comes first.
+///
+/// Source: validation.go (v1.34), `ValidateDaemonSetUpdate`, and pkg/registry/core/replicationcontroller/strategy.go,
+/// which checks a ReplicationController twice.
+pub(in super::super) fn validate_change(
+    kind: &str,
+    (tree, old): (&Json, &Json),
+    wording: Wording,
+    rules: Rules,
+    errors: &mut Vec<FieldError>,
+) {
+    if kind == "DaemonSet" {
+        selector_is_kept(kind, tree, old, errors);
+    }
+    for _ in 0..if kind == "ReplicationController" { 2 } else { 1 } {
+        validate(kind, (tree, false), wording, rules, errors);
+    }
+    if kind != "DaemonSet" {
+        selector_is_kept(kind, tree, old, errors);
+    }
+}
+
 fn unknown_strategy((type_name, field): (&'static str, &str), strategy: &Json, known: &[&str]) -> FieldError {
     let known: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
     let mut error =
@@ -139,7 +161,8 @@ fn with_claims(spec: &Json) -> Json {
     }
     let name = |claim: &Json| claim.at(&["metadata", "name"]).as_str().unwrap_or("").to_string();
     let mut volumes: Vec<Json> = Vec::new();
-    for claim in claims {
+    let is_first = |at: usize| !claims[..at].iter().any(|other| name(other) == name(&claims[at]));
+    for (_, claim) in claims.iter().enumerate().filter(|(at, _)| is_first(*at)) {
         let name = name(claim);
         volumes.push(json!({"name": name.as_str(), "persistentVolumeClaim": {"claimName": name.as_str()}}));
     }
@@ -165,6 +188,10 @@ fn template(kind: &str, spec: &Json, wording: Wording, rules: Rules, errors: &mu
         if !template.at(&["spec", "ephemeralContainers"]).is_empty() {
             let why = "ephemeral containers not allowed in pod template";
             errors.push(FieldError::forbidden("spec.template.spec.ephemeralContainers", why));
+        }
+        // Source: validation.go (v1.34), `ValidatePodTemplateSpecForStatefulSet`, which checks them twice.
+        if kind == "StatefulSet" {
+            validate_template_metadata(template, wording, errors);
         }
     }
     let policy = text(template.get("spec"), "restartPolicy");
@@ -289,7 +316,7 @@ fn daemons_at_once(rolling: &Json, errors: &mut Vec<FieldError>) {
 /// Checks that a workload still selects the same Pods.
 ///
 /// Source: validation.go (v1.34), `ValidateDaemonSetSpecUpdate`, and the strategies in pkg/registry/apps (v1.34).
-pub(in super::super) fn selector_is_kept(kind: &str, tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+fn selector_is_kept(kind: &str, tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let (new, stored) = (tree.at(&["spec", "selector"]), old.at(&["spec", "selector"]));
     if matches!(kind, "DaemonSet" | "Deployment" | "ReplicaSet") && new != stored {
         let error = FieldError::invalid_of("LabelSelector", "spec.selector", new, IMMUTABLE);

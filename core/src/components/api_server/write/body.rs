@@ -10,7 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::content_negotiation::check_media_type;
-use super::super::options::{FieldValidation, RequestOptions};
+use super::super::options::{FieldValidation, RequestOptions, why_no_number};
 use super::super::{ApiServer, status, strategy, syntax};
 use super::{Read, as_headers};
 use crate::network::http::quoted as summary;
@@ -41,6 +41,9 @@ impl ApiServer {
             && let Some(at) = base64::problem(tree.at(&["spec", "request"]).as_str().unwrap_or(""))
         {
             return Err(handled(&format!("illegal base64 data at input byte {at}")));
+        }
+        if let Some(why) = wrong_generation(kind, &tree) {
+            return Err(handled(&why));
         }
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.resource.api_version());
@@ -160,6 +163,16 @@ fn tree_of(kind: &Kind, options: &RequestOptions, body: Body) -> Result<Json, An
             kind.name
         ))),
     }
+}
+
+/// Says why the annotation that holds a field of the internal type of DaemonSets is not taken.
+///
+/// Source: pkg/apis/apps/v1/conversion.go (v1.34), `Convert_v1_DaemonSet_To_apps_DaemonSet`.
+fn wrong_generation(kind: &Kind, tree: &Json) -> Option<String> {
+    const GENERATION: &str = "deprecated.daemonset.template.generation";
+    let held = tree.at(&["metadata", "annotations", GENERATION]).as_str().filter(|_| kind.name == "DaemonSet")?;
+    let wrong = held.parse::<i64>().is_err();
+    wrong.then(|| format!("strconv.ParseInt: parsing {held:?}: {}", why_no_number(held)))
 }
 
 /// Returns kind and version that an object names. Go's standard decoder, which reads them, takes names of fields in any
