@@ -6,6 +6,7 @@
 //! Inputs: the Pod's spec. Outputs: amounts, CPU in thousandths, the others in whole units, rounded up.
 //! Left out on purpose: the allocated resources of a resize under way.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::objects::lifecycle::is_sidecar;
@@ -141,6 +142,31 @@ impl Tally for Amounts {
         for (name, amount) in &other.0 {
             let own = self.entry(name);
             *own = (*own).max(*amount);
+        }
+    }
+}
+
+/// Amounts by name that keep the form in which they were written.
+pub(crate) type Quantities = BTreeMap<Text, Quantity>;
+
+/// Reads a list of resources.
+pub(crate) fn quantities(list: &Json) -> Quantities {
+    list.fields().filter_map(|(name, value)| Some((name.clone(), Quantity::from_json(value)?))).collect()
+}
+
+impl Tally for Quantities {
+    fn add_all(&mut self, other: &Self) {
+        for (name, amount) in other {
+            let sum = self.get(name).map_or(*amount, |own| *own + *amount);
+            self.insert(name.clone(), sum);
+        }
+    }
+
+    fn raise(&mut self, other: &Self) {
+        for (name, amount) in other {
+            if self.get(name).is_none_or(|own| amount > own) {
+                self.insert(name.clone(), *amount);
+            }
         }
     }
 }

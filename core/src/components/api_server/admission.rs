@@ -78,6 +78,12 @@ pub(super) fn create(
     Ok(())
 }
 
+/// Runs the plugins that refuse a valid new object.
+pub(super) fn validate_create(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
+    limit_ranger::check(server, kind, "", tree, None)?;
+    check_overhead(server, kind, tree)
+}
+
 /// Gives a claim that names no class the default one.
 ///
 /// Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go (v1.34).
@@ -260,7 +266,7 @@ fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), 
 /// Refuses a valid Pod with an overhead that no RuntimeClass gives it.
 ///
 /// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34), `validateOverhead`.
-pub(super) fn check_overhead(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
+fn check_overhead(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
     if kind.name != "Pod" || !server.plugins.runs("RuntimeClass") || tree.at(&["spec", "overhead"]).is_null() {
         return Ok(());
     }

@@ -2,9 +2,9 @@
 //! and claims.
 //!
 //! Mirrors plugin/pkg/admission/limitranger/admission.go (v1.34). Inputs: a write, the LimitRanges of its namespace.
-//! Outputs: the Pod with requests and limits that it left open, or the refusal. Upstream asks a cache, which learns of a
-//! LimitRange some milliseconds after it was made, and tells several reasons in any order; here each LimitRange counts
-//! at once, and reasons come in the order of the names of resources.
+//! Outputs: the Pod with requests and limits that it left open, or the refusal. Upstream asks a cache, which learns of
+//! a LimitRange some milliseconds after it was made, and tells several reasons in any order; here each LimitRange
+//! counts at once, and reasons come in the order of the names of resources.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use super::admission_write::subject;
 use super::{ApiServer, status};
-use crate::components::pod_resources::{PodLevel, Tally, together};
+use crate::components::pod_resources::{PodLevel, Quantities, quantities, together};
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Resource};
 use crate::objects::quantity::Quantity;
@@ -143,8 +143,8 @@ fn reasons(server: &ApiServer, kind: &Kind, limit: &Json, tree: &Json) -> Vec<St
         }
         ("Pod", "Pod") => Asked::of_pod(spec, PodLevel::of(server.settings.profile())).reasons(limit, word),
         ("PersistentVolumeClaim", "PersistentVolumeClaim") => {
-            let requests = Amounts::of(spec.at(&["resources", "requests"]));
-            let asked = Asked { requests, limits: Amounts::default() };
+            let requests = quantities(spec.at(&["resources", "requests"]));
+            let asked = Asked { requests, limits: Quantities::new() };
             let least = asked.each(limit, "min", |name, amount| asked.below_minimum(word, name, amount));
             let most = asked.each(limit, "max", |name, amount| asked.request_above_maximum(word, name, amount));
             [least, most].concat()
@@ -153,53 +153,25 @@ fn reasons(server: &ApiServer, kind: &Kind, limit: &Json, tree: &Json) -> Vec<St
     }
 }
 
-/// Amounts of resources by name.
-#[derive(Clone, Default)]
-struct Amounts(BTreeMap<Text, Quantity>);
-
-impl Amounts {
-    fn of(list: &Json) -> Self {
-        let read = |(name, value): (&Text, &Json)| Some((name.clone(), Quantity::from_json(value)?));
-        Self(list.fields().filter_map(read).collect())
-    }
-}
-
-impl Tally for Amounts {
-    fn add_all(&mut self, other: &Self) {
-        for (name, amount) in &other.0 {
-            let sum = self.0.get(name).map_or(*amount, |own| *own + *amount);
-            self.0.insert(name.clone(), sum);
-        }
-    }
-
-    fn raise(&mut self, other: &Self) {
-        for (name, amount) in &other.0 {
-            if self.0.get(name).is_none_or(|own| amount > own) {
-                self.0.insert(name.clone(), *amount);
-            }
-        }
-    }
-}
-
 /// What a container, a Pod or a claim asks for.
 struct Asked {
-    requests: Amounts,
-    limits: Amounts,
+    requests: Quantities,
+    limits: Quantities,
 }
 
 impl Asked {
     fn of_container(container: &Json) -> Self {
-        let list = |list| Amounts::of(container.at(&["resources", list]));
+        let list = |list| quantities(container.at(&["resources", list]));
         Self { requests: list("requests"), limits: list("limits") }
     }
 
     /// Source: `podRequests`, `podLimits`; overhead does not count.
     fn of_pod(spec: &Json, level: PodLevel) -> Self {
         let sum = |list: &str| {
-            let mut sum = together(spec, |container| Amounts::of(container.at(&["resources", list])));
+            let mut sum = together(spec, |container| quantities(container.at(&["resources", list])));
             if level == PodLevel::Counts {
-                let own = Amounts::of(spec.at(&["resources", list])).0.into_iter();
-                sum.0.extend(own.filter(|(name, _)| matches!(name.as_str(), "cpu" | "memory")));
+                let own = quantities(spec.at(&["resources", list])).into_iter();
+                sum.extend(own.filter(|(name, _)| matches!(name.as_str(), "cpu" | "memory")));
             }
             sum
         };
@@ -207,8 +179,8 @@ impl Asked {
     }
 
     fn each(&self, limit: &Json, list: &str, broken: impl Fn(&Text, &Quantity) -> Option<String>) -> Vec<String> {
-        let enforced = Amounts::of(limit.get(list));
-        enforced.0.iter().filter_map(|(name, amount)| broken(name, amount)).collect()
+        let enforced = quantities(limit.get(list));
+        enforced.iter().filter_map(|(name, amount)| broken(name, amount)).collect()
     }
 
     fn reasons(&self, limit: &Json, word: &str) -> Vec<String> {
@@ -221,7 +193,7 @@ impl Asked {
 
     /// Source: `minConstraint`.
     fn below_minimum(&self, word: &str, name: &Text, enforced: &Quantity) -> Option<String> {
-        let (request, limit) = (self.requests.0.get(name), self.limits.0.get(name));
+        let (request, limit) = (self.requests.get(name), self.limits.get(name));
         let (of_request, of_limit, bound) = values(request, limit, enforced);
         let head = format!("minimum {name} usage per {word} is {enforced}");
         let Some(request) = request else { return Some(format!("{head}.  No request is specified")) };
@@ -233,7 +205,7 @@ impl Asked {
 
     /// Source: `maxConstraint`.
     fn above_maximum(&self, word: &str, name: &Text, enforced: &Quantity) -> Option<String> {
-        let (request, limit) = (self.requests.0.get(name), self.limits.0.get(name));
+        let (request, limit) = (self.requests.get(name), self.limits.get(name));
         let (of_request, of_limit, bound) = values(request, limit, enforced);
         let head = format!("maximum {name} usage per {word} is {enforced}");
         let Some(limit) = limit else { return Some(format!("{head}.  No limit is specified")) };
@@ -245,7 +217,7 @@ impl Asked {
 
     /// Source: `maxRequestConstraint`.
     fn request_above_maximum(&self, word: &str, name: &Text, enforced: &Quantity) -> Option<String> {
-        let request = self.requests.0.get(name);
+        let request = self.requests.get(name);
         let (of_request, _, bound) = values(request, None, enforced);
         let head = format!("maximum {name} usage per {word} is {enforced}");
         let Some(request) = request else { return Some(format!("{head}.  No request is specified")) };
@@ -255,7 +227,7 @@ impl Asked {
     /// Source: `limitRequestRatioConstraint`.
     #[expect(clippy::cast_precision_loss, reason = "upstream divides the same numbers")]
     fn above_ratio(&self, word: &str, name: &Text, enforced: &Quantity) -> Option<String> {
-        let (request, limit) = (self.requests.0.get(name), self.limits.0.get(name));
+        let (request, limit) = (self.requests.get(name), self.limits.get(name));
         let (of_request, of_limit, _) = values(request, limit, enforced);
         let head = format!("{name} max limit to request ratio per {word} is {enforced}");
         if request.is_none() || of_request == 0 {

@@ -18,7 +18,7 @@ use super::managers::is_same_but_times;
 use super::naming::{check_name, fix_namespace};
 use super::options::RequestOptions;
 use super::validation::{FieldError, worded};
-use super::{ApiServer, Origin, admission, certificates, changes, custom, limit_ranger, status, strategy};
+use super::{ApiServer, Origin, admission, certificates, changes, custom, status, strategy};
 use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
@@ -135,8 +135,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &name, &errors));
         }
-        limit_ranger::check(self, kind, "", &tree, None)?;
-        admission::check_overhead(self, kind, &tree)?;
+        admission::validate_create(self, kind, &tree)?;
         if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));

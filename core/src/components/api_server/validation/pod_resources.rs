@@ -4,19 +4,16 @@
 //! (`validatePodResources`) and k8s.io/component-helpers resource/helpers.go (v1.34). Inputs: a specification. Outputs:
 //! the specification with its requests, or errors.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::node::{INTEGERS, amount_problems};
 use super::{FieldError, placement};
-use crate::components::pod_resources::{Tally, together};
+use crate::components::pod_resources::{Quantities, quantities, together};
+use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
-use crate::objects::{Json, Text};
-
-type Amounts = BTreeMap<Text, Quantity>;
 
 fn is_supported(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
@@ -93,28 +90,8 @@ fn check_consistency(spec: &Json, own: &Json, errors: &mut Vec<FieldError>) {
 }
 
 /// Returns what the containers ask for together, in amounts that keep the form in which they were written.
-fn aggregate(spec: &Json, list: &str) -> Amounts {
-    together(spec, |container| {
-        let amounts = container.at(&["resources", list]).fields();
-        amounts.filter_map(|(name, value)| Some((name.clone(), amount(value)?))).collect()
-    })
-}
-
-impl Tally for Amounts {
-    fn add_all(&mut self, more: &Self) {
-        for (name, more) in more {
-            let own = self.get(name).map_or(*more, |own| *own + *more);
-            self.insert(name.clone(), own);
-        }
-    }
-
-    fn raise(&mut self, other: &Self) {
-        for (name, amount) in other {
-            if self.get(name).is_none_or(|own| amount > own) {
-                self.insert(name.clone(), *amount);
-            }
-        }
-    }
+fn aggregate(spec: &Json, list: &str) -> Quantities {
+    together(spec, |container| quantities(container.at(&["resources", list])))
 }
 
 /// Checks the limits and requests of a container or a Pod.
