@@ -2,6 +2,7 @@
 //!
 //! The stored form is JSON, so that unknown fields are kept and nothing depends on the types of one release.
 
+mod aggregate;
 pub mod base64;
 pub mod canonical;
 pub mod cpu_set;
@@ -38,6 +39,7 @@ pub mod time;
 pub mod x509;
 pub mod yaml;
 
+pub use aggregate::aggregate;
 pub use json::{Fields, Json, NULL, TOO_DEEP, WrittenJson, without_depths};
 pub use json_macro::ToJson;
 #[doc(hidden)]

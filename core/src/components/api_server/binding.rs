@@ -12,7 +12,7 @@ use super::call::{RequestInfo, json_of};
 use super::naming::check_sent_namespace;
 use super::options::RequestOptions;
 use super::strategy::storage_key;
-use super::write::{failed_precondition, with_warnings};
+use super::write::{both_with_warnings, failed_precondition};
 use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::kinds;
@@ -52,10 +52,7 @@ impl ApiServer {
                 None,
             )),
         };
-        match answer {
-            Ok(answer) => Ok(with_warnings(answer, warnings)),
-            Err(refusal) => Err(with_warnings(refusal, warnings)),
-        }
+        both_with_warnings(answer, warnings)
     }
 
     /// Assigns a Pod to a node. Source: pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.

@@ -17,7 +17,7 @@ use crate::components::pod_resources::{PodLevel, Quantities, quantities, togethe
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Resource};
 use crate::objects::quantity::Quantity;
-use crate::objects::{Json, Text};
+use crate::objects::{Json, Text, aggregate};
 
 const LIMIT_RANGES: Resource = Resource::of("", "v1", "limitranges");
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
@@ -30,13 +30,7 @@ const MILLI_MAX: i64 = i64::MAX / 1000;
 /// Tells whether the plugin looks at a write of this kind.
 fn looks_at(kind: &Kind, subresource: &str, is_new: bool) -> bool {
     match kind.name {
-        "Pod" => {
-            if is_new {
-                subresource.is_empty()
-            } else {
-                subresource == "resize"
-            }
-        }
+        "Pod" => subresource == if is_new { "" } else { "resize" },
         "PersistentVolumeClaim" => subresource.is_empty(),
         _ => false,
     }
@@ -98,19 +92,9 @@ pub(super) fn check(
         return Ok(());
     }
     for limits in limits_of(server, tree) {
-        let broken: Vec<String> = limits.iter().flat_map(|limit| reasons(server, kind, limit, tree)).collect();
-        let mut distinct: Vec<&str> = Vec::new();
-        for reason in &broken {
-            if !distinct.contains(&reason.as_str()) {
-                distinct.push(reason);
-            }
+        if let Some(why) = aggregate(limits.iter().flat_map(|limit| reasons(server, kind, limit, tree))) {
+            return Err(status::forbidden(&kind.resource, subject(tree), &why));
         }
-        let why = match distinct.as_slice() {
-            [] => continue,
-            [one] => String::from(*one),
-            several => format!("[{}]", several.join(", ")),
-        };
-        return Err(status::forbidden(&kind.resource, subject(tree), &why));
     }
     Ok(())
 }
@@ -121,8 +105,7 @@ fn limits_of(server: &ApiServer, tree: &Json) -> Vec<Vec<Json>> {
         return Vec::new();
     }
     let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or_default();
-    let resource = LIMIT_RANGES;
-    let ranges = server.objects_in(&resource, namespace);
+    let ranges = server.objects_in(&LIMIT_RANGES, namespace);
     ranges.map(|range| range.stable().at(&["spec", "limits"]).items().to_vec()).collect()
 }
 

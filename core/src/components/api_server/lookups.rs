@@ -33,7 +33,11 @@ impl ApiServer {
     }
 
     /// Returns the objects of a kind of one namespace in order of their names, beside the network.
-    pub(super) fn objects_in(&self, resource: &Resource, namespace: &str) -> impl Iterator<Item = &Object> {
+    pub(super) fn objects_in<'a>(
+        &'a self,
+        resource: &Resource,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = &'a Object> + use<'a> {
         let kind = self.kinds.find(resource);
         kind.into_iter().flat_map(move |kind| self.tables[kind].store.iter(namespace))
     }

@@ -20,7 +20,7 @@ use crate::components::volumes::{CLAIMS, DRIVERS, VOLUMES};
 use crate::json;
 use crate::network::{Answer, NODE_LEASES, NODES, PODS};
 use crate::objects::kubelet_labels::{is_domain_or_below, is_kubelet_label, is_reserved_label, prefix_of};
-use crate::objects::{Json, Object, ObjectKey, x509};
+use crate::objects::{Json, Object, ObjectKey, aggregate, x509};
 
 /// Source: k8s.io/api core/v1 well_known_labels.go (v1.34), `LabelNamespaceNodeRestriction`.
 const RESTRICTED: &str = "node-restriction.kubernetes.io";
@@ -306,11 +306,7 @@ fn mentions(server: &ApiServer, pod: &Object, audience: &str) -> Result<bool, St
             Err(why) => errors.push(why),
         }
     }
-    match errors.as_slice() {
-        [] => Ok(false),
-        [one] => Err(one.clone()),
-        several => Err(format!("[{}]", several.join(", "))),
-    }
+    aggregate(errors).map_or(Ok(false), Err)
 }
 
 fn driver_of(server: &ApiServer, pod: &Object, volume: &Json) -> Result<Option<String>, String> {

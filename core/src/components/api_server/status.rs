@@ -11,7 +11,7 @@ use super::validation::{FieldError, quote};
 use crate::json;
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Content, Resource};
-use crate::objects::{Json, Text};
+use crate::objects::{Json, Text, aggregate};
 
 /// Makes a failure; without details the field is left out.
 pub(super) fn failure(code: u16, reason: &str, message: &str, details: Option<Json>) -> Answer {
@@ -130,20 +130,8 @@ pub(super) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Answer 
 
 /// 422 Invalid of anything that has a kind and a group.
 pub(super) fn invalid_of(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Answer {
-    let mut texts: Vec<String> = Vec::new();
-    let mut causes: Vec<Json> = Vec::new();
-    for error in errors {
-        causes.push(error.cause());
-        let text = error.text();
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    let list = match texts.as_slice() {
-        [] => String::from("<nil>"),
-        [one] => one.clone(),
-        many => format!("[{}]", many.join(", ")),
-    };
+    let causes: Vec<Json> = errors.iter().map(FieldError::cause).collect();
+    let list = aggregate(errors.iter().map(FieldError::text)).unwrap_or_else(|| String::from("<nil>"));
     let qualified = if group.is_empty() { String::from(kind) } else { format!("{kind}.{group}") };
     let mut about = details(name, group, kind);
     if !causes.is_empty() {

@@ -78,10 +78,7 @@ impl ApiServer {
                 name,
                 subresource: Text::of("binding"),
             };
-            return match self.bind(&pod, options, origin, &binding) {
-                Ok(answer) => Ok(with_warnings(answer, warnings)),
-                Err(refusal) => Err(with_warnings(refusal, warnings)),
-            };
+            return both_with_warnings(self.bind(&pod, options, origin, &binding), warnings);
         }
         if kind.is(Trait::Review) {
             let read = self.read_body(kind, options, body, &NULL)?;
@@ -362,6 +359,14 @@ pub(super) fn drop_repeated_owners(tree: &mut Json, when: &str) -> Option<Text> 
 pub(super) fn with_warnings(mut refusal: Answer, warnings: Vec<Text>) -> Answer {
     refusal.headers.extend(warnings.into_iter().map(|warning| (Text::of("Warning"), warning)));
     refusal
+}
+
+/// Adds the warnings about the body to what became of it.
+pub(super) fn both_with_warnings(result: Result<Answer, Answer>, warnings: Vec<Text>) -> Result<Answer, Answer> {
+    match result {
+        Ok(answer) => Ok(with_warnings(answer, warnings)),
+        Err(refusal) => Err(with_warnings(refusal, warnings)),
+    }
 }
 
 /// Writes warnings as headers carry them. Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `NewWarningHeader`.

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::network::{Answer, TransportError};
-use crate::objects::Text;
+use crate::objects::{Text, aggregate};
 
 /// A request that failed, or a wait that ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,17 +93,10 @@ pub(super) enum NodeFailure {
 impl NodeFailure {
     /// Returns the text as a part of others: each reason once.
     pub(super) fn text(&self) -> String {
-        let all = match self {
-            Self::One(failure) => return String::from(failure.text()),
-            Self::Several(all) => all,
-        };
-        let mut texts: Vec<&str> = Vec::new();
-        for failure in all {
-            if !texts.contains(&failure.text()) {
-                texts.push(failure.text());
-            }
+        match self {
+            Self::One(failure) => String::from(failure.text()),
+            Self::Several(all) => aggregate(all.iter().map(Failure::text)).unwrap_or_default(),
         }
-        if let [one] = texts.as_slice() { String::from(*one) } else { format!("[{}]", texts.join(", ")) }
     }
 
     /// Returns the last words of a command that could not drain these Nodes.

@@ -36,7 +36,7 @@ use super::workload::pods::{Selections, labels};
 use super::{Because, DecisionId};
 use crate::network::{Call, ENDPOINT_SLICES as SLICES, NODES, PODS, SERVICE_NAME, SERVICES, Verb};
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal};
-use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::objects::{Json, Object, ObjectKey, Text, aggregate};
 use crate::profile::Race;
 
 /// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
@@ -284,17 +284,7 @@ impl EndpointSlices {
     /// Ends a sync; it is made again if anything failed.
     fn end(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         let Some(SliceSync { service, errors, .. }) = self.syncs.remove(key) else { return Flow::Done };
-        let mut seen: Vec<String> = Vec::new();
-        for error in errors {
-            if !seen.contains(&error) {
-                seen.push(error);
-            }
-        }
-        let why = match seen.as_slice() {
-            [] => return Flow::Done,
-            [one] => one.clone(),
-            many => format!("[{}]", many.join(", ")),
-        };
+        let Some(why) = aggregate(errors) else { return Flow::Done };
         let message = format!("Error updating Endpoint Slices for Service {}/{}: {why}", key.namespace, key.name);
         let about = InvolvedObject::object("v1", "Service", &service);
         runtime.emit(&about, EventType::Warning, "FailedToUpdateEndpointSlices", &message, now);

@@ -6,10 +6,9 @@
 //! the time. Outputs: the changed list, and the reason of an Event if the status flipped.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use crate::json;
-use crate::objects::Json;
+use crate::objects::{Json, aggregate};
 
 /// Reason and message of a condition in one of its two states.
 #[derive(Clone, Copy, Debug)]
@@ -124,21 +123,6 @@ pub(super) fn set_ready(conditions: &mut Json, errors: &[String], time: &str) ->
             *place = ready;
             is_flip.then_some(event)
         }
-    }
-}
-
-/// Joins errors as Kubernetes' aggregates print: one as it is, several in brackets, each once.
-fn aggregate(errors: &[String]) -> Option<String> {
-    let mut distinct: Vec<&str> = Vec::new();
-    for error in errors {
-        if !distinct.contains(&error.as_str()) {
-            distinct.push(error);
-        }
-    }
-    match distinct.as_slice() {
-        [] => None,
-        [one] => Some(String::from(*one)),
-        several => Some(alloc::format!("[{}]", several.join(", "))),
     }
 }
 

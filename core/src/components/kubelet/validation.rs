@@ -15,7 +15,7 @@ use crate::objects::go_duration::go_duration;
 use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
 use crate::objects::names::{self, Wording};
 use crate::objects::time::parse_duration;
-use crate::objects::{Json, Text};
+use crate::objects::{Json, Text, aggregate};
 use crate::profile::Settings;
 
 /// Source: k8s.io/api core/v1 types.go (v1.34), `TaintEffect`.
@@ -115,20 +115,7 @@ pub(super) fn configuration(checked: &Checked<'_>) -> Result<(), String> {
     for check in checks::CHECKS {
         check.errors(checked, &mut errors);
     }
-    let text = match errors.as_slice() {
-        [] => return Ok(()),
-        [one] => one.clone(),
-        several => {
-            // An aggregate says everything once.
-            let mut told: Vec<&str> = Vec::new();
-            several.iter().for_each(|why| {
-                if !told.contains(&why.as_str()) {
-                    told.push(why)
-                }
-            });
-            if told.len() == 1 { several[0].clone() } else { format!("[{}]", told.join(", ")) }
-        }
-    };
+    let Some(text) = aggregate(errors) else { return Ok(()) };
     Err(format!("failed to validate kubelet configuration, error: {text}, path: &TypeMeta{{Kind:,APIVersion:,}}"))
 }
 

@@ -20,7 +20,7 @@ use crate::components::workload::pods::{number, reference_to};
 use crate::json;
 use crate::network::{Call, Verb};
 use crate::objects::lifecycle::is_ending;
-use crate::objects::{Json, Object, ObjectKey};
+use crate::objects::{Json, Object, ObjectKey, aggregate};
 
 /// Who owns the claims of a pod, and so deletes them.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -165,12 +165,7 @@ impl StatefulSets {
                 is_going.then(|| format!("pvc {claim} is being deleted"))
             }
         };
-        let errors: Vec<String> = claims_of(&work.set, pod).filter_map(|(claim, _)| error(claim)).collect();
-        match errors.as_slice() {
-            [] => None,
-            [one] => Some(one.clone()),
-            many => Some(format!("[{}]", many.join(", "))),
-        }
+        aggregate(claims_of(&work.set, pod).filter_map(|(claim, _)| error(claim)))
     }
 
     /// Tells whether a claim of a pod to make still goes with the pod of that name before.

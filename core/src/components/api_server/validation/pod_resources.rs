@@ -30,7 +30,7 @@ pub(in super::super) fn default_requests(spec: &mut Json) {
     if limits.is_empty() {
         return;
     }
-    let together = aggregate(spec, "requests");
+    let together = sum(spec, "requests");
     let of_containers = together.iter().map(|(name, amount)| (name.clone(), Json::text(amount.to_string())));
     let of_containers = of_containers.filter(|(name, _)| !name.starts_with("hugepages-"));
     let of_limits = limits.fields().map(|(name, limit)| (name.clone(), limit.clone()));
@@ -67,7 +67,7 @@ pub(super) fn validate(spec: &Json, wording: Wording, errors: &mut Vec<FieldErro
 
 /// Checks that a Pod has what its containers need, and that none of them may use more than the Pod.
 fn check_consistency(spec: &Json, own: &Json, errors: &mut Vec<FieldError>) {
-    for (list, together) in [("requests", aggregate(spec, "requests")), ("limits", aggregate(spec, "limits"))] {
+    for (list, together) in [("requests", sum(spec, "requests")), ("limits", sum(spec, "limits"))] {
         for (name, needed) in together {
             let has = own.get(list).get(&name);
             let counts = list == "requests" || name.starts_with("hugepages-");
@@ -90,7 +90,7 @@ fn check_consistency(spec: &Json, own: &Json, errors: &mut Vec<FieldError>) {
 }
 
 /// Returns what the containers ask for together, in amounts that keep the form in which they were written.
-fn aggregate(spec: &Json, list: &str) -> Quantities {
+fn sum(spec: &Json, list: &str) -> Quantities {
     together(spec, |container| quantities(container.at(&["resources", list])))
 }
 
