@@ -269,7 +269,7 @@ fn without_offsets(text: &str) -> String {
     static OFFSET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[+-](?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b").expect("a constant pattern"));
     // An instant as `kubectl describe` prints it, and an age in a column of a table.
-    static TOLD: LazyLock<Regex> = LazyLock::new(|| {
+    static DATE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} \+0000").expect("a constant pattern")
     });
     static AGE: LazyLock<Regex> =
@@ -279,7 +279,7 @@ fn without_offsets(text: &str) -> String {
     // Whether an instant in whole seconds changes depends on where in a second it lies.
     static INSTANT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^ *\S+Time: … -> …\n?").expect("a constant pattern"));
-    let masked = TOLD.replace_all(text.trim_end(), "…");
+    let masked = DATE.replace_all(text.trim_end(), "…");
     let masked = AGE.replace_all(&masked, "  …$1");
     let masked = OFFSET.replace_all(&masked, "…");
     let masked = QUOTED.replace_all(&masked, "$1");

@@ -6,6 +6,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use nodeproof_core::profile::Release;
 
@@ -19,8 +20,10 @@ pub struct Assets {
     paths: [PathBuf; 4],
     /// The release that kube-apiserver reports.
     release: Release,
-    /// Where kubectl is, or why commands of it cannot be run.
-    kubectl: Result<PathBuf, String>,
+    /// The directory that was named; `None` for the usual places.
+    named: Option<PathBuf>,
+    /// Where kubectl is, or why commands of it cannot be run. Looked for when a scenario has one.
+    kubectl: OnceLock<Result<PathBuf, String>>,
 }
 
 impl Assets {
@@ -39,7 +42,7 @@ impl Assets {
                 return Err(format!("{} is {other}, and kube-apiserver is {release}", path.display()));
             }
         }
-        Ok(Self { paths, release, kubectl: kubectl(&directories, named, release) })
+        Ok(Self { paths, release, named: named.map(Path::to_owned), kubectl: OnceLock::new() })
     }
 
     /// Returns the path of a kubectl of the same minor release.
@@ -47,7 +50,7 @@ impl Assets {
     /// # Errors
     /// There is none; the text says what helps.
     pub(super) fn kubectl(&self) -> Result<PathBuf, String> {
-        self.kubectl.clone()
+        self.kubectl.get_or_init(|| kubectl(self.named.as_deref(), self.release)).clone()
     }
 
     /// Returns the path of a program.
@@ -85,10 +88,10 @@ fn find(program: &str, directories: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Looks for a kubectl of a minor release: what it prints differs between releases.
-fn kubectl(directories: &[PathBuf], named: Option<&Path>, release: Release) -> Result<PathBuf, String> {
+fn kubectl(named: Option<&Path>, release: Release) -> Result<PathBuf, String> {
     let wanted =
         format!("commands of kubectl need one of 1.{} beside the programs of the control plane", release.minor);
-    let Some(path) = find("kubectl", directories) else {
+    let Some(path) = find("kubectl", &directories(named)) else {
         return Err(format!("no kubectl {}: {wanted}", place(named)));
     };
     let own = version(&path, "version --client")?;

@@ -264,7 +264,7 @@ impl Draft {
     /// Tells whether a step before starts a command of kubectl, or notes that none does.
     pub(super) fn has_command(&mut self) -> bool {
         let is_one = |action: &ScenarioAction| match action {
-            ScenarioAction::Action(action) => matches!(**action, Action::Drain(_) | Action::Describe(_)),
+            ScenarioAction::Action(action) => action.is_command(),
             _ => false,
         };
         let has_one = self.scenario.actions().any(is_one);

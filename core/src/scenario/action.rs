@@ -66,6 +66,12 @@ pub enum Action {
 }
 
 impl Action {
+    /// Tells whether the action starts a command of kubectl.
+    #[must_use]
+    pub const fn is_command(&self) -> bool {
+        matches!(self, Self::Drain(_) | Self::Describe(_))
+    }
+
     /// Returns the arguments of kubectl, if the action is one of its commands.
     #[must_use]
     pub fn kubectl_arguments(&self) -> Option<Vec<String>> {

@@ -476,7 +476,7 @@ impl LiveRun {
 /// Tells whether a task is a command of kubectl.
 fn is_command(task: &Task) -> bool {
     match task {
-        Task::Action(ScenarioAction::Action(action)) => action.kubectl_arguments().is_some(),
+        Task::Action(ScenarioAction::Action(action)) => action.is_command(),
         _ => false,
     }
 }

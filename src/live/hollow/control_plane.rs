@@ -57,8 +57,7 @@ pub struct ControlPlane {
     /// The last state of etcd, and when it was asked.
     health: Mutex<(Instant, Option<String>)>,
     etcd: u16,
-    /// The path of kubectl, or why there is none.
-    kubectl: Result<PathBuf, String>,
+    assets: Assets,
     directory: PathBuf,
     /// The command of each program, to start it again.
     commands: Vec<ProgramCommand>,
@@ -119,7 +118,7 @@ impl ControlPlane {
             processes,
             health: Mutex::new((Instant::now(), None)),
             etcd: ports.etcd,
-            kubectl: assets.kubectl(),
+            assets: assets.clone(),
             directory: place,
             commands,
             told,
@@ -161,7 +160,7 @@ impl ControlPlane {
     /// # Errors
     /// There is no kubectl of this release.
     pub fn kubectl(&self, arguments: &[String]) -> Result<Command, String> {
-        let mut command = Command::new(self.kubectl.as_ref().map_err(Clone::clone)?);
+        let mut command = Command::new(self.assets.kubectl()?);
         command.args(arguments).env("KUBECONFIG", self.directory.join(ADMIN)).env("HOME", &self.directory);
         command.env_remove("KUBERC");
         Ok(command)
