@@ -60,6 +60,14 @@ Feature: A LimitRange gives pods what they leave open, and refuses those that do
         """
       Then Pod "old" keeps field metadata.annotations["kubernetes.io/limit-ranger"] absent for 60s
       And 1 Pod with label "tier=front" keeps running on Node "worker-1" for 60s
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: new}
+        spec: {containers: [{name: app, image: i}]}
+        """
+      Then the request is refused with 403 pods "new" is forbidden: maximum cpu usage per Pod is 10m.  No limit is specified
 
   Rule: A Pod that does not keep to a limit is refused, and so is a claim
 
