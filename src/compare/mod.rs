@@ -4,8 +4,14 @@
 //! and decisions, which a real cluster does not show.
 
 mod differ;
+mod difference;
 mod merged_writes;
+mod offsets;
+mod path_changes;
 #[cfg(test)]
 mod planted;
+mod tolerances;
 
-pub use differ::{Difference, DifferenceKind, Tolerances, differences};
+pub use differ::differences;
+pub use difference::{Difference, DifferenceKind};
+pub use tolerances::Tolerances;

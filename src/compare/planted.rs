@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::SignedDuration;
 use nodeproof_core::scenario::{History, HistoryEntry, Outcome};
 
-use super::differ::is_same_instant;
+use super::offsets::is_same_instant;
 use super::{Tolerances, differences};
 use crate::harness::{EntryPoint, Suite, SuiteOptions, SuitePaths, run};
 
