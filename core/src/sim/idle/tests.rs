@@ -224,7 +224,6 @@ fn both_ways_are_the_same(seed: u64, tap: Tap, disturbances: u32) {
         rig.pass(SignedDuration::from_secs(45));
         for _ in 0..disturbances {
             disturb(&mut rig, &mut chance);
-            rig.look();
             let span = chance.up_to(SignedDuration::from_secs(40));
             rig.pass(span);
         }
