@@ -78,9 +78,13 @@ impl Kind {
         self.subresources.iter().find(|sub| sub.name == name)
     }
 
-    /// Returns the name of the kind's type in the schema; `Event` is that of the core group there.
+    /// Returns the name of the kind's type in the schema, where `Event` and `ResourceClaim` are of the core group.
     pub(crate) fn type_name(&self) -> &'static str {
-        if self.name == "Event" && !self.resource.group.is_empty() { "events.k8s.io Event" } else { self.name }
+        match (self.name, &*self.resource.group) {
+            ("Event", "events.k8s.io") => "events.k8s.io Event",
+            ("ResourceClaim", "resource.k8s.io") => "resource.k8s.io ResourceClaim",
+            (name, _) => name,
+        }
     }
 
     /// Returns the kind with its group behind it, as messages name it.

@@ -68,17 +68,27 @@ fn field(text: &'static str) -> Option<MessageField> {
     Some(MessageField { name, number: number.parse().ok()?, kind })
 }
 
+/// Tells whether bodies of a kind can be read as protobuf.
+#[must_use]
+pub fn has_kind(kind: &str, api_version: &str) -> bool {
+    !message_of(kind, api_version).is_empty()
+}
+
 /// Returns the name of the message of a kind of objects.
 fn message_of(kind: &str, api_version: &str) -> &'static str {
-    let is_newer_event = is_same(kind, "Event") && api_version.starts_with("events.k8s.io/");
-    let name = if is_newer_event { "events.k8s.io_Event" } else { kind };
+    let group = api_version.split('/').next().unwrap_or("");
+    let name = match (kind, group) {
+        ("Event", "events.k8s.io") => "events.k8s.io_Event",
+        ("ResourceClaim", "resource.k8s.io") => "resource.k8s.io_ResourceClaim",
+        _ => kind,
+    };
     let known = numbers_a_m::A_TO_M.lines().chain(numbers_n_z::N_TO_Z.lines());
     known.filter_map(|line| line.split_once(" = ")).map(|(own, _)| own).find(|own| is_same(own, name)).unwrap_or("")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, encode, message, numbers_a_m, numbers_n_z};
+    use super::{decode, encode, has_kind, message, numbers_a_m, numbers_n_z};
     use crate::json;
     use crate::objects::schema::Schema;
     use crate::objects::{Json, base64};
@@ -136,6 +146,18 @@ mod tests {
         let bytes = encode(&Schema::new([]), &status).unwrap();
         let real = "azhzAAoMCgJ2MRIGU3RhdHVzEjAKBgoAEgAaABIHRmFpbHVyZRoMVW5hdXRob3JpemVkIgxVbmF1dGhvcml6ZWQwkQMaACIA";
         assert_eq!(base64::encode(&bytes), real);
+    }
+
+    #[test]
+    fn kinds_of_one_name_are_told_apart_by_their_group() {
+        let claim = json!({"kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "c"},
+            "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "d", "count": 1}}]}}});
+        assert_eq!(there_and_back(&claim), claim);
+        let schema = json!({"kind": "FlowSchema", "apiVersion": "flowcontrol.apiserver.k8s.io/v1", "metadata": {
+            "name": "f"}, "spec": {"priorityLevelConfiguration": {"name": "p"}, "rules": [{"subjects": [{
+            "kind": "Group", "group": {"name": "g"}}]}]}});
+        assert_eq!(there_and_back(&schema), schema);
+        assert!(has_kind("Ingress", "networking.k8s.io/v1") && !has_kind("CustomResourceDefinition", "v1"));
     }
 
     #[test]

@@ -5,10 +5,12 @@
 /// A line each.
 pub(super) const N_TO_Z: &str = "\
 NFSVolumeSource = server:1:str path:2:str readOnly:3:bool\n\
+NamedRuleWithOperations = resourceNames:1:[str] ^:2:RuleWithOperations\n\
 Namespace = metadata:1:ObjectMeta spec:2:NamespaceSpec status:3:NamespaceStatus\n\
 NamespaceCondition = type:1:str status:2:str lastTransitionTime:4:time reason:5:str message:6:str\n\
 NamespaceSpec = finalizers:1:[str]\n\
 NamespaceStatus = phase:1:str conditions:2:[NamespaceCondition]\n\
+NetworkDeviceData = interfaceName:1:str ips:2:[str] hardwareAddress:3:str\n\
 NetworkPolicy = metadata:1:ObjectMeta spec:2:NetworkPolicySpec\n\
 NetworkPolicyEgressRule = ports:1:[NetworkPolicyPort] to:2:[NetworkPolicyPeer]\n\
 NetworkPolicyIngressRule = ports:1:[NetworkPolicyPort] from:2:[NetworkPolicyPeer]\n\
@@ -43,16 +45,24 @@ NodeSystemInfo = machineID:1:str systemUUID:2:str bootID:3:str kernelVersion:4:s
     containerRuntimeVersion:6:str kubeletVersion:7:str kubeProxyVersion:8:str operatingSystem:9:str \
     architecture:10:str swap:11:NodeSwapStatus*\n\
 NonResourceAttributes = path:1:str verb:2:str\n\
+NonResourcePolicyRule = verbs:1:[str] nonResourceURLs:6:[str]\n\
 NonResourceRule = verbs:1:[str] nonResourceURLs:2:[str]\n\
 ObjectFieldSelector = apiVersion:1:str fieldPath:2:str\n\
 ObjectMeta = name:1:str generateName:2:str namespace:3:str selfLink:4:str uid:5:str resourceVersion:6:str \
     generation:7:int creationTimestamp:8:time deletionTimestamp:9:time* deletionGracePeriodSeconds:10:int* \
     labels:11:{str} annotations:12:{str} ownerReferences:13:[OwnerReference] finalizers:14:[str] \
     managedFields:17:[ManagedFieldsEntry]\n\
+ObjectMetricSource = describedObject:1:CrossVersionObjectReference target:2:MetricTarget metric:3:MetricIdentifier\n\
+ObjectMetricStatus = metric:1:MetricIdentifier current:2:MetricValueStatus \
+    describedObject:3:CrossVersionObjectReference\n\
 ObjectReference = kind:1:str namespace:2:str name:3:str uid:4:str apiVersion:5:str resourceVersion:6:str \
     fieldPath:7:str\n\
+OpaqueDeviceConfiguration = driver:1:str parameters:2:raw\n\
 Overhead = podFixed:1:{quantity}\n\
 OwnerReference = kind:1:str name:3:str uid:4:str apiVersion:5:str controller:6:bool* blockOwnerDeletion:7:bool*\n\
+ParamKind = apiVersion:1:str kind:2:str\n\
+ParamRef = name:1:str namespace:2:str selector:3:LabelSelector* parameterNotFoundAction:4:str*\n\
+ParentReference = group:1:str resource:2:str namespace:3:str name:4:str\n\
 PartialObjectMetadata = metadata:1:ObjectMeta\n\
 PersistentVolume = metadata:1:ObjectMeta spec:2:PersistentVolumeSpec status:3:PersistentVolumeStatus\n\
 PersistentVolumeClaim = metadata:1:ObjectMeta spec:2:PersistentVolumeClaimSpec status:3:PersistentVolumeClaimStatus\n\
@@ -133,16 +143,28 @@ PodStatus = phase:1:str conditions:2:[PodCondition] message:3:str reason:4:str h
     hostIPs:16:[HostIP] observedGeneration:17:int extendedResourceClaimStatus:18:PodExtendedResourceClaimStatus*\n\
 PodTemplate = metadata:1:ObjectMeta template:2:PodTemplateSpec\n\
 PodTemplateSpec = metadata:1:ObjectMeta spec:2:PodSpec\n\
+PodsMetricSource = metric:1:MetricIdentifier target:2:MetricTarget\n\
+PodsMetricStatus = metric:1:MetricIdentifier current:2:MetricValueStatus\n\
 PolicyRule = verbs:1:[str] apiGroups:2:[str] resources:3:[str] resourceNames:4:[str] nonResourceURLs:5:[str]\n\
+PolicyRulesWithSubjects = subjects:1:[flowcontrol.Subject] resourceRules:2:[ResourcePolicyRule] \
+    nonResourceRules:3:[NonResourcePolicyRule]\n\
 PortStatus = port:1:int protocol:2:str error:3:str*\n\
 PortworxVolumeSource = volumeID:1:str fsType:2:str readOnly:3:bool\n\
 Preconditions = uid:1:str* resourceVersion:2:str*\n\
 PreferredSchedulingTerm = weight:1:int preference:2:NodeSelectorTerm\n\
 PriorityClass = metadata:1:ObjectMeta value:2:int globalDefault:3:bool description:4:str preemptionPolicy:5:str*\n\
+PriorityLevelConfiguration = metadata:1:ObjectMeta spec:2:PriorityLevelConfigurationSpec \
+    status:3:PriorityLevelConfigurationStatus\n\
+PriorityLevelConfigurationCondition = type:1:str status:2:str lastTransitionTime:3:time reason:4:str message:5:str\n\
+PriorityLevelConfigurationReference = name:1:str\n\
+PriorityLevelConfigurationSpec = type:1:str limited:2:LimitedPriorityLevelConfiguration* \
+    exempt:3:ExemptPriorityLevelConfiguration*\n\
+PriorityLevelConfigurationStatus = conditions:1:[PriorityLevelConfigurationCondition]\n\
 Probe = ^:1:ProbeHandler initialDelaySeconds:2:int timeoutSeconds:3:int periodSeconds:4:int successThreshold:5:int \
     failureThreshold:6:int terminationGracePeriodSeconds:7:int*\n\
 ProbeHandler = exec:1:ExecAction* httpGet:2:HTTPGetAction* tcpSocket:3:TCPSocketAction* grpc:4:GRPCAction*\n\
 ProjectedVolumeSource = sources:1:[VolumeProjection] defaultMode:2:int*\n\
+QueuingConfiguration = queues:1:int handSize:2:int queueLengthLimit:3:int\n\
 QuobyteVolumeSource = registry:1:str volume:2:str readOnly:3:bool user:4:str group:5:str tenant:6:str\n\
 RBDPersistentVolumeSource = monitors:1:[str] image:2:str fsType:3:str pool:4:str user:5:str keyring:6:str \
     secretRef:7:SecretReference* readOnly:8:bool\n\
@@ -161,13 +183,26 @@ ReplicationControllerStatus = replicas:1:int fullyLabeledReplicas:2:int observed
 ResourceAttributes = namespace:1:str verb:2:str group:3:str version:4:str resource:5:str subresource:6:str \
     name:7:str fieldSelector:8:FieldSelectorAttributes* labelSelector:9:LabelSelectorAttributes*\n\
 ResourceClaim = name:1:str request:2:str\n\
+ResourceClaimConsumerReference = apiGroup:1:str resource:3:str name:4:str uid:5:str\n\
+ResourceClaimSpec = devices:1:DeviceClaim\n\
+ResourceClaimStatus = allocation:1:AllocationResult* reservedFor:2:[ResourceClaimConsumerReference] \
+    devices:4:[AllocatedDeviceStatus]\n\
+ResourceClaimTemplate = metadata:1:ObjectMeta spec:2:ResourceClaimTemplateSpec\n\
+ResourceClaimTemplateSpec = metadata:1:ObjectMeta spec:2:ResourceClaimSpec\n\
 ResourceFieldSelector = containerName:1:str resource:2:str divisor:3:quantity\n\
 ResourceHealth = resourceID:1:str health:2:str\n\
+ResourceMetricSource = name:1:str target:2:MetricTarget\n\
+ResourceMetricStatus = name:1:str current:2:MetricValueStatus\n\
+ResourcePolicyRule = verbs:1:[str] apiGroups:2:[str] resources:3:[str] clusterScope:4:bool namespaces:5:[str]\n\
+ResourcePool = name:1:str generation:2:int resourceSliceCount:3:int\n\
 ResourceQuota = metadata:1:ObjectMeta spec:2:ResourceQuotaSpec status:3:ResourceQuotaStatus\n\
 ResourceQuotaSpec = hard:1:{quantity} scopes:2:[str] scopeSelector:3:ScopeSelector*\n\
 ResourceQuotaStatus = hard:1:{quantity} used:2:{quantity}\n\
 ResourceRequirements = limits:1:{quantity} requests:2:{quantity} claims:3:[ResourceClaim]\n\
 ResourceRule = verbs:1:[str] apiGroups:2:[str] resources:3:[str] resourceNames:4:[str]\n\
+ResourceSlice = metadata:1:ObjectMeta spec:2:ResourceSliceSpec\n\
+ResourceSliceSpec = driver:1:str pool:2:ResourcePool nodeName:3:str* nodeSelector:4:NodeSelector* allNodes:5:bool* \
+    devices:6:[Device] perDeviceNodeSelection:7:bool* sharedCounters:8:[CounterSet]\n\
 ResourceStatus = name:1:str resources:2:[ResourceHealth]\n\
 Role = metadata:1:ObjectMeta rules:2:[PolicyRule]\n\
 RoleBinding = metadata:1:ObjectMeta subjects:2:[Subject] roleRef:3:RoleRef\n\
@@ -212,7 +247,12 @@ ServerAddressByClientCIDR = clientCIDR:1:str serverAddress:2:str\n\
 Service = metadata:1:ObjectMeta spec:2:ServiceSpec status:3:ServiceStatus\n\
 ServiceAccount = metadata:1:ObjectMeta secrets:2:[ObjectReference] imagePullSecrets:3:[LocalObjectReference] \
     automountServiceAccountToken:4:bool*\n\
+ServiceAccountSubject = namespace:1:str name:2:str\n\
 ServiceAccountTokenProjection = audience:1:str expirationSeconds:2:int* path:3:str\n\
+ServiceBackendPort = name:1:str number:2:int\n\
+ServiceCIDR = metadata:1:ObjectMeta spec:2:ServiceCIDRSpec status:3:ServiceCIDRStatus\n\
+ServiceCIDRSpec = cidrs:1:[str]\n\
+ServiceCIDRStatus = conditions:1:[Condition]\n\
 ServicePort = name:1:str protocol:2:str port:3:int targetPort:4:intstr nodePort:5:int appProtocol:6:str*\n\
 ServiceReference = namespace:1:str name:2:str path:3:str* port:4:int*\n\
 ServiceSpec = ports:1:[ServicePort] selector:2:{str} clusterIP:3:str type:4:str externalIPs:5:[str] \
@@ -269,20 +309,34 @@ TopologySelectorLabelRequirement = key:1:str values:2:[str]\n\
 TopologySelectorTerm = matchLabelExpressions:1:[TopologySelectorLabelRequirement]\n\
 TopologySpreadConstraint = maxSkew:1:int topologyKey:2:str whenUnsatisfiable:3:str labelSelector:4:LabelSelector* \
     minDomains:5:int* nodeAffinityPolicy:6:str* nodeTaintsPolicy:7:str* matchLabelKeys:8:[str]\n\
+TypeChecking = expressionWarnings:1:[ExpressionWarning]\n\
 TypedLocalObjectReference = apiGroup:1:str* kind:2:str name:3:str\n\
 TypedObjectReference = apiGroup:1:str* kind:2:str name:3:str namespace:4:str*\n\
 UncountedTerminatedPods = succeeded:1:[str] failed:2:[str]\n\
 UserInfo = username:1:str uid:2:str groups:3:[str] extra:4:{items}\n\
+UserSubject = name:1:str\n\
+ValidatingAdmissionPolicy = metadata:1:ObjectMeta spec:2:ValidatingAdmissionPolicySpec \
+    status:3:ValidatingAdmissionPolicyStatus\n\
+ValidatingAdmissionPolicyBinding = metadata:1:ObjectMeta spec:2:ValidatingAdmissionPolicyBindingSpec\n\
+ValidatingAdmissionPolicyBindingSpec = policyName:1:str paramRef:2:ParamRef* matchResources:3:MatchResources* \
+    validationActions:4:[str]\n\
+ValidatingAdmissionPolicySpec = paramKind:1:ParamKind* matchConstraints:2:MatchResources* validations:3:[Validation] \
+    failurePolicy:4:str* auditAnnotations:5:[AuditAnnotation] matchConditions:6:[MatchCondition] \
+    variables:7:[Variable]\n\
+ValidatingAdmissionPolicyStatus = observedGeneration:1:int typeChecking:2:TypeChecking* conditions:3:[Condition]\n\
 ValidatingWebhook = name:1:str clientConfig:2:WebhookClientConfig rules:3:[RuleWithOperations] failurePolicy:4:str* \
     namespaceSelector:5:LabelSelector* sideEffects:6:str* timeoutSeconds:7:int* admissionReviewVersions:8:[str] \
     matchPolicy:9:str* objectSelector:10:LabelSelector* matchConditions:11:[MatchCondition]\n\
 ValidatingWebhookConfiguration = metadata:1:ObjectMeta webhooks:2:[ValidatingWebhook]\n\
+Validation = expression:1:str message:2:str reason:3:str* messageExpression:4:str\n\
+Variable = name:1:str expression:2:str\n\
 Volume = name:1:str ^:2:VolumeSource\n\
 VolumeAttachment = metadata:1:ObjectMeta spec:2:VolumeAttachmentSpec status:3:VolumeAttachmentStatus\n\
 VolumeAttachmentSource = persistentVolumeName:1:str* inlineVolumeSpec:2:PersistentVolumeSpec*\n\
 VolumeAttachmentSpec = attacher:1:str source:2:VolumeAttachmentSource nodeName:3:str\n\
 VolumeAttachmentStatus = attached:1:bool attachmentMetadata:2:{str} attachError:3:VolumeError* \
     detachError:4:VolumeError*\n\
+VolumeAttributesClass = metadata:1:ObjectMeta driverName:2:str parameters:3:{str}\n\
 VolumeDevice = name:1:str devicePath:2:str\n\
 VolumeError = time:1:time message:2:str errorCode:3:int*\n\
 VolumeMount = name:1:str readOnly:2:bool mountPath:3:str subPath:4:str mountPropagation:5:str* subPathExpr:6:str \
@@ -311,5 +365,6 @@ WebhookClientConfig = service:1:ServiceReference* caBundle:2:bytes url:3:str*\n\
 WeightedPodAffinityTerm = weight:1:int podAffinityTerm:2:PodAffinityTerm\n\
 WindowsSecurityContextOptions = gmsaCredentialSpecName:1:str* gmsaCredentialSpec:2:str* runAsUserName:3:str* \
     hostProcess:4:bool*\n\
+resource.k8s.io_ResourceClaim = metadata:1:ObjectMeta spec:2:ResourceClaimSpec status:3:ResourceClaimStatus\n\
 storage.TokenRequest = audience:1:str expirationSeconds:2:int*\n\
 ";

@@ -120,14 +120,23 @@ pub(super) fn check_stream(call: &Call) -> Result<(), Answer> {
 /// # Errors
 /// 415.
 pub(super) fn check_media_type(media_type: &str) -> Result<(), Answer> {
-    if media_type.is_empty() || BODY_TYPES.contains(&media_type) {
-        return Ok(());
-    }
-    let message = format!(
-        "the body of the request was in an unknown format - accepted media types include: {}",
-        BODY_TYPES.join(", ")
-    );
-    Err(status::failure(415, "UnsupportedMediaType", &message, None))
+    if media_type.is_empty() || BODY_TYPES.contains(&media_type) { Ok(()) } else { Err(unknown_form(&BODY_TYPES)) }
+}
+
+/// Refuses protobuf of a kind whose messages are not known here: what they hold would be lost.
+///
+/// # Errors
+/// 415.
+pub(super) fn check_readable(media_type: &str, kind: &Kind) -> Result<(), Answer> {
+    let is_readable = media_type != PROTOBUF || protobuf::has_kind(kind.name, &kind.resource.api_version());
+    if is_readable { Ok(()) } else { Err(unknown_form(&BODY_TYPES[..2])) }
+}
+
+fn unknown_form(accepted: &[&str]) -> Answer {
+    let accepted = accepted.join(", ");
+    let message =
+        format!("the body of the request was in an unknown format - accepted media types include: {accepted}");
+    status::failure(415, "UnsupportedMediaType", &message, None)
 }
 
 /// Which media types a path without resource serves, and which part of the server refuses the others.

@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::content_negotiation::check_media_type;
+use super::super::content_negotiation::{check_media_type, check_readable};
 use super::super::options::{FieldValidation, RequestOptions, why_no_number};
 use super::super::{ApiServer, status, strategy, syntax};
 use super::{Read, as_headers};
@@ -29,6 +29,7 @@ impl ApiServer {
         known: &Json,
     ) -> Result<Read, Answer> {
         check_media_type(&options.content_type)?;
+        check_readable(&options.content_type, kind)?;
         let tree = tree_of(kind, options, body)?;
         self.check_type(kind, options, &tree)?;
         let handled = |why: &str| {
