@@ -4,6 +4,8 @@
 //! Mirrors the strategies in pkg/registry and the defaults in pkg/apis (v1.34). Pure: trees and settings in, trees and
 //! errors out.
 
+mod group_kinds;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -82,6 +84,7 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
             storage_kinds::default(kind.name, tree);
         }
         "LimitRange" => limits::default_limit_range(tree),
+        "NetworkPolicy" | "IngressClass" | "HorizontalPodAutoscaler" => group_kinds::default(kind.name, tree),
         "Secret" => limits::default_secret(tree),
         "PriorityClass" if tree.get("preemptionPolicy").is_null() => {
             tree.set(&["preemptionPolicy"], "PreemptLowerPriority");
@@ -133,18 +136,7 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
                 tree.entry(&["spec", "finalizers"]).make_array().push(Json::from("kubernetes"));
             }
         }
-        "DaemonSet"
-        | "Deployment"
-        | "ReplicaSet"
-        | "ReplicationController"
-        | "StatefulSet"
-        | "Job"
-        | "CronJob"
-        | "PodDisruptionBudget"
-        | "PriorityClass"
-        | "EndpointSlice"
-            if kind.is(Trait::Generation) =>
-        {
+        _ if kind.is(Trait::Generation) => {
             tree.set(&["metadata", "generation"], 1_i64);
             match kind.name {
                 "DaemonSet" => workloads::count_templates(tree, None),

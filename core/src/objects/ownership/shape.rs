@@ -60,6 +60,7 @@ const ATOMIC_TYPES: &[&str] = &[
     "ObjectReference",
     "OwnerReference",
     "RoleRef",
+    "ServiceBackendPort",
 ];
 
 /// Fields of types that the schema does not know, whose values are owned as a whole.

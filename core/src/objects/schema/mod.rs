@@ -6,6 +6,7 @@
 
 mod decode;
 mod go_names;
+mod group_types;
 mod internal;
 mod internal_types;
 mod print;
@@ -169,7 +170,7 @@ impl Schema {
         let changes: Vec<[&str; 3]> = changes.into_iter().filter_map(change).collect();
         let new = changes.iter().filter(|[_, how, _]| *how == "=").map(|[name, _, fields]| (*name, *fields));
         let (mut types, mut names) = (Vec::new(), Names::new());
-        for (name, fields) in types::TYPES.lines().filter_map(|line| line.split_once(" = ")).chain(new) {
+        for (name, fields) in all().chain(new) {
             names.push((name, types.len()));
             types.push((fields, OnceBox::new()));
         }
@@ -214,6 +215,12 @@ impl Schema {
             Box::new(Struct { name, fields })
         })
     }
+}
+
+/// Returns names and fields of the types of the table.
+fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = types::TYPES.lines().chain(group_types::TYPES.lines());
+    lines.filter_map(|line| line.split_once(" = "))
 }
 
 fn place_of(name: &str, names: &Names) -> Option<usize> {
@@ -279,13 +286,13 @@ fn parse_kind(text: &str, names: &Names) -> FieldType {
 
 #[cfg(test)]
 mod tests {
-    use super::{FieldType, Merge, Schema, types};
+    use super::{FieldType, Merge, Schema, all};
 
     #[test]
     fn each_word_of_the_table_is_understood() {
         let schema = Schema::new([]);
         let known = ["str", "int", "int32", "bool", "float", "quantity", "intstr", "time", "microtime", "bytes", "any"];
-        for (name, fields) in types::TYPES.lines().filter_map(|line| line.split_once(" = ")) {
+        for (name, fields) in all() {
             for text in fields.split_whitespace() {
                 let (field, rest) = text.split_once(':').expect(text);
                 let kind = rest.trim_start_matches(['[', '{']);
