@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use super::TableContext;
 use super::cells::{NONE, age, containers_of, count, labels, replicas, selector, text, text_or};
-use crate::objects::Json;
 use crate::objects::quantity::Quantity;
+use crate::objects::{Json, NULL};
 
 const UNSET: &str = "<unset>";
 /// How many parts of a list are shown.
@@ -34,6 +34,7 @@ pub(super) fn of(plural: &str, object: &Json, own_age: Json, view: TableContext<
         }
         "networkpolicies" => Vec::from([selector(object.at(&["spec", "podSelector"])), own_age]),
         "ingresses" => ingress(object, own_age),
+        "horizontalpodautoscalers" => autoscaler(object, own_age),
         "ingressclasses" => {
             let parameters = object.at(&["spec", "parameters"]);
             let group = parameters.get("apiGroup").as_str().map(|group| format!(".{group}")).unwrap_or_default();
@@ -192,6 +193,57 @@ fn ingress(ingress: &Json, age: Json) -> Vec<Json> {
     Vec::from([Json::from(class), Json::from(hosts), Json::from(addresses.join(",")), Json::from(ports), age])
 }
 
+fn autoscaler(own: &Json, age: Json) -> Vec<Json> {
+    let target = own.at(&["spec", "scaleTargetRef"]);
+    let part = |field: &str| target.get(field).as_str().unwrap_or("");
+    let least = own.at(&["spec", "minReplicas"]).as_i64().map_or(Json::from("<unset>"), |own| format!("{own}").into());
+    let shown = Json::from(format!("{}/{}", part("kind"), part("name")));
+    let [most, current] = [["spec", "maxReplicas"], ["status", "currentReplicas"]].map(|path| count(own, &path));
+    Vec::from([shown, Json::from(metrics(own)), least, most, current, age])
+}
+
+/// Source: pkg/printers/internalversion/printers.go (v1.34), `formatHPAMetrics`.
+fn metrics(own: &Json) -> String {
+    const MOST: usize = 2;
+    let found = own.at(&["status", "currentMetrics"]).items();
+    let specs = own.at(&["spec", "metrics"]).items();
+    let shown: Vec<String> = specs.iter().enumerate().map(|(at, spec)| metric(spec, found.get(at))).collect();
+    let more = shown.len().saturating_sub(MOST);
+    match (shown.is_empty(), more) {
+        (true, _) => String::from(NONE),
+        (false, 0) => shown.join(", "),
+        (false, _) => format!("{} + {more} more...", shown[..MOST].join(", ")),
+    }
+}
+
+/// Shows what a metric is and what it should be.
+fn metric(spec: &Json, found: Option<&Json>) -> String {
+    let (field, is_resource) = match spec.get("type").as_str() {
+        Some("Resource") => ("resource", true),
+        Some("ContainerResource") => ("containerResource", true),
+        Some("Pods") => ("pods", false),
+        Some("Object") => ("object", false),
+        Some("External") => ("external", false),
+        _ => return String::from("<unknown type>"),
+    };
+    let (part, target) = (spec.get(field), spec.at(&[field, "target"]));
+    let now = |name: &str| found.map_or(&NULL, |found| found.at(&[field, "current", name]));
+    let amount = |value: &Json| value.as_str().map(String::from);
+    let percent = |value: &Json| value.as_i64().map(|value| format!("{value}%"));
+    let (now, wanted, end) = if !target.get("averageValue").is_null() || field == "pods" {
+        let end = if matches!(field, "object" | "external") { " (avg)" } else { "" };
+        (amount(now("averageValue")), amount(target.get("averageValue")), end)
+    } else if is_resource {
+        let wanted = percent(target.get("averageUtilization")).or_else(|| Some(String::from("<auto>")));
+        (percent(now("averageUtilization")), wanted, "")
+    } else {
+        (amount(now("value")), amount(target.get("value")), "")
+    };
+    let name = if is_resource { format!("{}: ", part.get("name").as_str().unwrap_or("")) } else { String::new() };
+    let now = now.unwrap_or_else(|| String::from("<unknown>"));
+    format!("{name}{now}/{}{end}", wanted.unwrap_or_default())
+}
+
 fn binding(binding: &Json, age: Json) -> Vec<Json> {
     let role = |field: &str| binding.at(&["roleRef", field]).as_str().unwrap_or("");
     let subjects = |kind: &str| {
@@ -283,7 +335,7 @@ fn claim(claim: &Json, age: Json) -> Vec<Json> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{endpoints, modes, slice};
+    use super::{endpoints, metrics, modes, slice};
     use crate::json;
     use crate::objects::Json;
 
@@ -295,6 +347,20 @@ mod tests {
         assert_eq!(endpoints(&json!({})), "<none>");
         let cells = slice(&json!({"addressType": "IPv4", "ports": [{}, {"name": "a"}, {"port": 1}]}), Json::Null);
         assert_eq!(cells, [json!("IPv4"), json!("*,a,1"), json!("<unset>"), Json::Null]);
+    }
+
+    #[test]
+    fn a_metric_shows_what_is_and_what_should_be() {
+        let of = |name: &str, target: Json| json!({"type": "Resource", "resource": {"name": name, "target": target}});
+        let pods = json!({"type": "Pods", "pods": {"target": {"averageValue": "5"}}});
+        let mut own = json!({"spec": {"metrics": [of("cpu", json!({"averageUtilization": 80})),
+            of("memory", json!({"averageValue": "1Gi"}))]}});
+        assert_eq!(metrics(&own), "cpu: <unknown>/80%, memory: <unknown>/1Gi");
+        own.entry(&["spec", "metrics"]).make_array().push(pods);
+        let current = json!({"resource": {"current": {"averageUtilization": 7}}});
+        own.set(&["status", "currentMetrics"], json!([current]));
+        assert_eq!(metrics(&own), "cpu: 7%/80%, memory: <unknown>/1Gi + 1 more...");
+        assert_eq!(metrics(&json!({})), "<none>");
     }
 
     #[test]
