@@ -13,6 +13,7 @@ use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use nodeproof_core::json;
 use nodeproof_core::network::{Answer, ClientId, Content, PROTOBUF, RequestId};
+use nodeproof_core::objects::Json;
 use nodeproof_core::sim::WatchInbox;
 
 /// A response of the API server.
@@ -41,7 +42,7 @@ pub(super) fn response(answer: &Answer) -> Response {
     let (kind, text) = match &answer.content {
         Content::Text(text) => ("text/plain", Bytes::from(text.to_string())),
         Content::Bytes(bytes) => (PROTOBUF, Bytes::from(bytes.clone())),
-        _ => ("application/json", Bytes::from(answer.body().to_string())),
+        _ => ("application/json", Bytes::from(line(&answer.body()))),
     };
     let mut response = http::Response::new(Full::new(text).boxed_unsync());
     *response.status_mut() = http::StatusCode::from_u16(answer.code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
@@ -54,6 +55,13 @@ pub(super) fn response(answer: &Answer) -> Response {
         }
     }
     response
+}
+
+/// Prints a body; objects end with a line feed, as what has no kind does not.
+///
+/// Source: k8s.io/apimachinery pkg/runtime/serializer/json/json.go (v1.34), `doEncode`.
+fn line(body: &Json) -> String {
+    if body.get("kind").is_null() { body.to_string() } else { format!("{body}\n") }
 }
 
 /// The events of one watch, as lines of JSON.
@@ -95,10 +103,17 @@ impl<S: WatchSource> Drop for Events<S> {
 
 #[cfg(test)]
 mod tests {
+    use nodeproof_core::json;
     use nodeproof_core::network::{Answer, Content};
     use nodeproof_core::objects::Text;
 
-    use super::response;
+    use super::{line, response};
+
+    #[test]
+    fn objects_end_with_a_line_feed_and_other_documents_do_not() {
+        assert_eq!(line(&json!({"kind": "Node"})), "{\"kind\":\"Node\"}\n");
+        assert_eq!(line(&json!({"major": "1"})), "{\"major\":\"1\"}");
+    }
 
     #[test]
     fn an_answer_without_a_body_has_no_type() {
