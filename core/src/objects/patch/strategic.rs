@@ -153,6 +153,7 @@ impl<'a> Merger<'a> {
                     self.list(found.items(), &mut patched, self.place(kind), merge, false)?.items().to_vec()
                 }
             };
+            check_places(&contents, order.items(), key)?;
             merged.set(&[&name], Json::array(in_order(contents, order.items(), found.items(), key)));
             patch.remove(&[&name]);
         }
@@ -356,21 +357,51 @@ fn check_order(patch: &[Json], order: &[Json], key: Option<&str>) -> Result<(), 
         return Ok(());
     }
     let items: Vec<&Json> = patch.iter().filter(|item| item.get(DIRECTIVE).is_null()).collect();
-    let mut from = 0;
+    let mut places = order.iter();
     for item in &items {
-        match order[from..].iter().position(|place| same(place, item, key)) {
-            Some(at) => from += at + 1,
-            None => {
-                let list = Json::array(patch.to_vec());
-                return Err(PatchError::Other(format!(
-                    "The order in patch list:\n{}\n doesn't match $setElementOrder list:\n{}\n",
-                    go_value(&list),
-                    go_value(&Json::array(order.to_vec()))
-                )));
+        let mut is_placed = false;
+        for place in places.by_ref() {
+            check_keys([*item, place], key)?;
+            is_placed = same(place, item, key);
+            if is_placed {
+                break;
+            }
+        }
+        if !is_placed {
+            let list = Json::array(patch.to_vec());
+            return Err(PatchError::Other(format!(
+                "The order in patch list:\n{}\n doesn't match $setElementOrder list:\n{}\n",
+                go_value(&list),
+                go_value(&Json::array(order.to_vec()))
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an order whose items cannot be compared with those of the list.
+///
+/// Source: k8s.io/apimachinery pkg/util/strategicpatch/patch.go (v1.34), `partitionMapsByPresentInList`.
+fn check_places(items: &[Json], order: &[Json], key: Option<&str>) -> Result<(), PatchError> {
+    let Some(key) = key else { return Ok(()) };
+    for item in items {
+        for (at, place) in order.iter().enumerate() {
+            if !place.is_object() {
+                return Err(PatchError::Other(format!("value for key {at} is not a map")));
+            }
+            check_keys([place, place], Some(key))?;
+            if place.get(key) == item.get(key) {
+                break;
             }
         }
     }
     Ok(())
+}
+
+/// Refuses an item without the key by which it is compared.
+fn check_keys(items: [&Json; 2], key: Option<&str>) -> Result<(), PatchError> {
+    let Some(key) = key else { return Ok(()) };
+    items.into_iter().find(|item| item.get(key).is_null()).map_or(Ok(()), |item| Err(no_merge_key(item, key)))
 }
 
 fn same(one: &Json, other: &Json, key: Option<&str>) -> bool {
@@ -529,6 +560,19 @@ mod tests {
             strategic_merge(&schema, "Node", &original, &patch).unwrap_err().to_string(),
             "map: map[status:True] does not contain declared merge key: type"
         );
+        let patch = json!({"status": {"conditions": [{"type": "Ready"}],
+            "$setElementOrder/conditions": [{"name": "x"}, {"type": "Ready"}]}});
+        assert_eq!(
+            strategic_merge(&schema, "Node", &original, &patch).unwrap_err().to_string(),
+            "map: map[name:x] does not contain declared merge key: type"
+        );
+        for (order, why) in [
+            (json!([{"name": "x"}]), "map: map[name:x] does not contain declared merge key: type"),
+            (json!(["Ready"]), "value for key 0 is not a map"),
+        ] {
+            let patch = json!({"status": {"$setElementOrder/conditions": order}});
+            assert_eq!(strategic_merge(&schema, "Node", &original, &patch).unwrap_err().to_string(), why);
+        }
         assert_eq!(
             strategic_merge(&schema, "Node", &original, &json!({"status": {"conditions": ["Ready"]}}))
                 .unwrap_err()
