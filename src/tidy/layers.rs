@@ -30,13 +30,14 @@ const FOLDERS: [(&[&str], Layers); 5] = [
     (&["core", "components"], Rows(&[
         &["client", "cloud", "cloud_calls", "host", "node_affinity", "pod_resources", "pod_status", "record",
             "tolerations", "volumes"],
-        &["events", "volume_matching"],
+        &["events", "quota_usage", "volume_matching"],
         &["controller"],
         &["api_server", "kubelet", "workload"],
         &["attach_detach", "certificates", "cloud_node", "cloud_node_lifecycle", "csi_attacher", "daemonset",
             "deployment", "describe", "disruption", "drain", "endpointslice", "garbage_collector", "machine",
-            "namespace", "node_ipam", "node_lifecycle", "node_route", "pod_gc", "replicaset", "scheduler",
-            "service_accounts", "statefulset", "storage_protection", "taint_eviction", "ttl", "volume_binder"],
+            "namespace", "node_ipam", "node_lifecycle", "node_route", "pod_gc", "replicaset", "resource_quota",
+            "scheduler", "service_accounts", "statefulset", "storage_protection", "taint_eviction", "ttl",
+            "volume_binder"],
         &["registry"],
     ])),
     (&["core", "scenario"], Rows(&[

@@ -55,8 +55,8 @@ fn without_effect() -> Result<(), String> {
                envFrom: [{secretRef: {name: s}}]}]}}";
     for (object, what) in [
         (
-            "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {pods: \"0\"}}}",
-            "what ResourceQuota \"q\" does to other objects",
+            "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}}",
+            "what ValidatingWebhookConfiguration \"w\" does to other objects",
         ),
         (
             "{apiVersion: v1, kind: Namespace, metadata: {name: n, labels: \

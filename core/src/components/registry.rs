@@ -21,7 +21,7 @@ use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::{
     attach_detach, certificates, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace,
-    replicaset, service_accounts, statefulset, storage_protection, ttl, volume_binder,
+    replicaset, resource_quota, service_accounts, statefulset, storage_protection, ttl, volume_binder,
 };
 use crate::profile::Settings;
 
@@ -75,6 +75,8 @@ rows! {
         Workload |context, now| boxed(replicaset::start_replication(context, now));
     "pod-garbage-collector-controller" "podgc" "pod-garbage-collector" "" Other
         |context, now| boxed(PodGc::new(context, now));
+    "resourcequota-controller" "resourcequota" "resourcequota-controller" "" Other
+        |context, now| boxed(resource_quota::start(context, now));
     "namespace-controller" "namespace" "namespace-controller" "" Other
         |context, now| boxed(namespace::start(context, now));
     "serviceaccount-controller" "serviceaccount" "service-account-controller" "" Credentials
@@ -166,7 +168,6 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("serviceaccount-token-controller", "serviceaccount-token"),
     ("endpoints-controller", "endpoint"),
     ("endpointslice-mirroring-controller", "endpointslicemirroring"),
-    ("resourcequota-controller", "resourcequota"),
     ("job-controller", "job"),
     ("horizontal-pod-autoscaler-controller", "horizontalpodautoscaling"),
     ("cronjob-controller", "cronjob"),

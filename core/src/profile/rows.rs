@@ -367,6 +367,7 @@ pub static ROWS: &[Row] = &[
     off("dynamic-resources-are-served", "whether the group resource.k8s.io is served"),
     off("first-v1-of-1.34-is-stored", "whether what became v1 in 1.34 is stored as v1, which hashes in discovery tell"),
     off("volume-attributes-classes-are-served", "whether volumeattributesclasses are served in storage.k8s.io/v1"),
+    off("quotas-follow-changed-scopes", "a Pod whose deadline is set is counted anew, and so is a claim by its status"),
     off("service-cidrs-are-served", "whether ipaddresses and servicecidrs are served in networking.k8s.io/v1"),
     off("first-v1-of-1.33-is-stored", "whether what became v1 in 1.33 is stored as v1, which hashes in discovery tell"),
     off("mutating-admission-policies-are-served", "whether mutatingadmissionpolicies and bindings are served"),

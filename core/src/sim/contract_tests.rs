@@ -360,6 +360,8 @@ fn started(timers: TimerWheel) -> Cluster {
         "signerName": "kubernetes.io/kube-apiserver-client-kubelet", "usages": ["digital signature", "client auth"]}});
     cluster.ask(create(CERTIFICATE_REQUESTS, "", signing));
     cluster.ask(create(NAMESPACES, "", json!({"metadata": {"name": "x"}})));
+    let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"services": "9"}}});
+    cluster.ask(create(Resource::of("", "v1", "resourcequotas"), "x", quota));
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "main", "image": "pause"}]}});
     cluster.ask(create(PODS, "x", pod));
     cluster.pass(30);

@@ -5,6 +5,8 @@
 //! Inputs: an authorised write. Outputs: its tree with what the plugins change, or the first refusal. Left out on
 //! purpose: plugins that act only on objects which are not modelled.
 
+mod resource_quota;
+
 use alloc::format;
 use alloc::string::String;
 
@@ -33,18 +35,7 @@ pub(super) fn create(
     if kind.name == "Pod" && server.plugins.runs("ServiceAccount") {
         service_accounts::admit(server, kind, tree)?;
     }
-    let text = |field: &str| tree.at(&["metadata", field]).as_str().unwrap_or("");
-    let write = Write {
-        kind,
-        subresource: "",
-        operation: Operation::Create,
-        namespace: text("namespace"),
-        name: text("name"),
-        tree,
-        old: None,
-        origin,
-    };
-    restrict_nodes(server, &write)?;
+    restrict_nodes(server, &new(kind, origin, tree))?;
     match kind.name {
         "Node"
             if server.plugins.runs("TaintNodesByCondition")
@@ -61,10 +52,6 @@ pub(super) fn create(
             let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
             add_topology_labels(server, &node, tree);
         }
-        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
-        "CertificateSigningRequest" if server.plugins.runs("CertificateSubjectRestriction") => {
-            certificates::restrict_subject(&write)?;
-        }
         "PersistentVolume" | "PersistentVolumeClaim" => {
             if kind.name == "PersistentVolumeClaim" && server.plugins.runs("DefaultStorageClass") {
                 add_default_class(server, tree);
@@ -79,9 +66,39 @@ pub(super) fn create(
 }
 
 /// Runs the plugins that refuse a valid new object.
-pub(super) fn validate_create(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
+pub(super) fn validate_create(
+    server: &mut ApiServer,
+    kind: &'static Kind,
+    origin: &Origin,
+    tree: &Json,
+    is_dry_run: bool,
+) -> Result<(), Answer> {
     limit_ranger::check(server, kind, "", tree, None)?;
-    check_overhead(server, kind, tree)
+    check_overhead(server, kind, tree)?;
+    let write = new(kind, origin, tree);
+    match kind.name {
+        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
+        "CertificateSigningRequest" if server.plugins.runs("CertificateSubjectRestriction") => {
+            certificates::restrict_subject(&write)?;
+        }
+        _ => {}
+    }
+    resource_quota::charge(server, &write, is_dry_run)
+}
+
+/// Describes how a new object is made.
+fn new<'a>(kind: &'static Kind, origin: &'a Origin, tree: &'a Json) -> Write<'a> {
+    let text = |field: &str| tree.at(&["metadata", field]).as_str().unwrap_or("");
+    Write {
+        kind,
+        subresource: "",
+        operation: Operation::Create,
+        namespace: text("namespace"),
+        name: text("name"),
+        tree,
+        old: None,
+        origin,
+    }
 }
 
 /// Gives a claim that names no class the default one.
@@ -133,15 +150,17 @@ pub(super) fn validate_update(
     origin: &Origin,
     old: &Json,
     tree: &Json,
+    is_dry_run: bool,
 ) -> Result<(), Answer> {
     limit_ranger::check(server, info.of, &info.subresource, tree, Some(old))?;
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     match info.of.name {
-        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, info.of, tree),
-        "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old),
-        "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old),
-        _ => Ok(()),
+        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, info.of, tree)?,
+        "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old)?,
+        "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
+        _ => {}
     }
+    resource_quota::charge(server, &write, is_dry_run)
 }
 
 /// Refuses more room for a claim whose class does not allow it.

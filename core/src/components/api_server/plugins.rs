@@ -67,7 +67,7 @@ const PLUGINS: &[(&str, PluginMode)] = &[
     ("MutatingAdmissionWebhook", PluginMode::Idle),
     ("ValidatingAdmissionPolicy", PluginMode::Idle),
     ("ValidatingAdmissionWebhook", PluginMode::Idle),
-    ("ResourceQuota", PluginMode::Idle),
+    ("ResourceQuota", PluginMode::Switched),
     ("AlwaysDeny", PluginMode::Off),
 ];
 

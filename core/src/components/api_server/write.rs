@@ -132,7 +132,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &name, &errors));
         }
-        admission::validate_create(self, kind, &tree)?;
+        admission::validate_create(self, kind, origin, &tree, options.dry_run)?;
         if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));
@@ -258,7 +258,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }
-        admission::validate_update(self, info, origin, &old, &tree)?;
+        admission::validate_update(self, info, origin, &old, &tree, options.dry_run)?;
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let warnings = as_headers(&super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings));
         let is_undefaulted = self.undefaulted.contains(current.uid());

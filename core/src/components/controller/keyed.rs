@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::runtime::{ApiResult, ControllerRuntime, Watched, failure};
 use super::{Controller, ControllerContext, LoopInfo};
+use crate::chance::Chance;
 use crate::components::client::{CacheEvent, Client, PAUSE_FIRST, Reflector, WorkQueue};
 use crate::components::events::{EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId, earliest};
@@ -110,6 +111,11 @@ impl<S> KeyedRuntime<S> {
     /// Returns a cache by its place in [`ControllerConfig::watched`].
     pub(in crate::components) fn cache(&self, source: usize) -> &Reflector {
         self.base.cache(source)
+    }
+
+    /// Starts to fill one more cache, behind the others.
+    pub(in crate::components) fn watch(&mut self, watched: &Watched, chance: &Chance) {
+        self.base.watch(watched, chance);
     }
 
     /// Sends a request for a key.

@@ -30,6 +30,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "quotas-follow-changed-scopes",
+            YES,
+            "pkg/quota/v1/evaluator/core/{pods,persistent_volume_claims}.go (v1.32, v1.33), Handles",
+        ),
+        row(
+            SINCE,
             "service-cidrs-are-served",
             YES,
             "pkg/registry/networking/rest/storage_settings.go (v1.33), gate MultiCIDRServiceAllocator",

@@ -314,7 +314,7 @@ fn set_condition(tree: &mut Json, condition: (&str, &str, &str, &str), origin: &
 }
 
 /// Returns the origin of what the server's own controllers write.
-fn by_server(origin: &Origin) -> Origin {
+pub(super) fn by_server(origin: &Origin) -> Origin {
     let identity = Identity { user: Text::of("system:apiserver"), ..Identity::clone(&Identity::admin()) };
     Origin {
         identity: Arc::new(Identity { agent: Text::of("kube-apiserver"), ..identity }),

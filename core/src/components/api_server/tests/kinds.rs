@@ -195,3 +195,37 @@ fn data_has_keys_of_files_and_bytes_in_base64() {
     assert_eq!(made.get("data"), &json!({"a": "eA==", "b": "MA=="}));
     assert!(made.get("stringData").is_null());
 }
+
+#[test]
+fn plugins_that_only_refuse_look_at_valid_objects_alone() {
+    let classes = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
+    let class = json!({"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "metadata": {"name": "a"},
+        "value": 1, "globalDefault": true});
+    let mut fixture = Fixture::new();
+    assert_eq!(fixture.posted(&classes, &class, &["metadata", "name"], "a").0, 201);
+    assert_eq!(fixture.posted(&classes, &class, &["metadata", "name"], "b").0, 403);
+    assert_eq!(fixture.posted(&classes, &class, &["metadata", "name"], "B").0, 422);
+    let requests = Resource::of("certificates.k8s.io", "v1", "certificatesigningrequests");
+    let request = json!({"kind": "CertificateSigningRequest", "apiVersion": "certificates.k8s.io/v1",
+        "metadata": {"name": "C"}, "spec": {"signerName": "kubernetes.io/kube-apiserver-client",
+        "usages": ["client auth"]}});
+    assert_eq!(fixture.posted(&requests, &request, &["spec", "request"], "eA==").0, 422);
+}
+
+#[test]
+fn kinds_of_two_groups_with_one_name_have_fields_of_their_own() {
+    let events = Resource::of("events.k8s.io", "v1", "events");
+    let event = json!({"kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": {"name": "e"},
+        "eventTime": "2026-01-01T00:00:00.000000Z", "action": "a", "reason": "r", "type": "Normal",
+        "reportingController": "k8s.io/c", "reportingInstance": "i",
+        "regarding": {"kind": "Pod", "namespace": "default", "name": "p"}});
+    let mut fixture = Fixture::new();
+    assert_eq!(fixture.posted(&events, &event, &["note"], json!({})).0, 400);
+    let answer = fixture.call(Call::new(Verb::Create, events, "default", "").body(event));
+    assert_eq!((answer.code, answer.body().get("message").is_null()), (201, true));
+    let claims = Resource::of("resource.k8s.io", "v1", "resourceclaims");
+    let claim = json!({"kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "c"},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "d"}}]}}});
+    let answer = fixture.call(Call::new(Verb::Create, claims, "default", "").body(claim.clone()));
+    assert_eq!(*answer.body().get("spec"), *claim.get("spec"));
+}
