@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use nodeproof_core::objects::diff::diff;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{History, Outcome, SnapshotKind};

@@ -1,5 +1,6 @@
 //! Differences of outcomes that are made by hand.
 
+use jiff::Timestamp;
 use nodeproof_core::json;
 use nodeproof_core::scenario::{HistoryEntry, ObjectRef, Position, Snapshot, Verdict};
 
