@@ -194,7 +194,7 @@ pub(super) fn missing(what: &str, name: &str, names: &[String]) -> Refusal {
 pub(super) fn refused(error: SimError) -> Refusal {
     let code = match error {
         SimError::NoMachine(_) | SimError::NoController(_) | SimError::NoRule(_) => 404,
-        SimError::MachineExists(_) | SimError::NoLoop(..) => 409,
+        SimError::MachineExists(_) | SimError::NoLoop(..) | SimError::NoPattern(_) => 409,
         SimError::Machine(error) => return error.into(),
     };
     Refusal::new(code, error.to_string())

@@ -7,7 +7,7 @@ use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::json;
-use nodeproof_core::network::{Call, Fault, Identity, NODES, PODS, RuleId, Verb, find_kind, kind_of};
+use nodeproof_core::network::{Call, Fault, Identity, NODES, PODS, Resource, RuleId, Verb, find_kind, kind_of};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
@@ -21,7 +21,7 @@ pub(super) const QUIET: SignedDuration = SignedDuration::from_mins(6);
 /// How long nodes have to register.
 const REGISTERS: SignedDuration = SignedDuration::from_mins(1);
 /// How often it is looked whether the workloads are there.
-const SETTLES: SignedDuration = SignedDuration::from_mins(1);
+pub(super) const SETTLES: SignedDuration = SignedDuration::from_mins(1);
 /// How long a cluster may need until its workloads run: kube-controller-manager makes twenty Pods a second.
 const SETTLES_MAX: SignedDuration = SignedDuration::from_hours(3);
 
@@ -45,8 +45,8 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Makes the cluster, and lets it come to rest.
-    pub(super) fn set(question: &Question) -> Result<Self, String> {
+    /// Makes the cluster, with nothing on its nodes yet.
+    pub(super) fn begin(question: &Question) -> Result<Self, String> {
         let lost: Vec<Text> = question.lost()?.into_iter().map(|node| node.name.clone()).collect();
         let options = SimulationOptions {
             settings: question.settings.clone(),
@@ -63,33 +63,33 @@ impl Scene {
         for node in &question.nodes {
             scene.dress(node)?;
         }
-        match &question.workloads {
-            Workloads::Default => {
-                for object in default_workloads(question.nodes.len()) {
-                    scene.create("", object)?;
-                }
-            }
-            Workloads::Given(objects) => {
-                for (place, object) in objects {
-                    scene.create(place, object.clone())?;
-                }
-            }
-            Workloads::Running(objects) => scene.put(objects)?,
+        Ok(scene)
+    }
+
+    /// Makes objects, or puts those of a running cluster where they are.
+    pub(super) fn fill(&mut self, question: &Question, objects: Vec<(String, Json)>) -> Result<(), String> {
+        if let Workloads::Running(objects) = &question.workloads {
+            self.put(objects)?;
         }
+        objects.into_iter().try_for_each(|(place, object)| self.create(&place, object).map(drop))
+    }
+
+    /// Lets the cluster come to rest.
+    pub(super) fn rest(&mut self, question: &Question) -> Result<(), String> {
         let silent: Vec<&Node> = question.nodes.iter().filter(|node| node.is_silent).collect();
         if !silent.is_empty() {
-            scene.sim.advance_until(scene.sim.now() + SETTLES);
+            self.sim.advance_until(self.sim.now() + SETTLES);
             for node in &silent {
-                let killed = scene.sim.machine_do(&node.name, MachineAction::KubeletKill);
+                let killed = self.sim.machine_do(&node.name, MachineAction::KubeletKill);
                 killed.map_err(|error| format!("node {}: {error}", node.name))?;
             }
         }
         // Pods leave a silent node after minutes in which nothing is written.
-        scene.settle(if silent.is_empty() { SETTLES } else { QUIET });
-        if let Workloads::Running(objects) = &question.workloads {
-            scene.check(objects)?;
+        self.settle(if silent.is_empty() { SETTLES } else { QUIET });
+        match &question.workloads {
+            Workloads::Running(objects) => self.check(objects),
+            _ => Ok(()),
         }
-        Ok(scene)
     }
 
     /// Puts the objects of a running cluster where they are. Their makers come when all of it is there, as after a
@@ -129,7 +129,7 @@ impl Scene {
         self.order(&ControllerAction::Start)
     }
 
-    fn order(&mut self, action: &ControllerAction) -> Result<(), String> {
+    pub(super) fn order(&mut self, action: &ControllerAction) -> Result<(), String> {
         MAKERS.iter().try_for_each(|name| self.sim.controller_do(name, action).map_err(|error| error.to_string()))
     }
 
@@ -201,10 +201,19 @@ impl Scene {
         if !node.taints.is_empty() {
             patch.set(&["spec", "taints"], node.taints.iter().cloned().collect::<Json>());
         }
-        let call = Call::new(Verb::Patch, NODES, "", &node.name)
+        self.patch((&NODES, "", &node.name), patch)
+    }
+
+    /// Changes an object by a merge patch.
+    pub(super) fn patch(
+        &mut self,
+        (kind, namespace, name): (&Resource, &str, &str),
+        patch: Json,
+    ) -> Result<(), String> {
+        let call = Call::new(Verb::Patch, kind.clone(), namespace, name)
             .header("content-type", "application/merge-patch+json")
             .body(patch);
-        self.send(call).map(drop).map_err(|why| format!("node {}: {why}", node.name))
+        self.send(call).map(drop).map_err(|why| format!("{} {name}: {why}", kind.plural))
     }
 
     /// Makes an object; the error names the place where it was read.
@@ -248,7 +257,7 @@ impl Scene {
     }
 
     /// Lets time pass until nothing but heartbeats is written for some time.
-    fn settle(&mut self, quiet: SignedDuration) {
+    pub(super) fn settle(&mut self, quiet: SignedDuration) {
         let end = self.sim.now() + SETTLES_MAX;
         self.sim.tap(Tap::Changes);
         while self.sim.now() < end {
@@ -299,7 +308,7 @@ impl Scene {
 const REPLICAS_MAX: usize = 100;
 
 /// Returns what runs where nothing is given.
-fn default_workloads(nodes: usize) -> Vec<Json> {
+pub(super) fn default_workloads(nodes: usize) -> Vec<(String, Json)> {
     let template = |app: &str| {
         json!({
             "metadata": {"labels": {"app": app}},
@@ -327,5 +336,6 @@ fn default_workloads(nodes: usize) -> Vec<Json> {
         "spec": {"selector": {"matchLabels": {"app": "agent"}}},
     });
     agent.set(&["spec", "template"], template("agent"));
-    (0..nodes.div_ceil(REPLICAS_MAX)).map(web).chain([db, agent]).collect()
+    let all = (0..nodes.div_ceil(REPLICAS_MAX)).map(web).chain([db, agent]);
+    all.map(|object| (String::new(), object)).collect()
 }

@@ -8,6 +8,7 @@
 mod answer;
 mod carried;
 mod cluster;
+mod copies;
 mod observation;
 mod picture;
 mod question;
@@ -23,6 +24,7 @@ pub use self::question::{Down, How, LeftOut, Node, Question, Workloads, spread};
 pub use self::text::{compared, length, text};
 
 use self::cluster::{QUIET, Scene};
+use self::copies::COPIED_FROM;
 use self::observation::Sightings;
 
 /// Answers a question.
@@ -30,7 +32,12 @@ use self::observation::Sightings;
 /// # Errors
 /// The cluster cannot be made: a setting or an object is refused.
 pub fn answer(question: &Question) -> Result<Answer, String> {
-    let mut scene = Scene::set(question)?;
+    answer_with(question, COPIED_FROM)
+}
+
+/// Answers a question; a cluster of so many Pods is made of copies.
+fn answer_with(question: &Question, copied_from: i64) -> Result<Answer, String> {
+    let mut scene = set_scene(question, copied_from)?;
     let zero = scene.sim.now();
     let mut observation = Sightings::begin(&mut scene, zero)?;
     scene.sim.tap(Tap::Changes);
@@ -48,6 +55,24 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
         }
     }
     Ok(Answer::of(question, &scene, observation))
+}
+
+/// Makes the cluster of a question, and lets it come to rest.
+fn set_scene(question: &Question, copied_from: i64) -> Result<Scene, String> {
+    let mut objects = match &question.workloads {
+        Workloads::Default => cluster::default_workloads(question.nodes.len()),
+        Workloads::Given(objects) => objects.clone(),
+        Workloads::Running(_) => Vec::new(),
+    };
+    let copied = copies::reduce(&mut objects, copied_from);
+    let mut scene = Scene::begin(question)?;
+    scene.fill(question, objects)?;
+    if !copied.is_empty() {
+        scene.settle(cluster::SETTLES);
+        copies::put(&mut scene, question, &copied)?;
+    }
+    scene.rest(question)?;
+    Ok(scene)
 }
 
 /// Lets time pass and observes; false if nothing but heartbeats was written.

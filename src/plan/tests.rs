@@ -9,8 +9,11 @@ use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Text, time};
 use nodeproof_core::profile::{Release, Settings};
 
-use super::cluster::Scene;
-use super::{Answer, CARRIED_KINDS, Carried, Down, How, LeftOut, Node, Question, Workloads, answer, spread};
+use super::copies::COPIED_FROM;
+use super::{
+    Answer, CARRIED_KINDS, Carried, Down, How, LeftOut, Node, Question, Workloads, answer, answer_with, set_scene,
+    spread,
+};
 use crate::replay::load::Recording;
 
 const EVICTION: &str = include_str!("../../features/eviction/unreachable_pods.feature");
@@ -340,7 +343,7 @@ fn a_cluster_that_runs_is_taken_over_and_what_is_not_is_named() {
         left_out: carried.left_out,
         ..question("1.34", carried.nodes, vec![Down::Zone(Text::of("z1"))])
     };
-    let mut scene = Scene::set(&asked).unwrap();
+    let mut scene = set_scene(&asked, COPIED_FROM).unwrap();
     let pods = scene.send(Call::new(Verb::List, PODS, "", "")).unwrap();
     let mut at: Vec<(String, String)> = pods
         .get("items")
@@ -376,4 +379,36 @@ fn a_cluster_that_runs_is_taken_over_and_what_is_not_is_named() {
     left.sort_unstable();
     assert_eq!(left, [60, 300], "each Pod leaves when its own tolerations say");
     assert_eq!(answer.replaced.count, 1, "nobody makes a Pod of a Rollout: {answer:#?}");
+}
+
+#[test]
+fn copies_of_pods_leave_as_pods_do_that_were_started() {
+    let near = |one: Option<SignedDuration>, other: Option<SignedDuration>| match (one, other) {
+        (Some(one), Some(other)) => (one - other).abs() <= SignedDuration::from_secs(15),
+        (one, other) => one == other,
+    };
+    for (release, nodes, down, how) in [
+        ("1.34", spread(12, 3), Down::Zone(Text::of("zone-a")), How::Partition),
+        ("1.31", spread(9, 3), Down::Count(2), How::Shutdown),
+        ("1.36", spread(8, 2), Down::Node(Text::of("b-2")), How::PowerOff),
+    ] {
+        let mut web = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "main", "image": "registry.k8s.io/pause:3.10",
+                "resources": {"requests": {"cpu": "100m"}}, "readinessProbe": {"tcpSocket": {"port": 80}}}]}}}});
+        web.set(&["spec", "replicas"], 2 * i64::try_from(nodes.len()).unwrap());
+        let workloads = Workloads::Given(vec![(String::new(), web)]);
+        let question = Question { how, workloads, ..question(release, nodes, vec![down]) };
+        let [started, copied] = [i64::MAX, 1].map(|copied_from| answer_with(&question, copied_from).unwrap());
+        assert_eq!(copied.cluster, started.cluster);
+        let counts =
+            |answer: &Answer| [answer.affected, answer.deleted.count, answer.gone.count, answer.replaced.count];
+        assert_eq!(counts(&copied), counts(&started), "{copied:#?}\n{started:#?}");
+        for (own, other) in copied.nodes.iter().zip(&started.nodes) {
+            assert_eq!((&own.name, &own.status, own.pods), (&other.name, &other.status, other.pods), "{release}");
+            assert!(near(own.not_ready, other.not_ready), "{own:?}\n{other:?}");
+        }
+        let stuck = |answer: &Answer| answer.stuck.iter().map(|own| (own.what.clone(), own.count)).collect::<Vec<_>>();
+        assert_eq!(stuck(&copied), stuck(&started));
+    }
 }

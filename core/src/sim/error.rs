@@ -24,6 +24,9 @@ pub enum SimError {
     /// There is no rule of that number.
     #[error("there is no rule {0}")]
     NoRule(u32),
+    /// A Pod cannot be copied.
+    #[error("Pod {0} cannot be copied: it does not run, or has a name of its own")]
+    NoPattern(Text),
     /// The machine refuses.
     #[error(transparent)]
     Machine(#[from] MachineError),

@@ -8,6 +8,7 @@
 mod actor;
 #[cfg(test)]
 mod contract_tests;
+mod copies;
 #[cfg(test)]
 mod custom_tests;
 mod describing;

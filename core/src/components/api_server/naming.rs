@@ -6,11 +6,13 @@
 use alloc::format;
 use alloc::string::String;
 
+use jiff::Timestamp;
+
 use super::call::RequestInfo;
-use super::{ApiServer, status, strategy};
-use crate::network::Answer;
+use super::{ApiServer, Origin, status, strategy};
 use crate::network::kinds::Kind;
-use crate::objects::{Json, Text};
+use crate::network::{Answer, ClientId, Identity, Resource, Verb};
+use crate::objects::{Json, Object, Text};
 
 /// How many generated names the server tries. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: u32 = 8;
@@ -34,6 +36,33 @@ impl ApiServer {
         self.generate_name(info, &base, tree);
         strategy::default(info.of, tree);
         true
+    }
+
+    /// Returns the tree of a copy of an object, as a request that made another from the same base would name it.
+    #[must_use]
+    pub fn named_copy(&mut self, resource: &Resource, pattern: &Object) -> Option<Json> {
+        let kind = self.kinds.find(resource)?;
+        let mut tree = pattern.json();
+        let base = tree.at(&["metadata", "generateName"]).as_text().cloned()?;
+        let info = RequestInfo {
+            kind,
+            of: self.kinds.at(kind),
+            namespace: pattern.key().namespace,
+            name: Text::default(),
+            subresource: Text::default(),
+        };
+        self.generate_name(&info, &base, &mut tree);
+        tree.set(&["metadata", "uid"], self.new_uid());
+        Some(tree)
+    }
+
+    /// Stores an object that nobody checks, as if its request and those that followed had been long ago.
+    pub fn put_copy(&mut self, resource: &Resource, tree: Json, client: ClientId, now: Timestamp) {
+        let Some(kind) = self.kinds.find(resource) else { return };
+        let (verb, subresource) = (Verb::Create, Text::default());
+        let origin = Origin { client, identity: Identity::admin(), verb, subresource, because: None, now };
+        self.commit(kind, &origin, tree);
+        self.outputs.append(&mut self.events);
     }
 
     fn generate_name(&mut self, info: &RequestInfo, base: &str, tree: &mut Json) {

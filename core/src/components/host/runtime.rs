@@ -296,6 +296,16 @@ impl Runtime {
         self.readiness.get(&(uid.clone(), container.clone())).copied()
     }
 
+    /// Lets the containers of a copy of a pod run as those of the pod itself do.
+    pub fn run_copy(&mut self, pattern: &Sandbox, pod: &Object, pod_cidr: Option<&str>) -> &Sandbox {
+        let mut sandbox = self.new_sandbox(pod, pod_cidr);
+        sandbox.containers.clone_from(&pattern.containers);
+        for container in &mut sandbox.containers {
+            container.id = container_id(pod.uid(), &container.name, container.restarts);
+        }
+        self.sandboxes.entry(Text::from(pod.uid())).insert_entry(sandbox).into_mut()
+    }
+
     pub(super) fn insert(&mut self, uid: Text, sandbox: Sandbox) {
         self.sandboxes.insert(uid, sandbox);
     }

@@ -3,8 +3,32 @@
 //! Inputs: actions. Outputs: a changed host. Invariant: an action that does not fit changes nothing.
 
 use super::*;
+use crate::components::host::runtime::Sandbox;
+use crate::json;
 
 impl Machine {
+    /// Lets the containers of a copy of a pod run as those of the pod itself do, and says so in the copy's status.
+    pub fn run_copy(&mut self, pattern: &Sandbox, pod: &mut Json, node: &Json) {
+        let cidr = node.at(&["spec", "podCIDR"]).as_str();
+        let sandbox = self.host.runtime.run_copy(pattern, &Object::as_received(pod.clone()), cidr);
+        let status = pod.entry(&["status"]);
+        let is_own = |address: &&Json| address.get("type").as_str() == Some("InternalIP");
+        let host_ip = node.at(&["status", "addresses"]).items().iter().find(is_own);
+        let host_ip = host_ip.map_or(&Json::Null, |address| address.get("address")).clone();
+        status.set(&["hostIPs"], Json::array(Vec::from([json!({"ip": host_ip.clone()})])));
+        status.set(&["hostIP"], host_ip);
+        status.set(&["podIP"], &sandbox.ip);
+        status.set(&["podIPs"], Json::array(Vec::from([json!({"ip": sandbox.ip.as_str()})])));
+        for known in status.entry(&["containerStatuses"]).make_array() {
+            let name = known.get("name").as_str().unwrap_or_default();
+            let scheme = known.get("containerID").as_str().and_then(|id| id.split_once("://"));
+            if let (Some(container), Some((scheme, _))) = (sandbox.container(name), scheme) {
+                let id = format!("{scheme}://{}", container.id);
+                known.set(&["containerID"], id);
+            }
+        }
+    }
+
     /// Changes what the kubelet finds on the machine.
     pub(super) fn change_surroundings(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
