@@ -144,9 +144,12 @@ impl ApiServer {
         if !self.settings.profile().is("eviction-tells-sync") {
             return Err(too_many(&needs, None));
         }
+        // A condition without a message, as the disruption controller writes it, tells nothing. Source: eviction.go
+        // (v1.35), `checkAndDecrement`.
         let condition = budget.at(&["status", "conditions"]).items().iter().find(|condition| {
             condition.get("type").as_str() == Some("DisruptionAllowed")
                 && condition.get("status").as_str() == Some("False")
+                && condition.get("message").as_str().is_some_and(|message| !message.is_empty())
         });
         let text = |field: &str| condition.map_or("", |condition| condition.get(field).as_str().unwrap_or(""));
         let begin = format!("The disruption budget {name} does not allow evicting pods currently");
