@@ -423,6 +423,7 @@ pub static ROWS: &[Row] = &[
         source: "pkg/features/kube_features.go (v1.36), TaintTolerationComparisonOperators",
         flag: "",
     },
+    off("streams-need-create", "who opens a stream to a pod with GET needs the right to create it, not only to get it"),
     off("binding-clears-nomination", "the API server removes the nominated node of a pod that is bound"),
     Row {
         name: "scheduler-balance-score",

@@ -85,6 +85,7 @@ conversations!(
     sandbox_failures,
     scheduler_volumes,
     settings,
+    streams,
     topology,
     watches,
 );

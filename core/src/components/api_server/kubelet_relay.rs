@@ -12,13 +12,14 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::attributes::Attributes;
 use super::call::RequestInfo;
 use super::{ApiServer, Origin, ServerOutput, log_options, status};
 use crate::json;
 use crate::network::http::WHOLE_PATH;
 use crate::network::{
     Answer, Call, ClientId, Content, ENDPOINT_SLICES, HttpCall, HttpCredentials, HttpId, HttpOutcome, Identity, NODES,
-    RequestId, Resource, SERVICE_NAME, ToClient,
+    RequestId, Resource, SERVICE_NAME, ToClient, Verb,
 };
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -85,7 +86,10 @@ impl ApiServer {
         let resource = &info.of.resource;
         let place = match (resource.plural.as_str(), info.subresource.as_str()) {
             ("pods", "log") => self.log_place(info, call)?,
-            ("pods", "exec" | "attach" | "portforward") => self.stream_place(info, call)?,
+            ("pods", "exec" | "attach" | "portforward") => {
+                self.check_stream(info, origin, call)?;
+                self.stream_place(info, call)?
+            }
             ("nodes", "proxy") => self.node_place(info)?,
             ("pods", "proxy") => self.pod_place(info)?,
             ("services", "proxy") => self.service_place(info)?,
@@ -184,6 +188,18 @@ impl ApiServer {
         let given = given.filter(|(_, value)| !["", "false"].contains(value));
         let path = format!("/containerLogs/{}/{}/{container}", info.namespace, info.name);
         self.kubelet_place(info, &node, with_query(path, given))
+    }
+
+    /// Refuses a stream that is opened with GET, as WebSockets are, to who may only read the subresource.
+    /// Source: pkg/registry/core/pod/rest/authorize.go (v1.35), `ensureAuthorizedForVerb`.
+    fn check_stream(&mut self, info: &RequestInfo, origin: &Origin, call: &Call) -> Result<(), Answer> {
+        let own = Attributes::of(call);
+        let asked = Attributes { verb: "create", ..own.get() };
+        if call.verb == Verb::Create || !self.settings.profile().is("streams-need-create") {
+            return Ok(());
+        }
+        let refused = self.authorise(&origin.identity, &asked);
+        refused.map_err(|why| status::forbidden(&info.of.resource, &info.name, &why))
     }
 
     /// Source: pkg/registry/core/pod/strategy.go (v1.34), `streamLocation`, `PortForwardLocation`.

@@ -39,6 +39,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "k8s.io/apiserver pkg/server/storage/resource_encoding_config.go (v1.34)",
         ),
+        row(
+            SINCE,
+            "streams-need-create",
+            YES,
+            "pkg/registry/core/pod/rest/authorize.go (v1.35), ensureAuthorizedForVerb",
+        ),
         row(SINCE, "eviction-tells-sync", YES, "pkg/registry/core/pod/storage/eviction.go (v1.35)"),
         row(SINCE, "pod-topology-labels", YES, "plugin/pkg/admission/podtopologylabels/admission.go (v1.35); KEP 4742"),
         row(SINCE, "node-events-name-api-version", YES, "pkg/kubelet/kubelet.go (v1.35), nodeRef"),
@@ -129,6 +135,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     ],
     gates: &[
         gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", GateStage::Retired(false)),
+        gate(SINCE, "AuthorizePodWebsocketUpgradeCreatePermission", BETA),
         gate(SINCE, "ClearingNominatedNodeNameAfterBinding", BETA),
         gate(SINCE, "ContainerRestartRules", BETA),
         gate(SINCE, "DeploymentReplicaSetTerminatingReplicas", BETA),
