@@ -73,6 +73,14 @@ pub fn decimal_integer(text: &str) -> Vec<String> {
     if is_canonical { Vec::new() } else { vec![String::from("must be a valid decimal integer in canonical form")] }
 }
 
+/// Says why Go's strconv does not take a number.
+#[must_use]
+pub fn why_no_number(text: &str) -> &'static str {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { "value out of range" } else { "invalid syntax" }
+}
+
 /// Says what is wrong with a DNS-1123 subdomain: the name of most objects. All releases word it in the same way.
 /// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34, v1.36), `MaxLenError`.
 #[must_use]

@@ -78,6 +78,7 @@ conversations!(
     label_keys,
     lines,
     machines,
+    newer_releases,
     pressure,
     rule_ends,
     rule_targets,

@@ -36,10 +36,13 @@ pub(super) fn drop_disabled(tree: &mut Json, old: Option<&Json>, settings: &Sett
     if has_handlers && !is_on("RecursiveReadOnlyMounts") && !is_on("UserNamespacesSupport") {
         tree.remove(&handlers);
     }
-    let field = ["status", "features"];
-    let is_new = !tree.at(&field).is_null() && old.is_none_or(|old| old.at(&field).is_null());
-    if is_new && !is_on("SupplementalGroupsPolicy") {
-        tree.remove(&field);
+    // Source: pkg/registry/core/node/strategy.go (v1.35), `dropDisabledFields`.
+    for (field, gate) in [("features", "SupplementalGroupsPolicy"), ("declaredFeatures", "NodeDeclaredFeatures")] {
+        let field = ["status", field];
+        let is_new = !tree.at(&field).is_null() && old.is_none_or(|old| old.at(&field).is_null());
+        if is_new && !is_on(gate) {
+            tree.remove(&field);
+        }
     }
 }
 

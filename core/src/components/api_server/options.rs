@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::status;
 use super::validation::{FieldError, Problem, worded};
 use crate::network::{APPLY_PATCH, Answer, Call, Verb};
-use crate::objects::names::Wording;
+use crate::objects::names::{Wording, why_no_number};
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Text, yaml};
 use crate::profile::Settings;
@@ -222,13 +222,6 @@ pub(super) fn whole_number(text: Option<&Text>) -> Result<Option<i64>, Answer> {
     text.parse()
         .map(Some)
         .map_err(|_| status::bad_request(&format!("strconv.ParseInt: parsing {text:?}: {}", why_no_number(text))))
-}
-
-/// Says why Go's strconv does not take a number.
-pub(super) fn why_no_number(text: &str) -> &'static str {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number { "value out of range" } else { "invalid syntax" }
 }
 
 /// Reads a truth value that is there: anything but `false` and `0` is true, an empty text too.

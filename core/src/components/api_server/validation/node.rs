@@ -28,6 +28,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: 
     if swap.as_i64().is_some_and(|bytes| bytes <= 0) {
         errors.push(FieldError::invalid("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero"));
     }
+    declared_features(tree, &mut errors);
     cidrs(tree, &mut errors);
     errors
 }
@@ -36,6 +37,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: 
 pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
     let mut errors = meta::validate_core_update(tree, old, wording);
     avoided_pods(tree, &mut errors);
+    declared_features(tree, &mut errors);
     let addresses = tree.at(&["status", "addresses"]).items();
     for (at, address) in addresses.iter().enumerate() {
         if addresses[..at].contains(address) {
@@ -93,6 +95,48 @@ fn avoided_pods(tree: &Json, errors: &mut Vec<FieldError>) {
             let path = format!("{path}.PodController.Controller");
             errors.push(FieldError::invalid(path, &Json::Bool(false), "must point to a controller"));
         }
+    }
+}
+
+/// Checks the features that a kubelet declares, which are sorted, each once.
+///
+/// Source: validation.go (v1.35), `validateNodeDeclaredFeatures`.
+fn declared_features(tree: &Json, errors: &mut Vec<FieldError>) {
+    let path = |at: usize| format!("status.declaredFeatures[{at}]");
+    let features = tree.at(&["status", "declaredFeatures"]).items();
+    let names: Vec<&str> = features.iter().map(|feature| feature.as_str().unwrap_or("")).collect();
+    for (at, name) in names.iter().enumerate() {
+        if let Some(why) = feature_problem(name) {
+            errors.push(FieldError::invalid_text(path(at), name, format!("invalid feature name {name:?}: {why}")));
+        }
+        match names.get(at + 1) {
+            Some(next) if next == name => {
+                errors.push(FieldError::duplicate(path(at + 1), &features[at + 1]));
+            }
+            Some(next) if next < name => {
+                errors.push(FieldError::invalid_text(path(at + 1), next, "list must be sorted alphabetically"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Source: validation.go (v1.35), `validateNodeDeclaredFeatureName`.
+fn feature_problem(name: &str) -> Option<&'static str> {
+    let is_segment = |segment: &str| {
+        segment.starts_with(|first: char| first.is_ascii_alphabetic())
+            && segment.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let is_name = name.starts_with(|first: char| first.is_ascii_uppercase()) && name.split('/').all(is_segment);
+    if name.len() > 253 {
+        Some("must be no more than 253 characters")
+    } else if is_name {
+        None
+    } else {
+        Some(
+            "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or \
+             MyFeature/mySubFeature), and contain only alphanumeric characters and slashes",
+        )
     }
 }
 

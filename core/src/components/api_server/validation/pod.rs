@@ -14,7 +14,7 @@ use super::{
 };
 use crate::network::kinds::Kind;
 use crate::objects::Json;
-use crate::objects::names::{self, Wording};
+use crate::objects::names::{self, Wording, why_no_number};
 
 /// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
 pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -282,6 +282,11 @@ pub(super) fn tolerations(spec: &Json, wording: Wording, rules: Rules, errors: &
             "Exists" => {}
             "Lt" | "Gt" if comparisons == Comparisons::Allowed => {
                 invalid(names::decimal_integer(value), format!("{path}.value"), value, errors);
+                // Source: validation.go (v1.35), `ValidateTolerations`: what the parser says is told beside it.
+                if value.parse::<i64>().is_err() {
+                    let why = format!("strconv.ParseInt: parsing {value:?}: {}", why_no_number(value));
+                    errors.push(FieldError::invalid_text(format!("{path}.value"), value, why));
+                }
             }
             other => {
                 let operators = ["Equal", "Exists", "Lt", "Gt"];

@@ -10,12 +10,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::content_negotiation::{check_media_type, check_readable};
-use super::super::options::{FieldValidation, RequestOptions, why_no_number};
+use super::super::options::{FieldValidation, RequestOptions};
 use super::super::{ApiServer, status, strategy, syntax};
 use super::{Read, as_headers};
 use crate::network::http::quoted as summary;
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, PROTOBUF};
+use crate::objects::names::why_no_number;
 use crate::objects::schema::{DecodeError, Decoded};
 use crate::objects::{Json, Text, WrittenJson, base64};
 
