@@ -30,8 +30,8 @@ pub struct ControlArgs {
 /// The options of the simulated cluster that `nodeproof control` and `nodeproof serve` drive.
 #[derive(Debug, clap::Args)]
 pub struct ClusterArgs {
-    /// Kubernetes release, as 1.34 or 1.34.4
-    #[arg(long, value_name = "RELEASE", default_value_t = DEFAULT_RELEASE)]
+    /// Kubernetes release, as 1.34 or 1.34.4; of 1.4 to 1.30 it is known how Pods leave lost nodes
+    #[arg(long, value_name = "RELEASE", default_value_t = DEFAULT_RELEASE, value_parser = Release::of_cluster)]
     k8s: Release,
     /// Instant at which the cluster starts, RFC 3339
     #[arg(long, value_name = "INSTANT", default_value_t = DEFAULT_START, value_parser = instant)]

@@ -7,7 +7,7 @@ use nodeproof_core::components::registry::processes;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::objects::time::to_micro_time;
-use nodeproof_core::profile::{RELEASES, ROWS, Release, Row, older};
+use nodeproof_core::profile::{RELEASES, ROWS, Release, Row};
 use nodeproof_core::sim::SimulationOptions;
 
 use super::misuse;
@@ -68,7 +68,7 @@ fn print(text: &str) -> ExitCode {
 
 /// Reads a release that is offered, or an older one of which single behaviours are known.
 fn release(text: &str) -> Result<Release, String> {
-    older(text).map_or_else(|| text.parse::<Release>().map_err(|error| error.to_string()), Ok)
+    Release::of_cluster(text).map_err(|error| error.to_string())
 }
 
 /// The defaults of a simulation: name, value, and what it means.

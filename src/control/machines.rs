@@ -40,6 +40,9 @@ impl Control {
         let name = call.names[0].as_str();
         self.shown(name)?;
         let action = MachineAction::from_json(call.body)?;
+        if let (MachineAction::KubeletRestart(Some(kubelet)), Some(machine)) = (&action, self.sim.machine(name)) {
+            self.setup.check_kubelet(&machine.host().spec, kubelet)?;
+        }
         self.act(name, action)?;
         self.shown(name).map(Reply::ok)
     }
@@ -155,6 +158,7 @@ impl Control {
     /// Adds a machine as its JSON describes it, and returns its name.
     pub(super) fn power_on(&mut self, body: &Json) -> Result<String, Refusal> {
         let spec = MachineSpec::from_json(body)?;
+        self.setup.check_kubelet(&spec, &spec.kubelet)?;
         let name = spec.name.to_string();
         self.sim.add_machine(spec).map_err(refused)?;
         for action in self.for_later_machines.clone() {

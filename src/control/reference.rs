@@ -74,10 +74,10 @@ const ROWS: &[CallRow] = &[
         code: 201 },
     CallRow { call: "GET network/rules", says: "all rules, with the messages that they met", takes: "",
         example: r#"{"call": "GET network/rules"}"#, code: 200 },
-    CallRow { call: "GET network/rules/ID", says: "a rule, also one that has ended", takes: "",
+    CallRow { call: "GET network/rules/ID", says: "a rule, also one that has ended by itself", takes: "",
         example: r#"{"call": "GET network/rules/r1"}"#, code: 200 },
-    CallRow { call: "DELETE network/rules/ID", says: "ends a rule", takes: "",
-        example: r#"{"call": "DELETE network/rules/r1"}"#, code: 200 },
+    CallRow { call: "DELETE network/rules/ID", says: "ends a rule, shows it for the last time and forgets it",
+        takes: "", example: r#"{"call": "DELETE network/rules/r1"}"#, code: 200 },
     CallRow { call: "POST pods/NAMESPACE/NAME/behave", says: "what the containers of a Pod do from now on",
         takes: "`container`, `startsAfter`, `readyAfter`, `failsReadinessAfter`, `failsLivenessAfter`, `stopsAfter`, \
             `crashesAfter`, `exitCode`, `uses` (cpu, memory, ephemeral-storage, inodes, pids, swap, volumes); all but \
@@ -146,7 +146,8 @@ A request has `call`, method and path, and may have `id`, which its answer repea
 Time passes only in `POST clock/advance`, or at the rate of `nodeproof serve`. Durations are text (`40s`, `5m`),
 instants RFC 3339. An unknown field, unit or name is refused with code 400 and `{\"error\": {\"field\", \"message\",
 \"didYouMean\"}}`, what does not exist with 404, what is not modelled with 501; then nothing has changed. `--cluster
-FILE` says what is there from the start (`machines`, `objects`), `--set` which flags the components have.
+FILE` says what is there from the start (`machines`, `objects`), `--set` which flags the components have, `--k8s` their
+release: also 1.4 to 1.30, of which it is known how Pods leave lost nodes, with Nodes that are fed by hand.
 
 ## Over HTTPS
 

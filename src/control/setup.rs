@@ -2,16 +2,18 @@
 //!
 //! Inputs: command line options, or the body of `POST reset`. Output: a checked [`Setup`], or the field that is wrong.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use nodeproof_core::components::api_server::Egress;
 use nodeproof_core::components::api_server::plugins::Plugins;
 use nodeproof_core::components::host::{FLAGS, check_field_names, read_flag};
-use nodeproof_core::components::kubelet::config::KubeletConfig;
+use nodeproof_core::components::kubelet::config::{KubeletConfig, settings_of};
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{CONTROLLERS, enabled, processes_without_cloud};
 use nodeproof_core::json;
-use nodeproof_core::objects::{FieldError, FieldReader, Json, Text, nearest};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, NOT_MODELLED, Text, nearest};
 use nodeproof_core::profile::{ROWS, Release, Row, Settings, SettingsError, Value, gates};
 use nodeproof_core::sim::{DEFAULT_START, SimulationOptions};
 
@@ -84,12 +86,14 @@ impl Setup {
                     let (flag, value) = read_flag(&Text::from(flag), &Json::from(value.as_str()), "settings.kubelet")?;
                     settings.set_kubelet_flag(flag, value);
                 }
-                KubeletConfig::resolve(&any_machine, &KubeletSpec::default(), &settings)
-                    .map_err(|error| FieldError::new(field(), error))?;
+                let config = KubeletConfig::resolve(&any_machine, &KubeletSpec::default(), &settings);
+                let config = config.map_err(|error| FieldError::new(field(), error))?;
+                all_modelled(config.not_modelled.into_iter(), field())?;
             } else {
                 settings.set(flag, value).map_err(|error| about_flag(flag, error))?;
             }
         }
+        all_modelled(settings.not_modelled(), "settings.feature-gates".into())?;
         let unfit = |(flag, why): (&'static str, String)| FieldError::new(format!("settings.{flag}"), why);
         node_ipam::sets(&settings).map_err(unfit)?;
         Plugins::of(&settings).map_err(unfit)?;
@@ -108,7 +112,7 @@ impl Setup {
     pub fn changed(&self, body: &Json) -> Result<Self, FieldError> {
         let mut reader = FieldReader::new(body, "")?;
         let release = match reader.text("k8s")? {
-            Some(text) => text.parse::<Release>().map_err(|error| reader.error("k8s", error.to_string()))?,
+            Some(text) => Release::of_cluster(text).map_err(|error| reader.error("k8s", error.to_string()))?,
             None => self.release,
         };
         let seed = reader.integer("seed", 0, i64::MAX)?.map_or(self.seed, i64::unsigned_abs);
@@ -177,6 +181,16 @@ impl Setup {
         }
     }
 
+    /// Checks that what a kubelet is told is modelled; it checks the rest at its start.
+    ///
+    /// # Errors
+    /// It would accept something whose effect is not modelled.
+    pub fn check_kubelet(&self, machine: &MachineSpec, kubelet: &KubeletSpec) -> Result<(), FieldError> {
+        let settings = settings_of(kubelet, &Arc::new(self.settings.clone()));
+        let config = KubeletConfig::resolve(machine, kubelet, &settings);
+        all_modelled(config.into_iter().flat_map(|config| config.not_modelled), "kubelet".into())
+    }
+
     /// Returns machines and objects that are there from the start.
     #[must_use]
     pub const fn cluster(&self) -> &Json {
@@ -238,6 +252,11 @@ impl Setup {
         }
         shown
     }
+}
+
+/// Refuses what is not modelled, by name.
+fn all_modelled(mut not_modelled: impl Iterator<Item = String>, field: String) -> Result<(), FieldError> {
+    not_modelled.next().map_or(Ok(()), |what| Err(FieldError::new(field, format!("{what}{NOT_MODELLED}"))))
 }
 
 /// Returns a row's value as JSON: durations as text.

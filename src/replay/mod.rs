@@ -182,7 +182,7 @@ fn settings(recording: &Recording) -> Result<(Arc<Settings>, Vec<String>), Setti
             let (name, value) = flag.split_once('=').unwrap_or((flag, "true"));
             let leaves_no_trace = WITHOUT_TRACE.contains(&name) || name.starts_with("audit-");
             match settings.set(&format!("{component}.{name}"), value) {
-                Err(SettingsError::UnknownFlag { .. }) if !leaves_no_trace => {
+                Err(SettingsError::UnknownFlag { .. } | SettingsError::OtherRelease(..)) if !leaves_no_trace => {
                     unknown.push(format!("{component} --{name}"));
                 }
                 Err(bad @ SettingsError::BadValue { .. }) => return Err(bad),

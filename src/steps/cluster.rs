@@ -8,7 +8,7 @@ use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{controllers_of, processes};
 use nodeproof_core::objects::Text;
-use nodeproof_core::profile::{Release, Settings, SettingsError, older};
+use nodeproof_core::profile::{Release, Settings, SettingsError};
 use nodeproof_core::scenario::{Action, Bystanders, ScenarioAction};
 
 use super::draft::Draft;
@@ -21,11 +21,7 @@ fn cluster_of_release(draft: &mut Draft, release: String) {
     if !draft.only_looks(false) {
         return;
     }
-    if let Some(older) = older(&release) {
-        draft.scenario.cluster.release = Some(older);
-        return;
-    }
-    match release.parse::<Release>() {
+    match Release::of_cluster(&release) {
         Ok(known) => draft.scenario.cluster.release = Some(known),
         Err(error) => draft.problem(&release, error.to_string()),
     }

@@ -53,7 +53,9 @@ impl Fault {
         }
         let partial = ["match", "probability", "times"].into_iter().find(|part| !body.get(part).is_null());
         if let Some(part) = partial.filter(|_| effect == Effect::Refuse) {
-            return Err(reader.error(part, "a connection is refused as a whole, until the rule ends"));
+            let message = "a connection is refused as a whole, until the rule ends: {\"answer\": 503} and \"drop\" can \
+                meet single messages";
+            return Err(reader.error(part, message));
         }
         let probability = reader.number("probability")?.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&probability) {

@@ -112,7 +112,10 @@ impl<'a> FieldReader<'a> {
     pub fn missing(&self, name: &'static str, message: impl Into<String>) -> FieldError {
         let is_slip = |own: &&str| *own != name && !self.asked.contains(own) && nearest(own, [name]).is_some();
         match self.json.fields().map(|(own, _)| own.as_str()).find(is_slip) {
-            Some(slip) => FieldError::unknown(self.path(slip), "field", slip, [name]),
+            Some(slip) => FieldError {
+                did_you_mean: Some(String::from(name)),
+                ..self.error(slip, format!("unknown field {slip:?}: {name} is needed"))
+            },
             None => self.error(name, message),
         }
     }

@@ -5,12 +5,24 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::str::FromStr;
 
+use super::release::OLDEST;
 use super::{RELEASES, Release};
 
-/// A release that is not offered.
+/// A release of which nothing is known that was asked for.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no profile for Kubernetes {0:?}: known are {known}", known = list_releases(both_names, "and"))]
-pub struct UnknownRelease(pub String);
+#[error("no profile for Kubernetes {text:?}: known are {known}{older}", known = list_releases(both_names, "and"))]
+pub struct UnknownRelease {
+    text: String,
+    /// What is known of older releases, where such may be named.
+    older: String,
+}
+
+impl UnknownRelease {
+    fn or_older(self, since: Release, what: &str) -> Self {
+        let last = RELEASES[0].predecessor().minor_name();
+        Self { older: format!("; of {} to {last}, {what}", since.minor_name()), ..self }
+    }
+}
 
 /// Lists the releases that are modelled, oldest first, as people write lists: `1.31, 1.34 and 1.36`.
 #[must_use]
@@ -32,18 +44,21 @@ impl FromStr for Release {
     type Err = UnknownRelease;
 
     fn from_str(text: &str) -> Result<Self, UnknownRelease> {
-        let unknown = || UnknownRelease(text.to_string());
-        let mut parts = text.strip_prefix('v').unwrap_or(text).split('.').map(str::parse::<u16>);
-        let (Some(Ok(1)), Some(Ok(minor)), patch, None) = (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(unknown());
-        };
-        let known = RELEASES.into_iter().find(|release| release.minor == minor).ok_or_else(unknown)?;
-        match patch {
-            None => Ok(known),
-            Some(Ok(patch)) => Ok(Self::new(minor, patch)),
-            Some(Err(_)) => Err(unknown()),
-        }
+        let known = numbers(text).and_then(|(minor, patch)| {
+            let known = RELEASES.into_iter().find(|release| release.minor == minor)?;
+            Some(patch.map_or(known, |patch| Self::new(minor, patch)))
+        });
+        known.ok_or_else(|| UnknownRelease { text: text.to_string(), older: String::new() })
+    }
+}
+
+/// Reads the minor number and the patch of `[v]1.MINOR[.PATCH]`.
+fn numbers(text: &str) -> Option<(u16, Option<u16>)> {
+    let mut parts = text.strip_prefix('v').unwrap_or(text).split('.').map(str::parse::<u16>);
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(Ok(1)), Some(Ok(minor)), None, None) => Some((minor, None)),
+        (Some(Ok(1)), Some(Ok(minor)), Some(Ok(patch)), None) => Some((minor, Some(patch))),
+        _ => None,
     }
 }
 
@@ -53,20 +68,28 @@ pub(super) const KUBELETS_SINCE: Release = Release::new(20, 0);
 const LAST_PATCH: u16 = 15;
 
 impl Release {
+    /// Reads the release of a cluster: one that is offered, or an older one of which single behaviours are known.
+    ///
+    /// # Errors
+    /// There is no profile for it.
+    pub fn of_cluster(text: &str) -> Result<Self, UnknownRelease> {
+        let unknown = |error: UnknownRelease| error.or_older(OLDEST, "how Pods leave lost nodes");
+        older(text, OLDEST, 0).map_or_else(|| text.parse().map_err(unknown), Ok)
+    }
+
     /// Reads the release of a kubelet: one that is offered, or an older one.
     ///
     /// # Errors
     /// There is no profile for it.
     pub fn of_kubelet(text: &str) -> Result<Self, UnknownRelease> {
-        let mut parts = text.strip_prefix('v').unwrap_or(text).split('.').map(str::parse::<u16>);
-        let older = match (parts.next(), parts.next(), parts.next(), parts.next()) {
-            (Some(Ok(1)), Some(Ok(minor)), patch, None) => {
-                let patch = patch.unwrap_or(Ok(LAST_PATCH)).ok();
-                patch.map(|patch| Self::new(minor, patch)).filter(|own| (KUBELETS_SINCE..RELEASES[0]).contains(own))
-            }
-            _ => None,
-        };
-        older.map_or_else(|| text.parse(), Ok)
+        let unknown = |error: UnknownRelease| error.or_older(KUBELETS_SINCE, "what a kubelet does with swap space");
+        older(text, KUBELETS_SINCE, LAST_PATCH).map_or_else(|| text.parse().map_err(unknown), Ok)
+    }
+
+    /// Tells whether it is older than any release of which a kubelet can be.
+    #[must_use]
+    pub fn is_before_kubelets(self) -> bool {
+        self.minor < KUBELETS_SINCE.minor
     }
 
     /// Tells whether it is older than the offered releases, so that only some of what a kubelet does is known of it.
@@ -74,6 +97,12 @@ impl Release {
     pub fn is_before_offered(self) -> bool {
         self.minor < RELEASES[0].minor
     }
+}
+
+/// Reads a release that is older than those that are offered; `patch` is that of one without.
+fn older(text: &str, since: Release, patch: u16) -> Option<Release> {
+    let (minor, own) = numbers(text)?;
+    (since.minor..RELEASES[0].minor).contains(&minor).then(|| Release::new(minor, own.unwrap_or(patch)))
 }
 
 /// Returns the releases on the way from one to another, without these two.
@@ -104,6 +133,18 @@ mod tests {
             let error = text.parse::<Release>().unwrap_err().to_string();
             assert!(RELEASES.iter().all(|known| error.contains(&known.to_string())), "{error}");
         }
+    }
+
+    #[test]
+    fn older_releases_are_those_of_clusters_and_of_kubelets() {
+        assert_eq!(Release::of_cluster("1.12"), Ok(Release::new(12, 0)));
+        assert_eq!(Release::of_cluster("v1.25.3"), Ok(Release::new(25, 3)));
+        assert_eq!(Release::of_cluster("1.34"), "1.34".parse());
+        assert_eq!(Release::of_kubelet("1.25"), Ok(Release::new(25, 15)));
+        let error = Release::of_cluster("1.3").unwrap_err().to_string();
+        assert!(error.ends_with("; of 1.4 to 1.30, how Pods leave lost nodes"), "{error}");
+        let error = Release::of_kubelet("1.19").unwrap_err().to_string();
+        assert!(error.ends_with("; of 1.20 to 1.30, what a kubelet does with swap space"), "{error}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use gates::{Gate, gates};
 pub use known_releases::{UnknownRelease, list_releases, releases_between};
 pub use release::Release;
 use releases::ColumnChange;
-pub use releases::{DEFAULT_RELEASE, RELEASES, older};
+pub use releases::{DEFAULT_RELEASE, RELEASES};
 pub use row::Row;
 pub use rows::{ROWS, row};
 pub use settings::{Race, Settings, SettingsError};

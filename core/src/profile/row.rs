@@ -1,5 +1,6 @@
 //! A behaviour of Kubernetes that code asks for by name, with its values by release.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -49,6 +50,21 @@ impl Row {
     pub fn values(&self) -> Vec<(Release, Value)> {
         let changes = self.changes().map(|change| (change.since, change.value));
         self.first.iter().copied().chain(changes).collect()
+    }
+
+    /// Tells which releases have it, if not all of them do, as `before 1.27`.
+    #[must_use]
+    pub fn when_known(&self) -> String {
+        let values = self.values();
+        let changes = values.iter().enumerate().filter_map(|(at, (since, value))| {
+            let before = at.checked_sub(1).map_or(Value::Gone, |before| values[before].1);
+            match (before == Value::Gone, *value == Value::Gone) {
+                (true, false) if *since != OLDEST => Some(format!("since {}", since.minor_name())),
+                (false, true) => Some(format!("before {}", since.minor_name())),
+                _ => None,
+            }
+        });
+        changes.collect::<Vec<_>>().join(" and ")
     }
 
     fn changes(&self) -> impl Iterator<Item = &'static releases::RowChange> {

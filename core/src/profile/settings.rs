@@ -109,6 +109,9 @@ pub enum SettingsError {
         /// The nearest flag that there is.
         did_you_mean: Option<String>,
     },
+    /// Other releases have the flag: which release, which flag, and where it is.
+    #[error("Kubernetes {0} has no flag {1:?}: it is there {2}")]
+    OtherRelease(String, String, String),
     /// The flag is one of Kubernetes', and its effect is not modelled.
     #[error("flag {flag}{NOT_MODELLED}")]
     NotModelled {
@@ -291,11 +294,13 @@ impl Settings {
                     || row.flag.split_once('.').is_some_and(|(component, short)| is_short(component, short))
             })
             .collect();
-        let rows: &[&Row] = match rows.as_slice() {
-            [row] if self.profile.value(row.name) == Value::Gone => &[],
-            rows => rows,
-        };
-        let [row] = rows else {
+        if let [row] = rows.as_slice()
+            && self.profile.value(row.name) == Value::Gone
+        {
+            let release = self.profile.release().minor_name();
+            return Err(SettingsError::OtherRelease(release, String::from(flag), row.when_known()));
+        }
+        let [row] = rows.as_slice() else {
             if rows.is_empty() && upstream_flags::is_flag(flag) {
                 return Err(SettingsError::NotModelled { flag: String::from(flag) });
             }
@@ -408,7 +413,6 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
             match range {
                 _ if !number.is_finite() => Err("a number is needed"),
                 "node-eviction-rate" | "secondary-node-eviction-rate" if number < 0.0 => Err("it must not be negative"),
-                "unhealthy-zone-threshold" if !(0.0..=1.0).contains(&number) => Err("a share from 0 to 1 is needed"),
                 "node-eviction-rate" | "secondary-node-eviction-rate" | "unhealthy-zone-threshold" | "kube-api-qps" => {
                     Ok(Value::Number(number))
                 }
@@ -417,8 +421,8 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
                 }
                 _ if !is_whole() => Err("a whole number is needed"),
                 "node-lease-duration-seconds" if number < 1.0 => Err("it must be greater than zero"),
-                // Zero and less turn the collection off.
-                "terminated-pod-gc-threshold" => Ok(Value::Number(number)),
+                // Zero and less turn the collection off, or make each zone a large one.
+                "terminated-pod-gc-threshold" | "large-cluster-size-threshold" => Ok(Value::Number(number)),
                 _ if number < 0.0 => Err("it must not be negative"),
                 _ => Ok(Value::Number(number)),
             }
@@ -428,7 +432,9 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Settings, SettingsError};
+    use alloc::string::ToString;
+
+    use super::Settings;
     use crate::profile::{Release, Value};
 
     #[test]
@@ -443,7 +449,6 @@ mod tests {
             ("node-eviction-rate", "-0.1"),
             ("node-eviction-rate", "NaN"),
             ("node-eviction-rate", "inf"),
-            ("unhealthy-zone-threshold", "1.1"),
             ("large-cluster-size-threshold", "2.5"),
             ("kube-api-qps", "many"),
             ("kube-api-burst", "-1"),
@@ -463,6 +468,8 @@ mod tests {
             ("kube-controller-manager.node-monitor-grace-period", "1m30s"),
             ("node-eviction-rate", "0"),
             ("unhealthy-zone-threshold", "0.3"),
+            ("unhealthy-zone-threshold", "1.1"),
+            ("large-cluster-size-threshold", "-1"),
             ("default-not-ready-toleration-seconds", "0"),
         ] {
             assert_eq!(settings.set(flag, value), Ok(()), "{flag}={value}");
@@ -470,12 +477,12 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_is_gone_is_unknown() {
+    fn a_flag_that_is_gone_is_one_of_other_releases() {
         let set = |minor, value| Settings::of(Release::new(minor, 0)).set("pod-eviction-timeout", value);
         assert_eq!(set(26, "1m"), Ok(()));
         assert!(set(26, "0s").is_err());
-        let error = set(27, "1m").unwrap_err();
-        assert!(matches!(error, SettingsError::UnknownFlag { did_you_mean: None, .. }), "{error}");
+        let told = "Kubernetes 1.27 has no flag \"pod-eviction-timeout\": it is there before 1.27";
+        assert_eq!(set(27, "1m").unwrap_err().to_string(), told);
     }
 
     #[test]

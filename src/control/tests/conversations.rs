@@ -79,6 +79,7 @@ conversations!(
     lines,
     machines,
     newer_releases,
+    old_releases,
     pressure,
     rule_ends,
     rule_targets,

@@ -46,8 +46,10 @@ pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settin
     let fields = FIELDS.iter().filter(|(field, default)| !default.is(merged.get(field)));
     let mut found: Vec<String> = fields.map(|(field, _)| String::from(*field)).collect();
     let release = settings.profile().release();
-    if release.is_before_offered() && hardware.swap.is_zero() {
-        found.push(format!("a kubelet of {}, but for what it does with swap space", release.minor_name()));
+    if release.is_before_kubelets() {
+        found.push(format!("a kubelet of {}", release.minor_name()));
+    } else if release.is_before_offered() && hardware.swap.is_zero() {
+        found.push(format!("a kubelet of {} without swap space", release.minor_name()));
     }
     // The machines run Linux, on which the gates of Windows have no effect.
     for (gate, on) in merged.get("featureGates").fields().filter(|(gate, _)| !gate.starts_with("Windows")) {

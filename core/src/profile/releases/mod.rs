@@ -10,7 +10,6 @@
 use alloc::string::String;
 
 use super::Release;
-use super::release::OLDEST;
 use super::value::{GateStage, Value, secs};
 use ColumnChange::{Added, Described, Gone, Last};
 
@@ -172,13 +171,6 @@ pub const DEFAULT_RELEASE: Release = {
     }
     RELEASES[at]
 };
-
-/// Returns an older release of which single behaviours are known, though it is not offered: 1.4 to 1.30.
-#[must_use]
-pub fn older(text: &str) -> Option<Release> {
-    let minor = text.strip_prefix("1.")?.parse().ok()?;
-    (OLDEST.minor..RELEASES[0].minor).contains(&minor).then(|| Release::new(minor, 0))
-}
 
 /// Returns the data of all releases, oldest first.
 #[must_use]
