@@ -147,7 +147,8 @@ Time passes only in `POST clock/advance`, or at the rate of `nodeproof serve`. D
 instants RFC 3339. An unknown field, unit or name is refused with code 400 and `{\"error\": {\"field\", \"message\",
 \"didYouMean\"}}`, what does not exist with 404, what is not modelled with 501; then nothing has changed. `--cluster
 FILE` says what is there from the start (`machines`, `objects`), `--set` which flags the components have, `--k8s` their
-release: also 1.4 to 1.30, of which it is known how Pods leave lost nodes, with Nodes that are fed by hand.
+release: also 1.4 to 1.30, of which it is known how Pods leave lost nodes, with Nodes that are fed by hand. Of a
+kubelet older than 1.31 what it does with swap space is modelled; `notModelled` of its machine says so.
 
 ## Over HTTPS
 

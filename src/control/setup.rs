@@ -181,14 +181,19 @@ impl Setup {
         }
     }
 
-    /// Checks that what a kubelet is told is modelled; it checks the rest at its start.
+    /// Checks that what a kubelet is told is modelled; it checks the rest at its start. What is not known of an older
+    /// release is told where the machine is shown, unless next to nothing is.
     ///
     /// # Errors
     /// It would accept something whose effect is not modelled.
     pub fn check_kubelet(&self, machine: &MachineSpec, kubelet: &KubeletSpec) -> Result<(), FieldError> {
         let settings = settings_of(kubelet, &Arc::new(self.settings.clone()));
         let config = KubeletConfig::resolve(machine, kubelet, &settings);
-        all_modelled(config.into_iter().flat_map(|config| config.not_modelled), "kubelet".into())
+        let too_old = settings.profile().release().is_before_kubelets();
+        let told = config
+            .into_iter()
+            .flat_map(|config| config.release_not_modelled.filter(|_| too_old).into_iter().chain(config.not_modelled));
+        all_modelled(told, "kubelet".into())
     }
 
     /// Returns machines and objects that are there from the start.

@@ -16,7 +16,7 @@ use jiff::SignedDuration;
 use super::decoder::{Decoder, not_loaded, parse_bool};
 use super::environment_checks;
 use super::image_gc::ImageGcPolicy;
-use super::not_modelled::not_modelled;
+use super::not_modelled::{not_modelled, release_not_modelled};
 use super::pods::CrashPauses;
 use super::reservation::Reservations;
 use super::server_settings::ServerSettings;
@@ -101,6 +101,8 @@ pub struct KubeletConfig {
     pub late_failure: Option<String>,
     /// What it was told that is accepted and whose effect is not modelled.
     pub not_modelled: Vec<String>,
+    /// Its release, if not all that such a kubelet does is modelled.
+    pub release_not_modelled: Option<String>,
 }
 
 impl KubeletConfig {
@@ -129,11 +131,9 @@ impl KubeletConfig {
         let status_update = status_update.unwrap_or(default_update);
         let status_report = read.duration("nodeStatusReportFrequency");
         let default_report = settings.duration("node-status-report-frequency");
-        #[expect(clippy::cast_possible_truncation, reason = "a count of seconds")]
-        let default_lease = settings.number("node-lease-duration-seconds") as i64;
+        let default_lease = count(settings, "node-lease-duration-seconds");
         let hardware = &machine.hardware;
-        #[expect(clippy::cast_possible_truncation, reason = "a count of pods")]
-        let default_pods = hardware.pods.unwrap_or(settings.number("max-pods") as i64);
+        let default_pods = hardware.pods.unwrap_or_else(|| count(settings, "max-pods"));
         let mut config = Self {
             release: settings.profile().release(),
             node_name: Text::default(),
@@ -167,7 +167,8 @@ impl KubeletConfig {
             serves_with_signed_certificate: read.bool("serverTLSBootstrap").unwrap_or(false),
             has_static_pods: read.text("staticPodPath").is_none_or(|path| !path.is_empty()),
             late_failure: None,
-            not_modelled: Vec::new(),
+            not_modelled: not_modelled(&merged, settings),
+            release_not_modelled: release_not_modelled(hardware, settings),
         };
         let cgroup_version = hardware.cgroup_version;
         validation::configuration(&validation::Checked { merged: &merged, settings, cgroup_version })?;
@@ -175,8 +176,13 @@ impl KubeletConfig {
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
         }
-        (config.node_labels, config.not_modelled) = (node_labels, not_modelled(&merged, hardware, settings));
+        config.node_labels = node_labels;
         Ok(config)
+    }
+
+    /// Returns what is not modelled of a kubelet of this release, told what this one is.
+    pub fn all_not_modelled(&self) -> impl Iterator<Item = &String> {
+        self.not_modelled.iter().chain(&self.release_not_modelled)
     }
 
     /// Returns how long a heartbeat waits for its answer.
@@ -215,6 +221,12 @@ pub fn settings_of(spec: &KubeletSpec, cluster: &Arc<Settings>) -> Arc<Settings>
         drop(settings.set_own_gates(gates));
     }
     Arc::new(settings)
+}
+
+/// Returns a setting that is a whole number.
+#[expect(clippy::cast_possible_truncation, reason = "a count of seconds or pods")]
+fn count(settings: &Settings, name: &str) -> i64 {
+    settings.number(name) as i64
 }
 
 /// Adds the flags and fields that every kubelet of the cluster runs with, unless its own say otherwise.

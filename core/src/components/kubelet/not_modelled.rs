@@ -42,15 +42,9 @@ impl Default {
 }
 
 /// Returns the name of each setting whose effect is not modelled, with its value where that matters.
-pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settings) -> Vec<String> {
+pub(super) fn not_modelled(merged: &Json, settings: &Settings) -> Vec<String> {
     let fields = FIELDS.iter().filter(|(field, default)| !default.is(merged.get(field)));
     let mut found: Vec<String> = fields.map(|(field, _)| String::from(*field)).collect();
-    let release = settings.profile().release();
-    if release.is_before_kubelets() {
-        found.push(format!("a kubelet of {}", release.minor_name()));
-    } else if release.is_before_offered() && hardware.swap.is_zero() {
-        found.push(format!("a kubelet of {} without swap space", release.minor_name()));
-    }
     // The machines run Linux, on which the gates of Windows have no effect.
     for (gate, on) in merged.get("featureGates").fields().filter(|(gate, _)| !gate.starts_with("Windows")) {
         let what = format!("feature gate {gate}={on}");
@@ -59,4 +53,17 @@ pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settin
         }
     }
     found
+}
+
+/// Returns the release of which it is not known all that its kubelet does.
+pub(super) fn release_not_modelled(hardware: &Hardware, settings: &Settings) -> Option<String> {
+    let release = settings.profile().release();
+    let name = release.minor_name();
+    if release.is_before_kubelets() {
+        Some(format!("a kubelet of {name}"))
+    } else if release.is_before_offered() && hardware.swap.is_zero() {
+        Some(format!("a kubelet of {name} without swap space"))
+    } else {
+        None
+    }
 }

@@ -19,7 +19,7 @@ impl Machine {
     /// # Errors
     /// It was told something that it accepts and whose effect is not modelled.
     pub fn check_modelled(&self) -> Result<(), MachineError> {
-        match self.kubelet.as_ref().and_then(|kubelet| kubelet.config().not_modelled.first()) {
+        match self.kubelet.as_ref().and_then(|kubelet| kubelet.config().all_not_modelled().next()) {
             Some(what) => Err(MachineError::NotModelled(what.clone())),
             None => Ok(()),
         }
@@ -122,12 +122,10 @@ impl Machine {
                 for (name, at) in kubelet.shutdown_metrics() {
                     shown.set(&["metrics", name], at);
                 }
-                let not_modelled = &kubelet.config().not_modelled;
+                let not_modelled: Json =
+                    kubelet.config().all_not_modelled().map(|what| Json::from(what.as_str())).collect();
                 if !not_modelled.is_empty() {
-                    shown.set(
-                        &["notModelled"],
-                        not_modelled.iter().map(|what| Json::from(what.as_str())).collect::<Json>(),
-                    );
+                    shown.set(&["notModelled"], not_modelled);
                 }
             }
             None => shown.set(&["lastLog"], self.last_log.as_str()),
