@@ -203,7 +203,7 @@ impl Run {
     #[must_use]
     pub fn subscriptions(&self) -> BTreeSet<Resource> {
         let mut kinds = BTreeSet::from([NODES, LEASES, PODS, EVENTS]);
-        for fact in self.scenario.expectations().flat_map(Expectation::facts) {
+        for fact in self.scenario.facts() {
             if let Subject::Object(of) = &fact.subject {
                 kinds.insert(of.resource.clone());
             }

@@ -737,6 +737,22 @@ fn a_given_that_does_not_come_true_fails_and_says_what_is_there() {
 }
 
 #[test]
+fn what_only_a_given_or_a_when_waits_for_is_watched_too() {
+    let of = |kind: &'static str| {
+        let resource = Resource::of("", "v1", kind);
+        let subject = Subject::Object(ObjectRef { resource, ..ObjectRef::pod("default", "x") });
+        Fact { subject, predicate: field("data.a", FieldTest::Present) }
+    };
+    let mut plan = scenario(Vec::from([Vec::new()]));
+    plan.given.push(super::super::Given { setup: Setup::Until(of("configmaps")), position: Position::default() });
+    plan.acts[0].when = Vec::from([when(ScenarioAction::Until(of("secrets")))]);
+    let watched = Driver::new(plan).run.subscriptions();
+    for kind in ["configmaps", "secrets"] {
+        assert!(watched.contains(&Resource::of("", "v1", kind)), "{watched:?}");
+    }
+}
+
+#[test]
 fn time_that_passes_lies_before_zero() {
     let mut plan = scenario(Vec::from([Vec::from([on_node(ready("True"), Bound::Within(sec(5)))])]));
     plan.acts[0].when = Vec::from([when(ScenarioAction::Pass(sec(60)))]);
