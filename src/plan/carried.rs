@@ -179,7 +179,8 @@ fn bare(item: &Json, uids: &BTreeSet<String>, notes: &mut Notes) -> Json {
     object
 }
 
-fn is_ready(pod: &Json) -> bool {
+/// Tells whether a Pod is ready.
+pub(super) fn is_ready(pod: &Json) -> bool {
     let conditions = pod.at(&["status", "conditions"]).items().iter();
     conditions
         .filter(|one| one.get("type").as_str() == Some("Ready"))

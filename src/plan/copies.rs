@@ -13,6 +13,7 @@ use nodeproof_core::components::pod_resources::{Amounts, PodLevel, requests, req
 use nodeproof_core::network::{Call, NODES, PODS, Resource, Verb};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 
+use super::carried::is_ready;
 use super::cluster::Scene;
 use super::question::Question;
 
@@ -142,11 +143,6 @@ fn owned<'a>(all: &'a [Json], namespace: &Text, owner: &Text) -> Option<&'a Json
     };
     let mut found = all.iter().filter(is_own);
     found.next().filter(|_| found.next().is_none())
-}
-
-fn is_ready(pod: &Json) -> bool {
-    let conditions = pod.at(&["status", "conditions"]).items().iter();
-    conditions.filter(|one| one.get("type").as_str() == Some("Ready")).any(|one| one.get("status") == &"True".into())
 }
 
 /// What a Pod takes of a node.

@@ -18,13 +18,12 @@ use crate::json;
 use crate::network::Resource;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::selector::selects;
-use crate::objects::{Json, Text, time};
+use crate::objects::{Json, Text, names, time};
 
 /// `resourcequotas`.
 pub(crate) const QUOTAS: Resource = Resource::of("", "v1", "resourcequotas");
 
 const REQUESTS: &str = "requests.";
-const HUGE_PAGES: &str = "hugepages-";
 /// Source: pods.go (v1.34), `podResources`.
 const OF_PODS: [&str; 10] = [
     "cpu",
@@ -81,9 +80,9 @@ impl Evaluator {
         match self {
             Self::Pods => {
                 // Of extended resources a quota names only requests.
-                let is_extended = name.starts_with(REQUESTS) && name.contains('/') && !name.contains("kubernetes.io/");
+                let is_extended = name.starts_with(REQUESTS) && !names::is_native_resource(name);
                 let own = name.strip_prefix(REQUESTS).unwrap_or(name);
-                OF_PODS.contains(&name) || own.starts_with(HUGE_PAGES) || is_extended
+                OF_PODS.contains(&name) || own.starts_with("hugepages-") || is_extended
             }
             Self::Services => OF_SERVICES.contains(&name),
             Self::Claims => {
@@ -185,12 +184,11 @@ fn of_pod(spec: &Json, level: PodLevel) -> Quantities {
 fn in_quota_names(requests: &Quantities, limits: &Quantities) -> Quantities {
     let mut used = Quantities::from([(Text::of("pods"), whole(1))]);
     for (name, amount) in requests {
-        let is_own = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") || name.starts_with(HUGE_PAGES);
-        let is_extended = name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with(REQUESTS);
+        let is_own = names::is_container_resource(name);
         if is_own {
             used.insert(name.clone(), *amount);
         }
-        if is_own || is_extended {
+        if is_own || names::is_extended_resource(name) {
             used.insert(Text::from(format!("{REQUESTS}{name}")), *amount);
         }
     }

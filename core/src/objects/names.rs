@@ -239,13 +239,28 @@ pub fn label_value(value: &str, wording: Wording) -> Vec<String> {
     problems
 }
 
+/// Tells whether a resource is one of Kubernetes' own, by its name.
+///
+/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsNativeResource`.
+#[must_use]
+pub fn is_native_resource(name: &str) -> bool {
+    !name.contains('/') || name.contains("kubernetes.io/")
+}
+
+/// Tells whether a resource of Kubernetes' own is one that a container may ask for, by its name.
+///
+/// Source: pkg/apis/core/helper/helpers.go (v1.34), `IsStandardContainerResourceName`.
+#[must_use]
+pub fn is_container_resource(name: &str) -> bool {
+    matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-")
+}
+
 /// Tells whether a resource is an extended one, by its name, and its quota has a name too.
 ///
 /// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsExtendedResourceName`.
 #[must_use]
 pub fn is_extended_resource(name: &str) -> bool {
-    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
-    !is_native
+    !is_native_resource(name)
         && !name.starts_with("requests.")
         && qualified(&format!("requests.{name}"), Wording::Characters).is_empty()
 }

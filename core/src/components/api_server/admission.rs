@@ -131,14 +131,11 @@ pub(super) fn update(
     limit_ranger::set_defaults(server, info.of, &info.subresource, tree, false);
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     restrict_nodes(server, &write)?;
-    match info.of.name {
-        "Pod" if info.subresource.is_empty() => {
-            if server.plugins.runs("Priority") {
-                priority::keep(tree, old);
-            }
-            add_default_tolerations(server, tree);
+    if info.of.name == "Pod" && info.subresource.is_empty() {
+        if server.plugins.runs("Priority") {
+            priority::keep(tree, old);
         }
-        _ => {}
+        add_default_tolerations(server, tree);
     }
     Ok(())
 }

@@ -138,7 +138,7 @@ pub(super) fn resources(resources: &Json, path: &str, wording: Wording, errors: 
 /// Tells whether containers may ask for less of a resource than they may use.
 /// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsOvercommitAllowed`.
 pub(super) fn may_overcommit(name: &str) -> bool {
-    !name.starts_with("hugepages-") && (!name.contains('/') || name.contains("kubernetes.io/"))
+    !name.starts_with("hugepages-") && names::is_native_resource(name)
 }
 
 /// The resources beside [`INTEGERS`] that are no resource of containers, but of quotas or of claims.
@@ -161,12 +161,12 @@ pub(super) fn resource_name(path: &str, name: &str, wording: Wording, errors: &m
     let wrong = names::qualified(name, wording);
     wrong.iter().for_each(|why| refuse(why));
     if name.contains('/') {
-        if !name.contains("kubernetes.io/") && !names::is_extended_resource(name) {
+        if !names::is_native_resource(name) && !names::is_extended_resource(name) {
             refuse("doesn't follow extended resource name standard");
         }
         return;
     }
-    let is_of_container = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+    let is_of_container = names::is_container_resource(name);
     let is_known = is_of_container
         || INTEGERS.contains(&name)
         || NOT_OF_CONTAINERS.contains(&name)

@@ -55,11 +55,9 @@ fn limited_name(kind: &str, name: &str, path: &str, wording: Wording, errors: &m
     if kind != "Pod" && kind != "Container" {
         return;
     }
-    let is_of_container = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
-    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
-    if !name.contains('/') && !is_of_container {
+    if !name.contains('/') && !names::is_container_resource(name) {
         errors.push(FieldError::invalid_resource(path, name, "must be a standard resource for containers"));
-    } else if !is_native && !names::is_extended_resource(name) {
+    } else if !names::is_native_resource(name) && !names::is_extended_resource(name) {
         errors.push(FieldError::invalid_resource(path, name, "doesn't follow extended resource name standard"));
     }
 }

@@ -46,8 +46,7 @@ pub(in super::super) fn claim(tree: &Json, settings: &Settings, errors: &mut Vec
 fn resource(path: &str, name: &Text, settings: &Settings, errors: &mut Vec<FieldError>) -> bool {
     let before = errors.len();
     super::invalid(names::qualified(name, meta::wording(settings)), path, name, errors);
-    let is_native = !name.contains('/') || name.contains("kubernetes.io/");
-    if errors.len() == before && is_native && *name != *"storage" {
+    if errors.len() == before && names::is_native_resource(name) && *name != *"storage" {
         errors.push(FieldError::not_supported(path, name, &["storage"]));
     }
     errors.len() == before
