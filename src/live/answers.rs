@@ -5,7 +5,7 @@
 //! the cluster has by then. Every request only reads.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{Call, NODES, Verb};
@@ -49,8 +49,12 @@ async fn answer(caller: &Caller) -> SignedDuration {
 
 /// Returns what is wrong with a cluster after a scenario has failed. It waits first, since trouble may show late: the
 /// connections of a program end before the program does, and a full store refuses writes before its health shows it.
-pub(super) async fn late_trouble(trouble: impl Fn() -> Option<String>, caller: &Caller) -> Option<String> {
-    tokio::time::sleep(LATE_TROUBLE).await;
+pub(super) async fn late_trouble(
+    wait: Duration,
+    trouble: impl Fn() -> Option<String>,
+    caller: &Caller,
+) -> Option<String> {
+    tokio::time::sleep(wait).await;
     if let Some(why) = trouble() {
         return Some(why);
     }
@@ -105,9 +109,9 @@ mod tests {
             clusters: [{name: x, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: x, user: {}}], \
             contexts: [{name: x, context: {cluster: x, user: x}}]}";
         let caller = Access::from_kubeconfig(kubeconfig).unwrap().caller().await.unwrap();
-        let known = late_trouble(|| Some("etcd was killed".to_owned()), &caller).await;
+        let known = late_trouble(Duration::ZERO, || Some("etcd was killed".to_owned()), &caller).await;
         assert_eq!(known.as_deref(), Some("etcd was killed"));
-        let why = late_trouble(|| None, &caller).await.unwrap();
+        let why = late_trouble(Duration::ZERO, || None, &caller).await.unwrap();
         assert!(why.starts_with("the API server does not answer: 0 "), "{why}");
     }
 

@@ -26,8 +26,7 @@ pub type Micros = i64;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The directory holds no recording.
-    #[error("{dir} is not a recording: it has no {missing}; give the directory that holds about.yaml, watch.jsonl, \
-        writes.jsonl and actions.jsonl (or .jsonl.gz)", dir = dir.display())]
+    #[error("{dir} is not a recording: {why}", dir = dir.display(), why = why_not(dir, missing))]
     NotARecording {
         /// The directory.
         dir: PathBuf,
@@ -486,10 +485,23 @@ impl fmt::Display for Recording {
     }
 }
 
+/// Says why a place is no recording, and what would be one.
+fn why_not(dir: &Path, missing: &str) -> String {
+    let below = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let found = below(dir).flat_map(|path| below(&path).chain([path])).filter(|path| path.join("about.yaml").exists());
+    match found.min().filter(|_| missing == "about.yaml") {
+        _ if !dir.is_dir() => "no directory is there".to_owned(),
+        Some(path) => format!("it has no {missing}, but holds others, as {}", path.display()),
+        None => {
+            format!("it has no {missing}; a recording holds about.yaml, watch.jsonl, writes.jsonl and actions.jsonl")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use super::{LoadError, Recording};
 
@@ -539,6 +551,13 @@ mod tests {
     fn a_directory_without_the_files_is_named() {
         let error = Recording::load(&std::env::temp_dir().join("nodeproof-nowhere"), None).unwrap_err();
         assert!(matches!(error, LoadError::NotARecording { missing: "about.yaml", .. }), "{error}");
+        assert!(error.to_string().ends_with("nodeproof-nowhere is not a recording: no directory is there"), "{error}");
+        let why = |path: &str| Recording::load(Path::new(path), None).unwrap_err().to_string();
+        assert_eq!(why("Cargo.toml"), "Cargo.toml is not a recording: no directory is there");
+        let found = why("fixtures/recorded");
+        assert!(found.contains("it has no about.yaml, but holds others, as fixtures/recorded/1.31.0/"), "{found}");
+        let other = why("features");
+        assert!(other.contains("it has no about.yaml; a recording holds about.yaml, watch"), "{other}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ fn options() -> Result<(), String> {
         (&["run", "--requirements", "features/a/good.feature"], "no file of requirements"),
         (&["run", "--set", "kubelet.=3"], "FLAG=VALUE is needed"),
         (&["run", "--set", "node-monitor-grace-period="], "a duration with a unit is needed, as \"40s\""),
-        (&["run", "--set", "node-monitor-grace-period=-5s"], "it must be greater than zero"),
+        (&["run", "--set", "node-monitor-period=-5s"], "it must be greater than zero"),
         (&["run", "--set", "feature-gates=NodeSwop=true"], "did you mean \"NodeSwap\"?"),
         (&["run", "--seeds", "..5"], "is no seed: a whole number"),
         (&["explain", ""], "the ids begin with "),

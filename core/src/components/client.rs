@@ -36,9 +36,10 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// Makes a full bucket.
+    /// Makes a full bucket; a rate below zero is one of zero.
     #[must_use]
     pub const fn new(qps: f64, burst: f64, now: Timestamp) -> Self {
+        let qps = if qps > 0.0 { qps } else { 0.0 };
         Self { qps, burst, tokens: burst, at: now }
     }
 

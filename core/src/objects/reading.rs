@@ -230,6 +230,9 @@ impl<'a> FieldReader<'a> {
     /// # Errors
     /// The field is no text, or the text is no duration with a unit.
     pub fn signed_duration(&mut self, name: &'static str) -> Result<Option<SignedDuration>, FieldError> {
+        if let Some(text) = self.any(name).and_then(Json::as_str).filter(|text| time::is_too_long(text)) {
+            return Err(self.error(name, format!("{text:?} is too long: no duration has more than 2562047h")));
+        }
         self.typed(name, "a duration with a unit, as \"40s\" or \"5m\",", |value| {
             value.as_str().and_then(time::parse_duration)
         })
@@ -321,7 +324,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named_by_its_path() {
-        let document = json!({"match": {"verb": 3, "nmae": "w1", "for": "-2s", "times": 0, "unit": "40"}});
+        let document =
+            json!({"match": {"verb": 3, "nmae": "w1", "for": "-2s", "times": 0, "unit": "40", "long": "9999999h"}});
         let mut root = FieldReader::new(&document, "").unwrap();
         let mut inner = root.object("match").unwrap().unwrap();
         assert_eq!(inner.text("verb").unwrap_err().to_string(), "match.verb: a string is needed, not 3");
@@ -329,6 +333,10 @@ mod tests {
         assert_eq!(
             inner.duration("unit").unwrap_err().message,
             "a duration with a unit, as \"40s\" or \"5m\", is needed, not \"40\""
+        );
+        assert_eq!(
+            inner.duration("long").unwrap_err().message,
+            "\"9999999h\" is too long: no duration has more than 2562047h"
         );
         assert_eq!(
             inner.integer("times", 1, i64::MAX).unwrap_err().message,

@@ -68,12 +68,22 @@ pub fn exact_seconds(duration: SignedDuration) -> String {
 /// `None` for anything else; a number without a unit is refused, but for zero.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<SignedDuration> {
+    i64::try_from(parse_nanos(text)?).ok().map(SignedDuration::from_nanos)
+}
+
+/// Tells whether a text is a duration but for its length: Go's end at 2562047h47m16.854775807s.
+#[must_use]
+pub fn is_too_long(text: &str) -> bool {
+    parse_nanos(text).is_some_and(|nanos| i64::try_from(nanos).is_err())
+}
+
+fn parse_nanos(text: &str) -> Option<i128> {
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     if rest == "0" {
-        return Some(SignedDuration::ZERO);
+        return Some(0);
     }
     let mut nanos: i128 = 0;
     let mut first = true;
@@ -86,8 +96,7 @@ pub fn parse_duration(text: &str) -> Option<SignedDuration> {
         nanos = nanos.checked_add(scaled(number, nanos_of(unit)?)?)?;
         rest = tail;
     }
-    let nanos = if negative { -nanos } else { nanos };
-    i64::try_from(nanos).ok().map(SignedDuration::from_nanos)
+    Some(if negative { -nanos } else { nanos })
 }
 
 /// Returns Go's error for a text that is no duration. Source: Go's time.ParseDuration.

@@ -403,6 +403,9 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
                 Err("duration time must be greater than one second as set via command line option \
                     reconcile-sync-loop-period")
             }
+            // A Node whose grace is over at once is found silent by the next pass.
+            // Source: cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34), `Validate`.
+            Some(duration) if range.ends_with("-grace-period") => Ok(Value::Duration(duration)),
             Some(duration) if duration > SignedDuration::ZERO => Ok(Value::Duration(duration)),
             Some(_) => Err("it must be greater than zero"),
             None => Err("a duration with a unit is needed, as \"40s\" or \"5m\""),
@@ -412,7 +415,6 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
             let is_whole = || text.parse::<i32>().is_ok();
             match range {
                 _ if !number.is_finite() => Err("a number is needed"),
-                "node-eviction-rate" | "secondary-node-eviction-rate" if number < 0.0 => Err("it must not be negative"),
                 "node-eviction-rate" | "secondary-node-eviction-rate" | "unhealthy-zone-threshold" | "kube-api-qps" => {
                     Ok(Value::Number(number))
                 }
@@ -446,7 +448,6 @@ mod tests {
             ("node-monitor-period", "5"),
             ("node-monitor-period", "5 seconds"),
             ("node-monitor-grace-period", ""),
-            ("node-eviction-rate", "-0.1"),
             ("node-eviction-rate", "NaN"),
             ("node-eviction-rate", "inf"),
             ("large-cluster-size-threshold", "2.5"),
@@ -467,6 +468,9 @@ mod tests {
             ("terminated-pod-gc-threshold", "-1"),
             ("kube-controller-manager.node-monitor-grace-period", "1m30s"),
             ("node-eviction-rate", "0"),
+            ("node-eviction-rate", "-0.1"),
+            ("node-monitor-grace-period", "0s"),
+            ("node-startup-grace-period", "-1s"),
             ("unhealthy-zone-threshold", "0.3"),
             ("unhealthy-zone-threshold", "1.1"),
             ("large-cluster-size-threshold", "-1"),

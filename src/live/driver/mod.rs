@@ -33,7 +33,7 @@ use super::client::Caller;
 use super::clock::Clock;
 use super::heartbeat_tasks::HeartbeatTasks;
 use super::interrupt;
-use super::timing::{INTERRUPT_PERIOD, LEAD, WAIT_FOR_LATE};
+use super::timing::{INTERRUPT_PERIOD, LATE_TROUBLE, LEAD, WAIT_FOR_LATE};
 use super::tolerance::TimingTolerance;
 use super::watches::Watches;
 
@@ -228,7 +228,7 @@ impl Driver {
             (Some(ended), _) => Some(ended),
             (None, true) => match environment.trouble() {
                 Some(why) => Some(Trouble::Cluster(why)),
-                None => late_trouble(|| environment.trouble(), &caller).await.map(Trouble::Cluster),
+                None => late_trouble(LATE_TROUBLE, || environment.trouble(), &caller).await.map(Trouble::Cluster),
             },
             (None, false) => None,
         };

@@ -114,6 +114,10 @@ impl ContainerBehaviour {
     /// Reads the annotations of a pod about one of its containers; values that cannot be read are ignored.
     #[must_use]
     pub fn from_annotations(annotations: &Json, container: &str) -> Self {
+        // Most pods have none, and each look at a container asks.
+        if !annotations.fields().any(|(name, _)| name.starts_with(BEHAVIOUR_PREFIX)) {
+            return Self::default();
+        }
         let read = |what: &str| annotations.get(&format!("{BEHAVIOUR_PREFIX}{container}.{what}")).as_str();
         let span = |what| read(what).and_then(parse_duration).filter(|span: &SignedDuration| !span.is_negative());
         let after = |what| match read(what) {
