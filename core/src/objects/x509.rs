@@ -240,6 +240,12 @@ pub fn read_certificate(certificate: &str) -> Option<Certificate> {
     })
 }
 
+/// Reads whom a certificate names: the bytes of DER.
+#[must_use]
+pub fn read_subject(der: &[u8]) -> Option<DistinguishedName> {
+    Some(subject_of(&x509_cert::Certificate::from_der(der).ok()?.tbs_certificate.subject))
+}
+
 /// Returns the bytes of the first PEM block of a kind; letters around it are skipped.
 fn block(encoded: &str, kind: &str) -> Option<Vec<u8>> {
     let pem = base64::decode(encoded).and_then(|bytes| String::from_utf8(bytes).ok())?;

@@ -5,13 +5,12 @@
 
 use std::sync::Arc;
 
-use nodeproof_core::objects::Text;
+use nodeproof_core::objects::{Text, x509};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
-use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use crate::live::{Authority, Certified};
 
@@ -36,9 +35,6 @@ pub(super) fn acceptor(authority: &Authority, own: &Certified) -> Result<TlsAcce
 ///
 /// Source: k8s.io/apiserver pkg/authentication/request/x509/x509.go (v1.34), `CommonNameUserConversion`.
 pub(super) fn user_of(certificate: &CertificateDer<'_>) -> Option<(Text, Vec<Text>)> {
-    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
-    let subject = certificate.subject();
-    let name = subject.iter_common_name().next()?.as_str().ok().filter(|name| !name.is_empty())?;
-    let groups = subject.iter_organization().filter_map(|group| group.as_str().ok()).map(Text::from).collect();
-    Some((Text::from(name), groups))
+    let subject = x509::read_subject(certificate).filter(|subject| !subject.common_name.is_empty())?;
+    Some((Text::from(subject.common_name), subject.organizations.into_iter().map(Text::from).collect()))
 }
