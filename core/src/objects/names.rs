@@ -39,6 +39,12 @@ pub enum Wording {
 }
 
 impl Wording {
+    /// Tells whether of a name that is missing nothing more is said.
+    #[must_use]
+    pub const fn tells_missing_once(self) -> bool {
+        matches!(self, Self::Bytes)
+    }
+
     fn too_long(self, limit: usize) -> String {
         let unit = if self == Self::Bytes { "bytes" } else { "characters" };
         format!("must be no more than {limit} {unit}")
@@ -90,9 +96,9 @@ pub fn subdomain(name: &str, _wording: Wording) -> Vec<String> {
 
 /// Says what is wrong with a search domain, which may have underscores. Worded as subdomains are.
 #[must_use]
-pub fn subdomain_with_underscores(name: &str, wording: Wording) -> Vec<String> {
+pub fn subdomain_with_underscores(name: &str) -> Vec<String> {
     let plain: String = name.replace('_', "a");
-    let mut problems = domain(&plain, wording);
+    let mut problems = domain(&plain, Wording::Characters);
     let ends_well =
         |label: &str| !label.ends_with('_') && label.strip_prefix('_').is_none_or(|rest| !rest.starts_with(['_', '-']));
     if problems.is_empty() && !name.split('.').all(ends_well) {

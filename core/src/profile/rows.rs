@@ -185,7 +185,23 @@ pub static ROWS: &[Row] = &[
     off("health-has-service-cidrs", "/healthz?verbose shows the controller of ServiceCIDRs"),
     off("health-has-storage-readiness", "/healthz?verbose shows storage, peers and the loopback client's certificate"),
     off("pods-have-resize", "pods have the subresource resize"),
-    off("volume-attachments-are-checked-once", "an attacher that is missing is told once, not twice"),
+    off(
+        "volume-attachments-are-checked-once",
+        "each write of a VolumeAttachment checks the names of attacher and volume",
+    ),
+    Row {
+        name: "kinds-checked-once",
+        says: "of which kinds the strategy checks a changed object once, not twice",
+        first: &[(OLDEST, Value::Text(""))],
+        ..PLAIN
+    },
+    off("runtime-class-handler-is-required", "a RuntimeClass without handler is told so, not that its name is wrong"),
+    off(
+        "runtime-class-tolerations-are-a-list-once",
+        "errors about a RuntimeClass name scheduling.tolerations, not scheduling.tolerations.tolerations",
+    ),
+    off("storage-class-fields-are-immutable", "a changed field of a StorageClass is immutable, not forbidden"),
+    off("external-ips-warn", "a Service with externalIPs gets a warning"),
     off(
         "cache-lists-the-past",
         "a list of one revision is served from the watch cache, so that it waits for a revision still to come",

@@ -212,7 +212,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("Namespace", _) => meta::namespace(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, wording, &mut errors),
-                ("VolumeAttachment", _) => persistent_volume::volume_attachment(tree, wording, settings, &mut errors),
+                ("VolumeAttachment", _) => persistent_volume::volume_attachment(tree, settings, &mut errors),
                 ("PersistentVolume", _) => persistent_volume::volume(tree, wording, settings, &mut errors),
                 ("PersistentVolumeClaim", _) => storage::claim(tree, wording, &mut errors),
                 ("StorageClass", _) => storage::class(tree, wording, &mut errors),
@@ -287,7 +287,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
         ("Event", _) => event::validate_new_update(tree, old, wording, &mut errors),
         _ => {
-            errors.extend(meta::validate_by_strategy(kind, subresource, (tree, old), wording));
+            errors.extend(meta::validate_by_strategy(kind, subresource, (tree, old), settings));
             check_status(kind, subresource, (tree, old), settings, &mut errors);
         }
     }
@@ -385,8 +385,7 @@ fn check_other(
             quota::same_scopes(tree, old, errors);
         }
         ("CSINode", _) => {
-            // Source: pkg/registry/storage/csinode/strategy.go (v1.34), which checks it twice.
-            (0..2).for_each(|_| others::csi_node(tree, wording, errors));
+            (0..meta::checks(kind, settings)).for_each(|_| others::csi_node(tree, wording, errors));
             kept::csi_node(tree, old, settings.profile().is("csi-drivers-time-recounts"), errors);
         }
         ("CustomResourceDefinition", "") => custom::check_change(tree, old, errors),
@@ -399,21 +398,20 @@ fn check_other(
             storage_update::volume(tree, old, settings, errors);
         }
         ("PersistentVolumeClaim", "") => {
-            (0..2).for_each(|_| storage::claim(tree, wording, errors));
+            (0..meta::checks(kind, settings)).for_each(|_| storage::claim(tree, wording, errors));
             storage_update::claim(tree, old, settings, errors);
         }
         ("PersistentVolumeClaim", "status") => storage_status::claim(tree, settings, errors),
         ("StorageClass", _) => {
             storage::class(tree, wording, errors);
-            storage::class_update(tree, old, errors);
+            storage::class_update(tree, old, settings, errors);
         }
         ("CSIDriver", _) => {
             storage::driver(tree, errors);
             kept::driver(tree, old, errors);
         }
         ("VolumeAttachment", _) => {
-            // Source: pkg/registry/storage/volumeattachment/strategy.go (v1.34), which checks it twice.
-            (0..2).for_each(|_| persistent_volume::attachment(tree, wording, errors));
+            (0..meta::checks(kind, settings)).for_each(|_| persistent_volume::attachment(tree, settings, errors));
             kept::attachment(tree, old, errors);
         }
         (name, _) => small_kinds::update(name, (tree, old), settings, errors),

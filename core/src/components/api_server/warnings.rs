@@ -197,7 +197,7 @@ fn pod_names(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
 fn service(spec: &Json, settings: &Settings, warnings: &mut Vec<String>) {
     let is = |field: &str, word: &str| spec.get(field).as_str() == Some(word);
     let is_set = |field: &str| !spec.get(field).is_empty() && !is(field, "");
-    let is_headless = is("type", "ClusterIP") && is("clusterIP", "None");
+    let (is_headless, is_external) = (is("type", "ClusterIP") && is("clusterIP", "None"), is("type", "ExternalName"));
     let warns = ip::Reading::of(settings) != ip::Reading::Old;
     let of_list = |field: &'static str| {
         let addresses = spec.get(field).items().iter().enumerate();
@@ -211,13 +211,15 @@ fn service(spec: &Json, settings: &Settings, warnings: &mut Vec<String>) {
     ];
     warnings.extend(ignored.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| String::from(warning)));
     warnings.extend(of_list("externalIPs").filter(|_| warns));
+    if is_set("externalIPs") && !is_headless && !is_external && settings.profile().is("external-ips-warn") {
+        warnings.push(String::from("spec.externalIPs is deprecated and may no longer be implemented in some clusters"));
+    }
     let address = spec.get("loadBalancerIP").as_str().filter(|_| warns);
     warnings.extend(address.and_then(|address| ip::warning(address, "spec.loadBalancerIP")));
     let ranges = if warns { spec.get("loadBalancerSourceRanges").items() } else { &[] };
     for (at, range) in ranges.iter().filter_map(Json::as_str).enumerate() {
         cidr_warnings(range, &format!("spec.loadBalancerSourceRanges[{at}]"), warnings);
     }
-    let is_external = is("type", "ExternalName");
     if is_external && is_set("externalIPs") {
         warnings.push(String::from("spec.externalIPs is ignored when spec.type is \"ExternalName\""));
     }

@@ -50,8 +50,12 @@ pub(super) struct TypedPlace<'a> {
 
 const ANY: FieldType = FieldType::Any;
 
-/// Objects that are owned as a whole.
+/// Objects that are owned as a whole, but for those that stand in lists only, which are.
+///
+/// Source: k8s.io/api */v1/types.go (v1.34), `+structType=atomic`.
 const ATOMIC_TYPES: &[&str] = &[
+    "ConfigMapKeySelector",
+    "FileKeySelector",
     "LabelSelector",
     "LocalObjectReference",
     "NodeSelector",
@@ -59,26 +63,22 @@ const ATOMIC_TYPES: &[&str] = &[
     "ObjectFieldSelector",
     "ObjectReference",
     "OwnerReference",
+    "ResourceFieldSelector",
     "RoleRef",
+    "ScopeSelector",
+    "SecretKeySelector",
+    "SecretReference",
     "ServiceBackendPort",
-];
-
-/// Fields of types that the schema does not know, whose values are owned as a whole.
-const ATOMIC_FIELDS: &[&str] = &[
-    "configMapKeyRef",
-    "controllerExpandSecretRef",
-    "controllerPublishSecretRef",
-    "dataSource",
-    "nodeExpandSecretRef",
-    "nodePublishSecretRef",
-    "nodeStageSecretRef",
-    "resourceFieldRef",
-    "secretKeyRef",
+    "TypedLocalObjectReference",
 ];
 
 /// Maps that are owned as a whole.
-const ATOMIC_MAPS: &[(&str, &str)] =
-    &[("PodSpec", "nodeSelector"), ("ReplicationControllerSpec", "selector"), ("ServiceSpec", "selector")];
+const ATOMIC_MAPS: &[(&str, &str)] = &[
+    ("PodSpec", "nodeSelector"),
+    ("ReplicationControllerSpec", "selector"),
+    ("Scheduling", "nodeSelector"),
+    ("ServiceSpec", "selector"),
+];
 
 /// Lists whose items are owned by other rules than those by which strategic merge patches merge them.
 const OTHER_ITEMS: &[(&str, &str, Items)] = &[
@@ -110,8 +110,7 @@ impl<'a> TypedPlace<'a> {
             },
             |(_, _, items)| *items,
         );
-        let is_atomic = ATOMIC_MAPS.contains(&(owner.name(), field.name()))
-            || *field.kind() == ANY && ATOMIC_FIELDS.contains(&field.name());
+        let is_atomic = ATOMIC_MAPS.contains(&(owner.name(), field.name()));
         // Source: k8s.io/api core/v1/types.go (v1.34), `+structType=granular`.
         let is_granular = (owner.name(), field.name()) == ("PersistentVolumeSpec", "claimRef");
         Self { kind: field.kind(), items, is_atomic, is_granular }

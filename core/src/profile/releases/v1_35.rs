@@ -11,6 +11,19 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "kinds-checked-once",
+            Value::Text("PersistentVolumeClaim,VolumeAttachment"),
+            "pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/registry/storage/volumeattachment/strategy.go \
+             (v1.34, v1.35), ValidateUpdate",
+        ),
+        row(
+            SINCE,
+            "runtime-class-tolerations-are-a-list-once",
+            YES,
+            "pkg/apis/node/validation/validation.go (v1.34, v1.35), validateTolerations",
+        ),
+        row(
+            SINCE,
             "cloud-events-name-api-version",
             YES,
             "k8s.io/cloud-provider controllers/route/route_controller.go (v0.34, v0.35)",

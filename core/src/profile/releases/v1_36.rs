@@ -10,6 +10,25 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "kinds-checked-once",
+            Value::Text("CSINode,PersistentVolumeClaim,VolumeAttachment"),
+            "pkg/registry/storage/csinode/strategy.go (v1.35, v1.36), ValidateUpdate",
+        ),
+        row(
+            SINCE,
+            "runtime-class-handler-is-required",
+            YES,
+            "pkg/apis/node/validation/validation.go (v1.35, v1.36), ValidateRuntimeClass",
+        ),
+        row(
+            SINCE,
+            "storage-class-fields-are-immutable",
+            YES,
+            "pkg/apis/storage/validation/validation.go (v1.35, v1.36), ValidateStorageClassUpdate",
+        ),
+        row(SINCE, "external-ips-warn", YES, "pkg/api/service/warnings.go (v1.35, v1.36), GetWarningsForService"),
+        row(
+            SINCE,
             "routes-claim-their-condition",
             YES,
             "k8s.io/cloud-provider controllers/route/route_controller.go (v0.35, v0.36)",

@@ -67,6 +67,12 @@ pub(in super::super) fn validate_core_update(tree: &Json, old: &Json, wording: W
     errors
 }
 
+/// Returns how often the strategy of a kind checks a changed object: some check the object, and then its change, which
+/// is the object again. Source: pkg/registry/{core,storage}/*/strategy.go (v1.34), `ValidateUpdate`.
+pub(in super::super) fn checks(kind: &Kind, settings: &Settings) -> usize {
+    if settings.profile().text("kinds-checked-once").split(',').any(|once| once == kind.name) { 1 } else { 2 }
+}
+
 /// Checks a change as often as the strategy of a kind does: all metadata, and what may not change.
 ///
 /// Source: the strategies in pkg/registry and the validation that they call (v1.34).
@@ -74,13 +80,16 @@ pub(in super::super) fn validate_by_strategy(
     kind: &Kind,
     subresource: &str,
     (tree, old): (&Json, &Json),
-    wording: Wording,
+    settings: &Settings,
 ) -> Vec<FieldError> {
+    let wording = wording(settings);
     let (all, changes) = match (kind.name, subresource) {
         ("PodDisruptionBudget", _) | ("CronJob", "status") => (0, 0),
         ("EndpointSlice" | "LimitRange", _) => (1, 0),
-        ("PersistentVolume" | "CSINode", "") | ("VolumeAttachment", _) => (2, 0),
-        ("PersistentVolumeClaim" | "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding", "") => (2, 1),
+        ("PersistentVolume", "") => (2, 0),
+        ("CSINode", "") | ("VolumeAttachment", _) => (checks(kind, settings), 0),
+        ("PersistentVolumeClaim", "") => (checks(kind, settings), 1),
+        ("Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding", "") => (2, 1),
         (
             "ConfigMap"
             | "Endpoints"

@@ -306,6 +306,10 @@ fn invalid(problems: Vec<String>, path: impl AsRef<str>, value: &str, errors: &m
 fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     if name.is_empty() {
         errors.push(FieldError::required(path, ""));
+        // Source: pkg/apis/core/validation/validation.go (v1.34, v1.35), `ValidateCSIDriverName`.
+        if wording.tells_missing_once() {
+            return;
+        }
     }
     if name.len() > DRIVER_NAME_MAX {
         errors.push(FieldError::too_long(path, format!("may not be more than {DRIVER_NAME_MAX} bytes")));

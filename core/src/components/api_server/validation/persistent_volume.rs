@@ -8,10 +8,10 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::storage::{access_modes, attributes_class, class_name, positive, volume_mode};
-use super::{FieldError, Problem, driver_name, invalid, is_blank, placement, text, volumes};
-use crate::objects::Json;
+use super::{FieldError, Problem, driver_name, invalid, is_blank, meta, placement, text, volumes};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
 /// Source: pkg/apis/core/validation/validation.go (v1.34), `supportedReclaimPolicy`.
@@ -218,11 +218,14 @@ fn secret_references(csi: &Json, wording: Wording, errors: &mut Vec<FieldError>)
 
 /// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment`
 /// and, for what came with v1, `ValidateVolumeAttachmentV1`.
-pub(in super::super) fn attachment(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+pub(in super::super) fn attachment(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
+    let (wording, once) = (meta::wording(settings), settings.profile().is("volume-attachments-are-checked-once"));
     let spec = tree.get("spec");
     let text = |field: &str| spec.get(field).as_str().unwrap_or("");
     let attacher = text("attacher");
-    if attacher.is_empty() {
+    if once {
+        driver_name(attacher, "spec.attacher", wording, errors);
+    } else if attacher.is_empty() {
         errors.push(FieldError::required("spec.attacher", ""));
     }
     let source = spec.get("source");
@@ -244,23 +247,47 @@ pub(in super::super) fn attachment(tree: &Json, wording: Wording, errors: &mut V
         _ => {}
     }
     invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);
+    attachment_status(tree.get("status"), errors);
+    if let Some(name) = volume.as_str().filter(|_| once) {
+        invalid(names::subdomain(name, wording), "spec.source.persistentVolumeName", name, errors);
+    }
 }
 
+/// Checks what an attacher says. Source: pkg/apis/storage/validation/validation.go (v1.34),
+/// `validateVolumeAttachmentStatus`.
+fn attachment_status(status: &Json, errors: &mut Vec<FieldError>) {
+    let too_long = || format!("may not be more than {ATTACHMENT_METADATA_MAX} bytes");
+    let size = |(key, value): (&Text, &Json)| key.len() + value.as_str().map_or(0, str::len);
+    if status.get("attachmentMetadata").fields().map(size).sum::<usize>() > ATTACHMENT_METADATA_MAX {
+        errors.push(FieldError::too_long("status.attachmentMetadata", too_long()));
+    }
+    for field in ["attachError", "detachError"] {
+        let (error, path) = (status.get(field), format!("status.{field}"));
+        if text(error, "message").len() > ERROR_MESSAGE_MAX {
+            // Upstream names the limit of the metadata.
+            errors.push(FieldError::too_long(format!("{path}.message"), too_long()));
+        }
+        if error.get("errorCode").as_i64().is_some_and(|code| code < 0) {
+            let why = "must be between 0 and 2147483647, inclusive";
+            errors.push(FieldError::invalid(format!("{path}.errorCode"), error.get("errorCode"), why));
+        }
+    }
+}
+
+/// Source: pkg/apis/storage/validation/validation.go (v1.34), `maxAttachedVolumeMetadataSize`.
+const ATTACHMENT_METADATA_MAX: usize = 256 * 1024;
+/// Source: as above, `maxVolumeErrorMessageSize`.
+const ERROR_MESSAGE_MAX: usize = 1024;
+
 /// Checks a new VolumeAttachment, beside what every write checks, by the rules of `v1`.
-pub(in super::super) fn volume_attachment(
-    tree: &Json,
-    wording: Wording,
-    settings: &Settings,
-    errors: &mut Vec<FieldError>,
-) {
-    attachment(tree, wording, errors);
-    let attacher = tree.at(&["spec", "attacher"]).as_str().unwrap_or("");
-    let volume = tree.at(&["spec", "source", "persistentVolumeName"]);
-    if settings.profile().is("volume-attachments-are-checked-once") && attacher.is_empty() {
+pub(in super::super) fn volume_attachment(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
+    attachment(tree, settings, errors);
+    if settings.profile().is("volume-attachments-are-checked-once") {
         return;
     }
-    driver_name(attacher, "spec.attacher", wording, errors);
-    if let Some(name) = volume.as_str() {
+    let (spec, wording) = (tree.get("spec"), meta::wording(settings));
+    driver_name(text(spec, "attacher"), "spec.attacher", wording, errors);
+    if let Some(name) = spec.at(&["source", "persistentVolumeName"]).as_str() {
         invalid(names::subdomain(name, wording), "spec.source.persistentVolumeName", name, errors);
     }
 }

@@ -188,6 +188,7 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     tolerations(spec, wording, rules, errors);
     pod_details::host_aliases(spec, wording, rules.addresses, errors);
     pod_details::names_and_policies(spec, wording, errors);
+    super::variables::files(spec, errors);
 }
 
 /// Checks that the ports of a Pod in the machine's network are the machine's. Source: validation.go (v1.34),

@@ -203,7 +203,7 @@ pub(super) fn dns(
         }
         let search = search.strip_suffix('.').unwrap_or(search);
         let problems = match underscores {
-            true => names::subdomain_with_underscores(search, wording),
+            true => names::subdomain_with_underscores(search),
             false => names::subdomain(search, wording),
         };
         invalid(problems, format!("spec.dnsConfig.searches[{at}]"), search, errors);

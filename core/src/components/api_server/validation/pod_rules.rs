@@ -27,6 +27,8 @@ pub(in super::super) struct Rules {
     /// Whether search domains may have underscores.
     pub(super) dns_underscores: bool,
     pub(super) addresses: Reading,
+    /// Whether variables may come from files.
+    pub(super) env_files: bool,
     /// Whether variables may have nearly any name.
     pub(super) any_variable: bool,
     /// Whether the keys of labels by which Pods are spread become part of the selector.
@@ -51,6 +53,7 @@ impl Rules {
             node_values: settings.profile().is("required-affinity-has-label-values"),
             dns_underscores: settings.profile().is("search-domains-have-underscores"),
             addresses: Reading::of(settings),
+            env_files: settings.is_gate_on("EnvFiles"),
             any_variable: settings.profile().is("variables-have-any-name"),
             merges_spread_keys: settings.profile().is("spread-selectors-take-label-keys"),
             app_armor_fields: settings.profile().is("app-armor-is-a-field"),

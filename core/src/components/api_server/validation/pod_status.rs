@@ -27,9 +27,13 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, sett
     let mut errors = meta::validate_core_update(tree, old, wording);
     mirror(tree, old, &mut errors);
     let status = tree.get("status");
-    let stored = old.at(&["status", "qosClass"]);
-    if !stored.is_null() && status.get("qosClass") != stored {
-        errors.push(FieldError::invalid("status.qosClass", status.get("qosClass"), IMMUTABLE));
+    for (at, condition) in status.get("conditions").items().iter().enumerate() {
+        let name = text(condition, "type");
+        generation(condition, &format!("status.conditions[{at}]"), &mut errors);
+        if ["PodScheduled", "Ready", "Initialized"].contains(&name) {
+            continue;
+        }
+        invalid(names::qualified(name, wording), format!("status.conditions[{at}].Type"), name, &mut errors);
     }
     let nominated = text(status, "nominatedNodeName");
     if nominated != text(old.get("status"), "nominatedNodeName") && !nominated.is_empty() {
@@ -41,20 +45,10 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, sett
         }
     }
     generation(status, "status", &mut errors);
-    for (at, condition) in status.get("conditions").items().iter().enumerate() {
-        let name = text(condition, "type");
-        generation(condition, &format!("status.conditions[{at}]"), &mut errors);
-        if ["PodScheduled", "Ready", "Initialized"].contains(&name) {
-            continue;
-        }
-        invalid(names::qualified(name, wording), format!("status.conditions[{at}].Type"), name, &mut errors);
+    let stored = old.at(&["status", "qosClass"]);
+    if !stored.is_null() && status.get("qosClass") != stored {
+        errors.push(FieldError::invalid("status.qosClass", status.get("qosClass"), IMMUTABLE));
     }
-    addresses((status, old.get("status")), "podIPs", reading, &mut errors);
-    let (first, one) = (status.get("hostIPs").items().first(), text(status, "hostIP"));
-    if let Some(first) = first.map(|first| text(first, "ip")).filter(|first| *first != one) {
-        errors.push(FieldError::invalid_text("status.hostIPs[0].ip", first, "must be equal to `hostIP`"));
-    }
-    addresses((status, old.get("status")), "hostIPs", reading, &mut errors);
     let policy = old.at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always");
     for (list, policy) in
         [("containerStatuses", policy), ("initContainerStatuses", policy), ("ephemeralContainerStatuses", "Never")]
@@ -64,6 +58,12 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, sett
         }
     }
     claims(status, tree.get("spec"), wording, &mut errors);
+    addresses((status, old.get("status")), "podIPs", reading, &mut errors);
+    let (first, one) = (status.get("hostIPs").items().first(), text(status, "hostIP"));
+    if let Some(first) = first.map(|first| text(first, "ip")).filter(|first| *first != one) {
+        errors.push(FieldError::invalid_text("status.hostIPs[0].ip", first, "must be equal to `hostIP`"));
+    }
+    addresses((status, old.get("status")), "hostIPs", reading, &mut errors);
     for list in LISTS {
         containers((status, tree.get("spec")), list, &mut errors);
     }

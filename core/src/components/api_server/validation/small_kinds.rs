@@ -22,7 +22,7 @@ pub(in super::super) fn create(kind: &str, tree: &Json, settings: &Settings, err
     let (wording, reading, rules) = how(settings);
     match kind {
         "Endpoints" => subsets(tree, &NULL, (wording, reading), errors),
-        "RuntimeClass" => runtime_class(tree, wording, rules, errors),
+        "RuntimeClass" => runtime_class(tree, settings, errors),
         "ControllerRevision" => {
             revision(tree, errors);
             let data = tree.get("data");
@@ -53,7 +53,7 @@ pub(in super::super) fn update(
     match kind {
         "Endpoints" => subsets(tree, old, (wording, reading), errors),
         "RuntimeClass" => {
-            runtime_class(tree, wording, rules, errors);
+            runtime_class(tree, settings, errors);
             same("handler", errors);
         }
         "ControllerRevision" => {
@@ -140,9 +140,18 @@ fn check_endpoint_port(port: &Json, needs_name: bool, path: &str, wording: Wordi
 }
 
 /// Source: node, `ValidateRuntimeClass`.
-fn runtime_class(tree: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
+fn runtime_class(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
+    let (wording, rules, profile) = (meta::wording(settings), Rules::of(settings), settings.profile());
     let handler = text(tree, "handler");
-    invalid(names::label(handler, wording), "handler", handler, errors);
+    if handler.is_empty() && profile.is("runtime-class-handler-is-required") {
+        errors.push(FieldError::required("handler", ""));
+    } else {
+        invalid(names::label(handler, wording), "handler", handler, errors);
+    }
+    let list = match profile.is("runtime-class-tolerations-are-a-list-once") {
+        true => "scheduling.tolerations",
+        false => "scheduling.tolerations.tolerations",
+    };
     let overhead = tree.at(&["overhead", "podFixed"]);
     if !overhead.is_null() {
         pod_resources::resources(&crate::json!({"limits": overhead.clone()}), "overhead", wording, errors);
@@ -152,7 +161,7 @@ fn runtime_class(tree: &Json, wording: Wording, rules: Rules, errors: &mut Vec<F
     let mut own = Vec::new();
     tolerations(scheduling, wording, rules, &mut own);
     errors.extend(own.into_iter().map(|mut error| {
-        error.field = error.field.replacen("spec.tolerations", "scheduling.tolerations.tolerations", 1);
+        error.field = error.field.replacen("spec.tolerations", list, 1);
         error
     }));
     let all = scheduling.get("tolerations").items();

@@ -11,6 +11,7 @@ use super::{FieldError, IMMUTABLE, Problem, invalid, is_blank, others, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::profile::Settings;
 
 /// Source: pkg/apis/core/validation/validation.go (v1.34), `supportedAccessModes`, in the order of its listing.
 const ACCESS_MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
@@ -167,12 +168,15 @@ const PARAMETERS_MAX: usize = 512;
 const PARAMETER_BYTES: usize = 256 * 1024;
 
 /// Checks a change of a StorageClass. Source: as [`class`], `ValidateStorageClassUpdate`.
-pub(in super::super) fn class_update(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+pub(in super::super) fn class_update(tree: &Json, old: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
+    let immutable = settings.profile().is("storage-class-fields-are-immutable");
     for field in ["parameters", "provisioner", "reclaimPolicy"] {
         let (new, known) = (tree.get(field), old.get(field));
         // What is empty is stored as absent.
-        let is_same = if known.is_empty() { new.is_null() } else { new == known };
-        if !is_same {
+        let is_same = if known.is_empty() { new.is_null() || immutable && new.is_empty() } else { new == known };
+        if immutable && !is_same {
+            errors.push(FieldError::invalid(field, new, IMMUTABLE));
+        } else if !is_same {
             errors.push(FieldError::forbidden(field, format!("updates to {field} are forbidden.")));
         }
     }

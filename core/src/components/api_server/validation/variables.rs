@@ -1,14 +1,15 @@
 //! Validation of the variables of containers.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidateEnv`, `validateEnvVarValueFrom` and
-//! `ValidateEnvFrom`. Inputs: a container. Outputs: errors. Left out on purpose: variables from files of volumes.
+//! `ValidateEnvFrom`. Inputs: a container. Outputs: errors.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::pod_rules::Rules;
-use super::{FieldError, field_refs, invalid, meta, text};
+use super::volumes::no_backsteps;
+use super::{FieldError, Problem, field_refs, invalid, meta, quote, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -40,17 +41,59 @@ fn named(container: &Json, path: &str, (wording, rules): (Wording, Rules), error
             let path = format!("{path}.resourceFieldRef");
             field_refs::resource(from.get("resourceFieldRef"), &path, false, errors);
         }
+        file_key(from.get("fileKeyRef"), &format!("{path}.fileKeyRef"), errors);
         for source in ["configMapKeyRef", "secretKeyRef"] {
             key_of(from.get(source), &format!("{path}.{source}"), wording, errors);
         }
-        let sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"];
+        let sources = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"];
         let why = match sources.iter().filter(|source| !from.get(source).is_null()).count() {
+            0 if rules.env_files => {
+                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+            }
             0 => "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
             _ if !text(variable, "value").is_empty() => "may not be specified when `value` is not empty",
             1 => continue,
             _ => "may not have more than one field specified at a time",
         };
         errors.push(FieldError::invalid_text(path, "", why));
+    }
+}
+
+/// Checks that files that variables come from are in volumes of the Pod's own.
+/// Source: validation.go (v1.35), `validateFileKeyRefVolumes`.
+pub(super) fn files(spec: &Json, errors: &mut Vec<FieldError>) {
+    for list in ["initContainers", "containers", "ephemeralContainers"] {
+        for (at, container) in spec.get(list).items().iter().enumerate() {
+            for (variable, own) in container.get("env").items().iter().enumerate() {
+                let of = own.at(&["valueFrom", "fileKeyRef"]);
+                let path = format!("spec.{list}[{at}].env[{variable}].valueFrom.fileKeyRef.volumeName");
+                let name = text(of, "volumeName");
+                match spec.get("volumes").items().iter().find(|volume| text(volume, "name") == name) {
+                    _ if of.is_null() => {}
+                    None => errors.push(FieldError::new(path, Problem::NotFound, quote(name), "")),
+                    Some(volume) if volume.get("emptyDir").is_null() => {
+                        errors.push(FieldError::invalid_text(path, name, "referenced volume must be of type emptyDir"));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Checks a key of a file. Source: validation.go (v1.34), `validateFileKeySelector`.
+fn file_key(of: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    if of.is_null() {
+        return;
+    }
+    for field in ["key", "volumeName", "path"] {
+        let (at, own) = (format!("{path}.{field}"), text(of, field));
+        match field {
+            _ if own.is_empty() => errors.push(FieldError::required(at, "")),
+            "key" => invalid(unprintable(own), at, own, errors),
+            "volumeName" => invalid(names::label(own, Wording::Characters), at, own, errors),
+            _ => no_backsteps(own, &at, errors),
+        }
     }
 }
 
@@ -99,13 +142,19 @@ fn sources(container: &Json, path: &str, (wording, rules): (Wording, Rules), err
     }
 }
 
+/// Says what is wrong with nearly any name. Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34),
+/// `IsRelaxedEnvVarName`.
+fn unprintable(name: &str) -> Vec<String> {
+    let is_shown = |letter: char| matches!(letter, ' '..='<' | '>'..='~');
+    let why = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+    if name.chars().all(is_shown) { Vec::new() } else { Vec::from([String::from(why)]) }
+}
+
 /// Says what is wrong with the name of a variable. Source: k8s.io/apimachinery pkg/util/validation/validation.go
 /// (v1.34), `IsEnvVarName` and `IsRelaxedEnvVarName`.
 fn wrong_name(name: &str, rules: Rules) -> Vec<String> {
     if rules.any_variable {
-        let is_shown = |letter: char| matches!(letter, ' '..='<' | '>'..='~');
-        let why = "a valid environment variable name must consist only of printable ASCII characters other than '='";
-        return if name.chars().all(is_shown) { Vec::new() } else { Vec::from([String::from(why)]) };
+        return unprintable(name);
     }
     let mut problems = Vec::new();
     if !is_strict(name) {

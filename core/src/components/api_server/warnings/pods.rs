@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::validation::ip;
+use super::super::validation::{ip, meta};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -39,7 +39,7 @@ pub(super) fn of(tree: &Json, path: &str, settings: &Settings, warnings: &mut Ve
     let (metadata, spec) = (tree.get("metadata"), tree.get("spec"));
     let annotations = (metadata.get("annotations"), format!("{path}metadata.annotations"));
     let path = format!("{path}spec");
-    placement(spec, &path, warnings);
+    placement(spec, &path, meta::wording(settings), warnings);
     for (key, why) in ANNOTATIONS.iter().filter(|(key, _)| !annotations.0.get(key).is_null()) {
         warnings.push(format!("{}[{key}]: {why}", annotations.1));
     }
@@ -116,7 +116,7 @@ fn containers<'a>(spec: &'a Json, path: &str) -> Vec<(String, &'a Json)> {
         .collect()
 }
 
-fn placement(spec: &Json, path: &str, warnings: &mut Vec<String>) {
+fn placement(spec: &Json, path: &str, wording: Wording, warnings: &mut Vec<String>) {
     for (key, _) in spec.get("nodeSelector").fields() {
         warnings.extend(deprecated_label(key).map(|why| format!("{path}.nodeSelector[{key}]: {why}")));
     }
@@ -131,7 +131,7 @@ fn placement(spec: &Json, path: &str, warnings: &mut Vec<String>) {
             let path = format!("{path}.matchExpressions[{at}]");
             expression_key(expression, &path, warnings);
             for (at, value) in expression.get("values").items().iter().filter_map(Json::as_str).enumerate() {
-                let problems = names::label_value(value, Wording::default()).into_iter();
+                let problems = names::label_value(value, wording).into_iter();
                 warnings.extend(problems.map(|why| format!("{path}.values[{at}]: {value} is invalid, {why}")));
             }
         }
