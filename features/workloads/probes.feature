@@ -26,6 +26,7 @@ Feature: Probes say when a container is ready, and when it has to run anew
 
     Scenario: A process that is well after 12 s is found so with the next tick
       Given a ready Node "worker-1"
+      And 30s passes
       When the user creates:
         """
         kind: Pod

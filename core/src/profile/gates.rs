@@ -152,6 +152,7 @@ static ASKED: [&str; 8] = [
 /// The rows that gates drive, each with the value that it has while the gate is on.
 static DRIVEN: &[(&str, &str, bool)] = &[
     ("AuthorizePodWebsocketUpgradeCreatePermission", "streams-need-create", true),
+    ("ChangeContainerStatusOnKubeletRestart", "restart-keeps-container-status", false),
     ("ClearingNominatedNodeNameAfterBinding", "binding-clears-nomination", true),
     ("DisableNodeKubeProxyVersion", "kube-proxy-version-in-status", false),
     ("DynamicResourceAllocation", "scheduler-looks-for-resource-claims", true),

@@ -490,6 +490,7 @@ pub static ROWS: &[Row] = &[
     off("drain-says-cannot-delete-once", "a drain that refuses unmanaged pods does not say `cannot delete` twice"),
     off("waiting-pull-tells-why", "a container that waits for the next pull of its image says why the last one failed"),
     off("probe-at-once-restarts-period", "a readiness probe that a sync makes at once begins its period anew"),
+    off("restart-keeps-container-status", "containers stay started and ready over a restart of the kubelet"),
     off("inhibit-delay-is-awaited", "a kubelet looks several times whether logind allows its delay of shutdowns"),
     on("no-body-is-a-bad-type", "a request without a body may be refused for the media type of its body"),
     off("component-pages-are-served", "/flagz and /statusz are among the paths of the API server"),

@@ -15,6 +15,7 @@ mod initializing;
 mod overdue;
 mod pod_status;
 mod post_start;
+mod probe_starts;
 mod probes;
 mod probing;
 mod pulling;
@@ -56,6 +57,7 @@ use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::patch::two_way;
 use crate::objects::{Json, Object, ObjectKey, Text};
 use initializing::Initialization;
+use probe_starts::ProbePauses;
 use probing::adopted_probes;
 use starting::plan_of;
 use worker::KilledFor;
@@ -99,6 +101,7 @@ pub(super) struct PodManager {
     /// The watch.
     pub(super) source: Option<Reflector>,
     chance: Chance,
+    pauses: ProbePauses,
     workers: Workers,
     due: Option<Timestamp>,
     is_filled: bool,
@@ -111,6 +114,7 @@ impl PodManager {
     pub(super) fn new(chance: Chance) -> Self {
         Self {
             source: None,
+            pauses: ProbePauses::new(chance.fork("probes")),
             chance,
             workers: Workers::default(),
             due: None,
@@ -368,12 +372,14 @@ impl Kubelet {
         if !self.has_volumes(uid, context) && !runs {
             return;
         }
+        let keeps = self.settings.profile().is("restart-keeps-container-status");
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.stage = WorkerStage::Active;
         worker.retry_at = None;
         for plan in worker.plans.iter_mut().filter(|plan| plan.probes.is_none()) {
             let running = context.host.runtime.container(uid, &plan.name).filter(|own| own.is_running());
-            plan.probes = running.map(|own| adopted_probes(&worker.object, own, (context.now, context.host)));
+            let start = self.pods.pauses.start(&worker.object, (self.started, context.now), context.host);
+            plan.probes = running.map(|own| adopted_probes(&worker.object, own, (&start, keeps), context.host));
         }
         let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
         self.plan_next(uid, &progress, context);

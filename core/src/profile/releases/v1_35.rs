@@ -42,6 +42,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "restart-keeps-container-status",
+            YES,
+            "pkg/kubelet/prober/prober_manager.go (v1.34, v1.35), UpdatePodStatus; KEP-4781",
+        ),
+        row(
+            SINCE,
             "inhibit-delay-is-awaited",
             YES,
             "pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34, v1.35), start",
@@ -149,6 +155,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     gates: &[
         gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", GateStage::Retired(false)),
         gate(SINCE, "AuthorizePodWebsocketUpgradeCreatePermission", BETA),
+        gate(SINCE, "ChangeContainerStatusOnKubeletRestart", GateStage::Deprecated(false)),
         gate(SINCE, "ClearingNominatedNodeNameAfterBinding", BETA),
         gate(SINCE, "ContainerRestartRules", BETA),
         gate(SINCE, "DeploymentReplicaSetTerminatingReplicas", BETA),

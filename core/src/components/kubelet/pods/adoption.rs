@@ -46,6 +46,7 @@ impl Kubelet {
                 worker.is_dirty |= worker.is_deleted() && !was_deleted;
             } else {
                 let tells_generation = self.settings.profile().is("pod-observed-generation");
+                worker.is_dirty |= (is_new_generation || is_told_anew) && worker.note_unseen();
                 worker.is_dirty |= is_new_generation && tells_generation || has_stale_readiness(&worker.object);
                 self.take_images(&uid, &before, context);
                 self.note_whole(&uid, context.now);
@@ -96,7 +97,17 @@ impl Kubelet {
         self.settle_pod(&uid, context);
         self.note_deadline(&uid, context);
         self.note_whole(&uid, context.now);
+        self.note_long_pauses(&uid, context.now);
         self.sync_pod(&uid, context);
+    }
+
+    /// Schedules the sync of a pod that finds its probes still to come, if their pauses last until it is synced anyway.
+    fn note_long_pauses(&mut self, uid: &Text, now: Timestamp) {
+        let Some(worker) = self.pods.workers.get(uid).filter(|own| own.resync_at.is_none()) else { return };
+        let until = worker.plans.iter().filter_map(|plan| plan.probes.as_ref()?.unseen_until()).max();
+        if until.is_some_and(|at| at > now + RESYNC_PERIOD) {
+            self.schedule_resync(uid, (now + RESYNC_PERIOD, now), now);
+        }
     }
 
     /// Lets the first status of a Pod go on from that of its mirror; its sandbox is new.
@@ -135,10 +146,12 @@ impl Kubelet {
         let has_lost_address = is_terminal && is_down && has_address && in_own_network;
         let named = ContainerRole::containers(pod).filter_map(|(role, own)| Some((role, own.get("name").as_text()?)));
         let mut plans: Vec<ContainerPlan> = named.map(|(role, name)| plan_of(name, role, pod, context.host)).collect();
+        let keeps = self.settings.profile().is("restart-keeps-container-status");
         for plan in &mut plans {
             let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
             let running = container.filter(|own| own.is_running());
-            plan.probes = running.map(|own| adopted_probes(pod, own, (context.now, context.host)));
+            let start = self.pods.pauses.start(pod, (self.started, context.now), context.host);
+            plan.probes = running.map(|own| adopted_probes(pod, own, (&start, keeps), context.host));
         }
         // What was started by this process was synced while the API had another phase.
         let first_started = sandbox.and_then(|own| own.containers.iter().map(|own| own.started_at).max());

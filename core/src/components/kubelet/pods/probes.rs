@@ -1,14 +1,15 @@
 //! The probes of a container: when they ask, what they have found, and when somebody has to look at them again.
 //!
 //! Mirrors pkg/kubelet/prober/worker.go and prober_manager.go (v1.34). Pure. Inputs: the container's specification, how
-//! well its process is, time. Outputs: what the probes that were due have found, the next instant at which one finds
-//! something to tell. Invariant: a probe that finds a healthy process healthy again needs no wake-up.
-//! Left out on purpose: the random pause before the first tick of a kubelet that has just started.
+//! well its process is, when its probes look first, time. Outputs: what the probes that were due have found, the next
+//! instant at which one finds something to tell. Invariant: a probe that finds a healthy process healthy again needs no
+//! wake-up.
 
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::probe_starts::{FIRST_ANSWER, FoundAs, ProbeStart, Unseen};
 use crate::components::host::ContainerBehaviour;
 use crate::components::host::runtime::CommandEnd;
 use crate::objects::Json;
@@ -96,6 +97,15 @@ pub(super) struct ProbeFinding {
     pub(super) has_failed: bool,
     /// What it has found by its thresholds, if that is something else than before.
     pub(super) verdict: Option<bool>,
+    /// Whether the container does not count as well any more, since this is the first look at it.
+    pub(super) is_void: bool,
+}
+
+impl ProbeFinding {
+    /// Tells whether the container is something else now.
+    pub(super) const fn changes(&self) -> bool {
+        self.verdict.is_some() || self.is_void
+    }
 }
 
 /// One probe of a container.
@@ -108,8 +118,17 @@ struct Probe {
     always: Option<bool>,
     successes: u32,
     failures: u32,
+    /// When it looks first.
+    begins_at: Timestamp,
     /// The next tick.
     tick: Timestamp,
+    /// When the first look at a container that was there before is answered.
+    answer_at: Option<Timestamp>,
+    /// The look that a sync wanted while there was none yet: it follows the next one, and a period begins with it, or
+    /// none for zero.
+    again: Option<SignedDuration>,
+    /// What the container counts as until something was found.
+    unseen: Option<Unseen>,
     /// What it found last, and how often in a row.
     last: Option<bool>,
     run: u32,
@@ -120,10 +139,10 @@ struct Probe {
 }
 
 impl Probe {
-    /// Reads a probe whose ticks began at an instant.
+    /// Reads a probe.
     ///
     /// Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_Probe`.
-    fn read(kind: ProbeKind, container: &Json, since: Timestamp) -> Option<Self> {
+    fn read(kind: ProbeKind, container: &Json, start: &ProbeStart<'_>) -> Option<Self> {
         let spec = container.get(kind.field());
         let number = |field: &str, default: i64| spec.get(field).as_i64().filter(|own| *own > 0).unwrap_or(default);
         let times = |field, default| u32::try_from(number(field, default)).unwrap_or(u32::MAX);
@@ -132,14 +151,20 @@ impl Probe {
             ProbeKind::Readiness => Some(false),
             ProbeKind::Liveness => Some(true),
         };
-        spec.is_object().then(|| Self {
+        let period = SignedDuration::from_secs(number("periodSeconds", 10));
+        let begins_at = spec.is_object().then(|| start.first_look(container, kind, period))?;
+        Some(Self {
             kind,
-            period: SignedDuration::from_secs(number("periodSeconds", 10)),
+            period,
             delay_seconds: number("initialDelaySeconds", 0),
             always: CommandEnd::of_handler(spec).map(|end| end.exit_code == 0 && !is_too_slow(spec, end)),
             successes: times("successThreshold", 1),
             failures: times("failureThreshold", 3),
-            tick: since,
+            begins_at,
+            tick: begins_at,
+            answer_at: None,
+            again: None,
+            unseen: None,
             last: None,
             run: 0,
             verdict,
@@ -175,19 +200,38 @@ impl Probe {
         self.last == Some(true) && self.verdict == Some(true)
     }
 
+    /// Returns what the container counts as.
+    fn counted(&self) -> Option<bool> {
+        self.unseen.map_or(self.verdict, |unseen| Some(unseen.is_well()))
+    }
+
+    /// Tells whether it has to look for the first time at a container that was there before.
+    fn looks_first(&self) -> bool {
+        self.unseen.is_some_and(Unseen::is_void_at_first)
+    }
+
+    /// Looks for the first time: what the container counted as is void.
+    ///
+    /// Source: pkg/kubelet/prober/worker.go (v1.34), `newWorker` and `doProbe`, `initialValue`.
+    fn look_first(&mut self) -> Option<ProbeFinding> {
+        let was_well = self.unseen.take().is_some_and(Unseen::is_well);
+        self.verdict = (self.kind == ProbeKind::Readiness).then_some(false);
+        was_well.then_some(ProbeFinding { kind: self.kind, has_failed: false, verdict: None, is_void: true })
+    }
+
     /// Asks, and counts.
     fn ask(&mut self, is_well: bool) -> ProbeFinding {
         self.run = if self.last == Some(is_well) { self.run.saturating_add(1) } else { 1 };
         self.last = Some(is_well);
-        let before = self.verdict;
+        let before = self.counted();
         if self.run >= if is_well { self.successes } else { self.failures } {
-            self.verdict = Some(is_well);
+            (self.verdict, self.unseen) = (Some(is_well), None);
             if self.kind == ProbeKind::Startup || self.kind == ProbeKind::Liveness && !is_well {
                 (self.is_on_hold, self.run) = (true, 0);
             }
         }
         let verdict = self.verdict.filter(|_| self.verdict != before);
-        ProbeFinding { kind: self.kind, has_failed: !is_well, verdict }
+        ProbeFinding { kind: self.kind, has_failed: !is_well, verdict, is_void: false }
     }
 }
 
@@ -200,31 +244,70 @@ pub(in crate::components::kubelet) struct Probes {
     is_ready: bool,
     /// Whether its pod was told to end: only readiness is still asked for.
     is_ending: bool,
+    /// Whether no probe was ever made: its pod had to end when the kubelet saw it.
+    is_unasked: bool,
     list: Vec<Probe>,
 }
 
 impl Probes {
     /// Makes the probes of a process that started at an instant; they have ticked since its pod was first synced.
-    pub(super) fn new(container: &Json, health: Health, (seen_at, started_at): (Timestamp, Timestamp)) -> Self {
-        let read = |kind| Probe::read(kind, container, seen_at);
+    pub(super) fn new(container: &Json, health: Health, start: &ProbeStart<'_>, started_at: Timestamp) -> Self {
+        let read = |kind| Probe::read(kind, container, start);
         let mut list: Vec<Probe> = ProbeKind::ALL.into_iter().filter_map(read).collect();
         for probe in &mut list {
             probe.tick = probe.tick_from(after(started_at));
         }
-        Self { started_at, health, is_ready: health.is_ready(started_at), is_ending: false, list }
+        let is_ready = health.is_ready(started_at);
+        Self { started_at, health, is_ready, is_ending: false, is_unasked: false, list }
     }
 
-    /// Takes a process that was there before the kubelet for what it is.
-    pub(super) fn adopted(mut self, now: Timestamp) -> Self {
+    /// Takes a process that was there before the kubelet for something. In a pod that has to end nobody asks it.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingPod`, which makes no probes.
+    pub(super) fn adopted(mut self, (found, is_ending): (FoundAs, bool), now: Timestamp) -> Self {
+        self.is_unasked = is_ending && found != FoundAs::Recorded;
         self.is_ready = self.health.is_ready(now);
         for probe in &mut self.list {
-            probe.tick = probe.tick_from(after(now));
-            if probe.succeeds(&self.health, now) {
-                (probe.last, probe.run, probe.verdict) = (Some(true), probe.successes, Some(true));
-                probe.is_on_hold = probe.kind == ProbeKind::Startup;
+            probe.tick = probe.begins_at;
+            match (found, probe.kind) {
+                (FoundAs::Recorded, kind) => {
+                    probe.tick = probe.tick_from(after(now));
+                    if probe.succeeds(&self.health, now) {
+                        (probe.last, probe.run, probe.verdict) = (Some(true), probe.successes, Some(true));
+                        probe.is_on_hold = kind == ProbeKind::Startup;
+                    }
+                }
+                (_, ProbeKind::Liveness) => {}
+                (FoundAs::Unknown, _) => (probe.verdict, probe.unseen) = (None, Some(Unseen::Untold)),
+                (FoundAs::Before { .. }, ProbeKind::Startup) => (probe.verdict, probe.is_on_hold) = (Some(true), true),
+                (FoundAs::Before { is_ready }, ProbeKind::Readiness) => {
+                    (probe.verdict, probe.unseen) = (None, Some(Unseen::Kept(is_ready)));
+                }
             }
         }
         self
+    }
+
+    /// Returns the last instant at which a probe has not looked yet for the first time at what was there before.
+    pub(super) fn unseen_until(&self) -> Option<Timestamp> {
+        self.list.iter().filter(|probe| probe.looks_first()).map(|probe| probe.begins_at).max()
+    }
+
+    /// Notes another sync of its pod, with what the API says of the pod; tells whether the container counts as
+    /// something else with that.
+    pub(super) fn note_sync(&mut self, is_pod_ready: bool) -> bool {
+        let before = (self.has_started_up(), self.is_ready());
+        let is_unasked = self.is_unasked;
+        let unseen = self.list.iter_mut().filter_map(|probe| probe.unseen.as_mut());
+        for unseen in unseen.filter(|unseen| !is_unasked || **unseen != Unseen::Untold) {
+            *unseen = unseen.synced(is_pod_ready);
+        }
+        before != (self.has_started_up(), self.is_ready())
+    }
+
+    /// Tells whether something was not looked at yet.
+    pub(super) fn is_unseen(&self) -> bool {
+        self.list.iter().any(|probe| probe.unseen.is_some())
     }
 
     /// Notes that its process is well at other times than before; what was asked before stays as it was found.
@@ -248,12 +331,12 @@ impl Probes {
 
     /// Tells whether its startup probe does not hold it back.
     pub(super) fn has_started_up(&self) -> bool {
-        self.of(ProbeKind::Startup).is_none_or(|probe| probe.verdict == Some(true))
+        self.of(ProbeKind::Startup).is_none_or(|probe| probe.counted() == Some(true))
     }
 
     /// Tells whether it is ready by its readiness probe; one without is so while it is well.
     pub(super) fn is_ready(&self) -> bool {
-        self.of(ProbeKind::Readiness).map_or(self.is_ready, |probe| probe.verdict == Some(true))
+        self.of(ProbeKind::Readiness).map_or(self.is_ready, |probe| probe.counted() == Some(true))
     }
 
     /// Tells whether its process listens at all.
@@ -261,10 +344,14 @@ impl Probes {
         self.health.well_at <= now
     }
 
+    /// Tells whether a probe has stopped, since its pod ends, or was never made.
+    fn has_stopped(&self, probe: &Probe) -> bool {
+        self.is_unasked || self.is_ending && probe.kind != ProbeKind::Readiness
+    }
+
     /// Tells whether a probe asks nothing for now: it has found what it is for, or waits for the startup probe.
     fn is_held(&self, probe: &Probe) -> bool {
-        let is_over = self.is_ending && probe.kind != ProbeKind::Readiness;
-        is_over || probe.is_on_hold || (probe.kind == ProbeKind::Startup) == self.has_started_up()
+        self.has_stopped(probe) || probe.is_on_hold || (probe.kind == ProbeKind::Startup) == self.has_started_up()
     }
 
     /// Returns when a probe may ask first: the status that it looks at has whole seconds.
@@ -278,6 +365,9 @@ impl Probes {
         let next = |probe: &Probe| {
             let tick = probe.tick_from(self.first_at(probe));
             match probe.span(&self.health) {
+                _ if self.has_stopped(probe) => None,
+                _ if probe.looks_first() => Some(probe.tick),
+                _ if probe.answer_at.is_some() => probe.answer_at,
                 _ if self.is_held(probe) => None,
                 (_, until) if probe.is_settled() && probe.succeeds(&self.health, tick) => Some(probe.tick_from(until)),
                 _ => Some(tick),
@@ -306,18 +396,37 @@ impl Probes {
     pub(super) fn run_due(&mut self, now: Timestamp) -> Vec<ProbeFinding> {
         let mut found = Vec::new();
         // What one finds counts for the others from their next tick on.
-        let asks = |probe: &Probe| probe.tick <= now && !self.is_held(probe) && now >= self.first_at(probe);
-        let asks: Vec<bool> = self.list.iter().map(asks).collect();
-        for (probe, asks) in self.list.iter_mut().zip(asks) {
+        let asks = |probe: &Probe| !self.is_held(probe) && now >= self.first_at(probe);
+        let looks_first = |probe: &Probe| probe.looks_first() && !self.has_stopped(probe);
+        let due = self.list.iter().map(|probe| (probe.tick <= now, asks(probe), looks_first(probe)));
+        let due: Vec<(bool, bool, bool)> = due.collect();
+        for (probe, (is_due, asks, looks_first)) in self.list.iter_mut().zip(due) {
             probe.tick = probe.tick_from(after(now));
-            if asks {
-                found.push(probe.ask(probe.succeeds(&self.health, now)));
+            if is_due && looks_first {
+                found.extend(probe.look_first());
+                probe.answer_at = asks.then(|| now.checked_add(FIRST_ANSWER).unwrap_or(Timestamp::MAX));
+                continue;
+            }
+            let is_answered = probe.answer_at.take_if(|at| *at <= now).is_some();
+            if probe.answer_at.is_some() || !is_due && !is_answered {
+                continue;
+            }
+            let again = probe.again.take();
+            if is_due && asks || is_answered {
+                let is_well = probe.succeeds(&self.health, now);
+                found.push(probe.ask(is_well));
+                // One more time it would only find the same; twice in a row counts.
+                found.extend(again.filter(|_| !is_well).map(|_| probe.ask(is_well)));
+            }
+            if let Some(period) = again.filter(|period| *period > SignedDuration::ZERO) {
+                probe.tick = now.checked_add(period).unwrap_or(Timestamp::MAX);
             }
         }
         let is_ready = self.health.is_ready(now);
         if self.changes_by_itself() && is_ready != self.is_ready {
             self.is_ready = is_ready;
-            found.push(ProbeFinding { kind: ProbeKind::Readiness, has_failed: false, verdict: Some(is_ready) });
+            let verdict = Some(is_ready);
+            found.push(ProbeFinding { kind: ProbeKind::Readiness, has_failed: false, verdict, is_void: false });
         }
         found
     }
@@ -328,11 +437,15 @@ impl Probes {
     pub(super) fn run_at_once(&mut self, restarts_period: bool, now: Timestamp) -> Option<ProbeFinding> {
         let at = self.list.iter().position(|probe| probe.kind == ProbeKind::Readiness)?;
         let probe = &self.list[at];
-        if self.is_held(probe) || probe.verdict == Some(true) {
+        if self.is_held(probe) || probe.counted() == Some(true) {
             return None;
         }
         let asks = now >= self.first_at(probe);
         let probe = &mut self.list[at];
+        if now < probe.begins_at || probe.looks_first() || probe.answer_at.is_some() {
+            probe.again = Some(if restarts_period { probe.period } else { SignedDuration::ZERO });
+            return None;
+        }
         if restarts_period {
             probe.tick = now.checked_add(probe.period).unwrap_or(Timestamp::MAX);
         }
@@ -363,13 +476,17 @@ mod tests {
 
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{Health, ProbeKind, Probes};
+    use super::{FIRST_ANSWER, FoundAs, Health, ProbeKind, ProbeStart, Probes};
     use crate::components::host::{After, ContainerBehaviour};
     use crate::json;
     use crate::objects::Json;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
+    fn seen_at(seconds: i64) -> ProbeStart<'static> {
+        ProbeStart { started: at(0), seen_at: at(seconds), pauses: None }
     }
 
     fn told(ready: i64, unready: Option<i64>, dead: Option<i64>) -> ContainerBehaviour {
@@ -390,7 +507,7 @@ mod tests {
         started: i64,
         until: i64,
     ) -> Vec<(i64, char, Option<bool>)> {
-        let mut probes = Probes::new(container, Health::of(behaviour, at(started)), (at(0), at(started)));
+        let mut probes = Probes::new(container, Health::of(behaviour, at(started)), &seen_at(0), at(started));
         let mut told = Vec::new();
         let mut now = at(started);
         loop {
@@ -460,7 +577,7 @@ mod tests {
     fn what_changes_meanwhile_is_found_at_the_next_tick() {
         let container = json!({"startupProbe": {"periodSeconds": 4}, "livenessProbe": {"periodSeconds": 3}});
         let start = Health::of(&told(0, None, None), at(1));
-        let mut probes = Probes::new(&container, start, (at(0), at(1)));
+        let mut probes = Probes::new(&container, start, &seen_at(0), at(1));
         assert_eq!(probes.run_due(at(4)).len(), 1);
         assert_eq!(probes.next(at(4)), Some(at(6)));
         assert_eq!(probes.run_due(at(6)).len(), 1);
@@ -481,7 +598,7 @@ mod tests {
         let probe = json!({"httpGet": {"port": 80}, "periodSeconds": 1, "failureThreshold": 1});
         let container = json!({"readinessProbe": probe.clone(), "livenessProbe": probe});
         let health = Health::of(&told(0, Some(5), Some(5)), at(0));
-        let mut probes = Probes::new(&container, health, (at(0), at(0)));
+        let mut probes = Probes::new(&container, health, &seen_at(0), at(0));
         for second in 1..4 {
             probes.run_due(at(second));
         }
@@ -489,9 +606,52 @@ mod tests {
         assert_eq!(probes.next(at(4)), Some(at(5)));
         let found: Vec<_> = probes.run_due(at(5)).into_iter().map(|found| (found.kind, found.verdict)).collect();
         assert_eq!(found, [(ProbeKind::Readiness, Some(false))]);
-        let mut alone = Probes::new(&json!({}), health, (at(0), at(0)));
+        let mut alone = Probes::new(&json!({}), health, &seen_at(0), at(0));
         alone.note_end();
         assert_eq!((alone.next(at(1)), alone.run_due(at(9)).len()), (None, 0));
+    }
+
+    #[test]
+    fn the_first_look_at_what_was_there_before_finds_it_unready_until_it_is_answered() {
+        let container = json!({"readinessProbe": {"periodSeconds": 20, "failureThreshold": 3}});
+        let answered = at(100) + FIRST_ANSWER;
+        for (unready, found, is_ready) in [(None, [Some(true), None], true), (Some(50), [None, None], false)] {
+            let health = Health::of(&told(0, unready, None), at(0));
+            let probes = Probes::new(&container, health, &seen_at(100), at(0));
+            let mut probes = probes.adopted((FoundAs::Unknown, false), at(100));
+            assert!(probes.is_ready());
+            assert!(probes.run_due(at(100)).iter().all(|found| found.is_void && !found.has_failed));
+            assert!(!probes.is_ready());
+            // The sync that follows wants another look, which comes after the first and counts if that has failed.
+            assert_eq!(probes.run_at_once(true, at(100)), None);
+            assert_eq!(probes.next(at(100)), Some(answered));
+            let verdicts: Vec<_> = probes.run_due(answered).iter().map(|found| found.verdict).collect();
+            assert_eq!((verdicts.as_slice(), probes.is_ready()), (&found[..verdicts.len()], is_ready));
+            assert_eq!(verdicts.len(), if is_ready { 1 } else { 2 });
+            assert_eq!(probes.next(answered), (!is_ready).then(|| answered + SignedDuration::from_secs(20)));
+        }
+    }
+
+    #[test]
+    fn what_nobody_has_looked_at_is_unready_with_the_next_sync_or_stays_what_its_pod_was() {
+        let container = json!({"startupProbe": {}, "readinessProbe": {}});
+        let health = Health::of(&told(0, None, None), at(0));
+        for (found, pod_is_ready, before, after) in [
+            (FoundAs::Unknown, true, (true, true), (false, false)),
+            (FoundAs::Before { is_ready: true }, true, (true, true), (true, true)),
+            (FoundAs::Before { is_ready: true }, false, (true, true), (true, false)),
+            (FoundAs::Before { is_ready: false }, true, (true, false), (true, false)),
+        ] {
+            let probes = Probes::new(&container, health, &seen_at(100), at(0));
+            let mut probes = probes.adopted((found, false), at(100));
+            assert_eq!((probes.has_started_up(), probes.is_ready()), before);
+            assert_eq!(probes.note_sync(pod_is_ready), before != after);
+            assert_eq!((probes.has_started_up(), probes.is_ready()), after);
+            let unasked = Probes::new(&container, health, &seen_at(100), at(0));
+            let mut unasked = unasked.adopted((found, true), at(100));
+            unasked.note_sync(true);
+            assert_eq!((unasked.has_started_up(), unasked.is_ready(), unasked.next(at(100))), (true, before.1, None));
+        }
     }
 
     #[test]
@@ -508,7 +668,7 @@ mod tests {
             (json!(["cat", "/tmp/well"]), false),
         ] {
             let health = Health::of(&ContainerBehaviour::default(), at(0));
-            let mut probes = Probes::new(&container(&command), health, (at(0), at(0)));
+            let mut probes = Probes::new(&container(&command), health, &seen_at(0), at(0));
             let found = probes.run_due(at(1));
             assert_eq!(found.iter().any(|found| found.has_failed), fails, "{command}");
         }

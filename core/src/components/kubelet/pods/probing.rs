@@ -5,11 +5,13 @@
 //! purpose: probes while a pod ends, errors of a probe itself, time-outs: a process answers at once or not at all.
 
 use super::initializing::Initialization;
+use super::probe_starts::{FoundAs, ProbeStart};
 use super::probes::{Health, ProbeFinding, ProbeKind, Probes, is_too_slow, timeout_seconds};
 use super::*;
 use crate::components::host::runtime::CommandEnd;
 use crate::objects::NULL;
 use crate::objects::go_duration::go_duration;
+use crate::objects::lifecycle::is_ending;
 
 impl Kubelet {
     /// Lets the probes of a pod ask whose tick has come.
@@ -62,7 +64,7 @@ impl Kubelet {
         for (name, message) in failed {
             self.pod_event(&pod, Some(&name), (EventType::Warning, "Unhealthy", message), context);
         }
-        if found.iter().all(|(_, finding)| finding.verdict.is_none()) {
+        if !found.iter().any(|(_, finding)| finding.changes()) {
             return;
         }
         for (at, finding) in &found {
@@ -167,14 +169,26 @@ fn health(pod: &Object, container: &str, started_at: Timestamp, host: &Host) -> 
 }
 
 /// Makes the probes of a container whose process starts now.
-pub(super) fn new_probes(pod: &Object, container: &str, seen_at: Timestamp, (now, host): (Timestamp, &Host)) -> Probes {
-    Probes::new(probed(pod, container), health(pod, container, now, host), (seen_at, now))
+pub(super) fn new_probes(
+    pod: &Object,
+    container: &str,
+    start: &ProbeStart<'_>,
+    (now, host): (Timestamp, &Host),
+) -> Probes {
+    Probes::new(probed(pod, container), health(pod, container, now, host), start, now)
 }
 
-/// Makes the probes of a container whose process this kubelet finds running.
-pub(super) fn adopted_probes(pod: &Object, container: &Container, (now, host): (Timestamp, &Host)) -> Probes {
+/// Makes the probes of a container whose process this kubelet finds running, and may let be what it was.
+pub(super) fn adopted_probes(
+    pod: &Object,
+    container: &Container,
+    (start, keeps): (&ProbeStart<'_>, bool),
+    host: &Host,
+) -> Probes {
     let health = health(pod, &container.name, container.started_at, host);
-    Probes::new(probed(pod, &container.name), health, (now, container.started_at)).adopted(now)
+    let found = FoundAs::of(pod, container, (start.started, keeps), host);
+    Probes::new(probed(pod, &container.name), health, start, container.started_at)
+        .adopted((found, is_ending(pod)), start.seen_at)
 }
 
 /// Returns the specification with a container's probes. Init containers have none.

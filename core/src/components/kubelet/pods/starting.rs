@@ -72,7 +72,8 @@ impl Kubelet {
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
         let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
         context.host.runtime.limit(uid, &plan.name, limits, context.now);
-        plan.probes = Some(new_probes(pod, &plan.name, worker.seen_at, (context.now, context.host)));
+        let start = self.pods.pauses.start(pod, (self.started, worker.seen_at), context.host);
+        plan.probes = Some(new_probes(pod, &plan.name, &start, (context.now, context.host)));
     }
 
     /// Reports starts that have failed, and plans the next attempt: after the first one with the relist that sees the

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
+use super::probe_starts::is_pod_ready;
 use super::probes::{ProbeKind, Probes};
 use super::whole_pod::is_shown;
 use crate::components::host::Host;
@@ -199,11 +200,27 @@ impl Worker {
     pub(super) fn note_sync(&mut self, now: Timestamp) {
         self.synced_phase = self.phase_in_api();
         self.synced_at = now;
+        self.note_unseen();
+    }
+
+    /// Notes in a sync what its probes have not looked at yet; tells whether that changes the status.
+    pub(super) fn note_unseen(&mut self) -> bool {
+        let probes = || self.plans.iter().filter_map(|plan| plan.probes.as_ref());
+        if !probes().any(Probes::is_unseen) {
+            return false;
+        }
+        let is_ready = is_pod_ready(&self.object);
+        let mut changes = false;
+        for probes in self.plans.iter_mut().filter_map(|plan| plan.probes.as_mut()) {
+            changes |= probes.note_sync(is_ready);
+        }
+        changes
     }
 
     /// Notes that it is told to stop: with that the status is made anew.
     pub(super) fn note_stop(&mut self, settings: &Settings, now: Timestamp) {
         let before = self.synced_phase.clone();
+        self.is_dirty |= self.note_unseen() && !self.is_gone;
         self.note_sync(now);
         self.is_dirty |= is_shown(settings) && before != self.synced_phase && !self.is_gone;
     }
