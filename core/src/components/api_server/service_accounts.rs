@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::admission_write::subject;
+use super::references::{self, Reference};
 use super::{ApiServer, status};
 use crate::components::MIRROR;
 use crate::json;
@@ -42,11 +43,11 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
         if !spec.get("serviceAccountName").is_null() {
             return Err(refuse("a mirror pod may not reference service accounts"));
         }
-        let volumes = spec.get("volumes").items();
-        if volumes.iter().any(|volume| !volume.get("secret").is_null()) {
+        if !references::names(tree, Reference::Secret).is_empty() {
             return Err(refuse("a mirror pod may not reference secrets"));
         }
-        let mut sources = volumes.iter().flat_map(|volume| volume.at(&["projected", "sources"]).items());
+        let mut sources =
+            spec.get("volumes").items().iter().flat_map(|volume| volume.at(&["projected", "sources"]).items());
         if sources.any(|source| !source.get("serviceAccountToken").is_null()) {
             return Err(refuse("a mirror pod may not use ServiceAccountToken volume projections"));
         }

@@ -337,13 +337,13 @@ fn check_workload(
         ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), errors),
         ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), errors),
         ("Service", "") => service::update(tree, old, settings, errors),
-        // Their strategies check the object, and then its change, which is the object again.
         ("Role" | "ClusterRole", _) => {
-            roles::role(kind.name, tree, wording, errors);
-            roles::role(kind.name, tree, wording, errors);
+            (0..meta::checks(kind, settings)).for_each(|_| roles::role(kind.name, tree, wording, errors));
         }
         ("RoleBinding" | "ClusterRoleBinding", _) => {
-            roles::binding(kind.name, tree, &NULL, wording, errors);
+            if meta::checks(kind, settings) > 1 {
+                roles::binding(kind.name, tree, &NULL, wording, errors);
+            }
             roles::binding(kind.name, tree, old, wording, errors);
         }
         ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {

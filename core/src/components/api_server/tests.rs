@@ -20,6 +20,7 @@ use crate::profile::{Release, Settings};
 mod eviction;
 mod http;
 mod kinds;
+mod releases;
 mod rules;
 mod updates;
 
@@ -31,8 +32,16 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    fn of(release: Release) -> Self {
+        Self::with(Settings::of(release))
+    }
+
+    fn with(settings: Settings) -> Self {
         let now = "2026-01-01T00:00:00Z".parse().unwrap();
-        let context = Context { settings: Arc::new(Settings::default()), chance: Chance::new(1) };
+        let context = Context { settings: Arc::new(settings), chance: Chance::new(1) };
         Self { server: ApiServer::new(context, now), now, last: 0 }
     }
 
@@ -58,6 +67,10 @@ impl Fixture {
 
     fn call(&mut self, call: Call) -> Answer {
         self.ask(Ask::Call(call.into())).0
+    }
+
+    fn post(&mut self, resource: &Resource, namespace: &str, body: Json) -> Answer {
+        self.call(Call::new(Verb::Create, resource.clone(), namespace, "").body(body))
     }
 
     fn create_node(&mut self, name: &str) -> Object {

@@ -32,7 +32,7 @@ pub(super) fn of_change(
     settings: &Settings,
 ) -> Vec<String> {
     match (kind.name, subresource) {
-        (_, "") | ("Node", _) => of(kind, tree, old, settings),
+        (_, "") => of(kind, tree, old, settings),
         ("Pod" | "Service", "status") if settings.profile().is("unusual-addresses-warn") => {
             let lists: &[&[&str]] = match kind.name {
                 "Pod" => &[&["status", "podIPs"], &["status", "hostIPs"]],

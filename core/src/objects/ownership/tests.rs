@@ -35,7 +35,8 @@ fn a_set_is_read_as_it_is_written_and_knows_a_field_from_what_is_below_it() {
 fn lists_and_maps_are_owned_by_item_or_as_a_whole_as_their_types_say() {
     let pod = json!({"spec": {"nodeSelector": {"a": "b"}, "tolerations": [{"key": "k"}],
         "containers": [{"name": "c", "ports": [{"containerPort": 80}], "resources": {},
-            "env": [{"name": "e", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}]}],
+            "env": [{"name": "e", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"},
+                "configMapKeyRef": {"name": "c", "key": "k"}}}]}],
         "topologySpreadConstraints": [{"topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}]}});
     let container = ".spec.containers[name=\"c\"]";
     let spread = ".spec.topologySpreadConstraints[topologyKey=\"z\",whenUnsatisfiable=\"DoNotSchedule\"]";
@@ -48,6 +49,7 @@ fn lists_and_maps_are_owned_by_item_or_as_a_whole_as_their_types_say() {
         alloc::format!("{container}.resources"),
         alloc::format!("{container}.env[name=\"e\"]"),
         alloc::format!("{container}.env[name=\"e\"].name"),
+        alloc::format!("{container}.env[name=\"e\"].valueFrom.configMapKeyRef"),
         alloc::format!("{container}.env[name=\"e\"].valueFrom.fieldRef"),
         alloc::format!("{container}{port}"),
         alloc::format!("{container}{port}.containerPort"),
@@ -60,6 +62,10 @@ fn lists_and_maps_are_owned_by_item_or_as_a_whole_as_their_types_say() {
     wanted.sort();
     found.sort();
     assert_eq!(found, wanted);
+    let quota = json!({"spec": {"scopeSelector": {"matchExpressions": [{"scopeName": "Terminating"}]}}});
+    assert_eq!(fields_of(&schema(), "ResourceQuota", &quota).paths(), [".spec.scopeSelector"]);
+    let class = json!({"scheduling": {"nodeSelector": {"a": "b"}}});
+    assert_eq!(fields_of(&schema(), "RuntimeClass", &class).paths(), [".scheduling.nodeSelector"]);
 }
 
 #[test]

@@ -249,9 +249,13 @@ impl<'a> SchemaDecoder<'a> {
                 let bytes: Vec<u8> = items.iter().filter_map(byte).collect();
                 Ok(Json::text(Text::from(base64::encode(&bytes))))
             }
-            (FieldType::Float, Json::Int(_) | Json::Float(_))
-            | (FieldType::IntOrString, Json::Int(_) | Json::Str(_)) => Ok(value.clone()),
-            (FieldType::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
+            (FieldType::Float, Json::Int(_) | Json::Float(_)) | (FieldType::IntOrString, Json::Str(_)) => {
+                Ok(value.clone())
+            }
+            (FieldType::IntOrString, Json::Int(_)) if self.wraps => Ok(value.clone()),
+            (FieldType::Int32 | FieldType::IntOrString, Json::Int(number)) if i32::try_from(*number).is_ok() => {
+                Ok(value.clone())
+            }
             (FieldType::Int32, Json::Int(number)) if self.wraps => Ok(Json::Int(i64::from(lower_bits(*number)))),
             (FieldType::Quantity, Json::Str(text)) if is_canonical(text) => Ok(value.clone()),
             (FieldType::Quantity, Json::Str(text)) => quantity(text),
@@ -307,7 +311,9 @@ impl<'a> SchemaDecoder<'a> {
     fn wrong_type(&self, of: &Struct, kind: &FieldType, value: &Json) -> DecodeError {
         let found = match value {
             Json::Bool(_) => "bool".to_owned(),
-            Json::Int(_) | Json::Float(_) if matches!(kind, FieldType::Int | FieldType::Int32) => {
+            Json::Int(_) | Json::Float(_)
+                if matches!(kind, FieldType::Int | FieldType::Int32 | FieldType::IntOrString) =>
+            {
                 format!("number {value}")
             }
             Json::Int(_) | Json::Float(_) => "number".to_owned(),

@@ -12,9 +12,9 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(
             SINCE,
             "kinds-checked-once",
-            Value::Text("PersistentVolumeClaim,VolumeAttachment"),
-            "pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/registry/storage/volumeattachment/strategy.go \
-             (v1.34, v1.35), ValidateUpdate",
+            Value::Text("ClusterRole,ClusterRoleBinding,PersistentVolumeClaim,Role,RoleBinding,VolumeAttachment"),
+            "pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/registry/rbac/*/strategy.go, \
+             pkg/registry/storage/volumeattachment/strategy.go (v1.34, v1.35), ValidateUpdate",
         ),
         row(
             SINCE,

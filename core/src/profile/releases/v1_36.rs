@@ -11,7 +11,9 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(
             SINCE,
             "kinds-checked-once",
-            Value::Text("CSINode,PersistentVolumeClaim,VolumeAttachment"),
+            Value::Text(
+                "CSINode,ClusterRole,ClusterRoleBinding,PersistentVolumeClaim,Role,RoleBinding,VolumeAttachment",
+            ),
             "pkg/registry/storage/csinode/strategy.go (v1.35, v1.36), ValidateUpdate",
         ),
         row(

@@ -10,7 +10,13 @@ use crate::objects::{Json, ObjectKey};
 
 impl Fixture {
     /// Creates an object and changes one field of it with a PUT; returns the answer.
-    fn changed(&mut self, resource: &Resource, object: &Json, path: &[&str], value: impl Into<Json>) -> Answer {
+    pub(super) fn changed(
+        &mut self,
+        resource: &Resource,
+        object: &Json,
+        path: &[&str],
+        value: impl Into<Json>,
+    ) -> Answer {
         let name = String::from(object.at(&["metadata", "name"]).as_str().unwrap_or(""));
         let namespace = object.at(&["metadata", "namespace"]).as_str().unwrap_or("");
         let create = Call::new(Verb::Create, resource.clone(), namespace, "").body(object.clone());

@@ -88,8 +88,9 @@ pub(in super::super) fn validate_by_strategy(
         ("EndpointSlice" | "LimitRange", _) => (1, 0),
         ("PersistentVolume", "") => (2, 0),
         ("CSINode", "") | ("VolumeAttachment", _) => (checks(kind, settings), 0),
-        ("PersistentVolumeClaim", "") => (checks(kind, settings), 1),
-        ("Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding", "") => (2, 1),
+        ("PersistentVolumeClaim" | "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding", "") => {
+            (checks(kind, settings), 1)
+        }
         (
             "ConfigMap"
             | "Endpoints"

@@ -57,7 +57,8 @@ pub(super) fn validate(spec: &Json, wording: Wording, errors: &mut Vec<FieldErro
     }
     for list in ["limits", "requests"] {
         for (name, _) in own.get(list).fields().filter(|(name, _)| !is_supported(name)) {
-            errors.push(FieldError::not_supported(format!("spec.resources.{list}[{name}]"), name, &["cpu", "memory"]));
+            let path = format!("spec.resources.{list}[{name}]");
+            errors.push(FieldError::not_supported(path, name, &["cpu", "hugepages-", "memory"]));
         }
     }
     placement::claims(spec, spec, "spec", wording, errors);
