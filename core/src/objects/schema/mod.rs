@@ -6,6 +6,7 @@
 
 mod decode;
 mod go_names;
+mod go_time;
 mod group_types;
 mod internal;
 mod internal_types;

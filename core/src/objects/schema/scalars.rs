@@ -7,7 +7,10 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 
+use jiff::Timestamp;
+
 use super::DecodeError;
+use super::go_time::{self, TimeLayout};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text, base64, time};
 
@@ -91,56 +94,26 @@ pub(super) fn read_time(text: &Text) -> Result<Json, DecodeError> {
     if is_whole_second(text) {
         return Ok(Json::Str(text.clone()));
     }
-    if let Some(at) = time::parse(text) {
-        let printed = time::to_time(at);
-        return Ok(if printed == text.as_str() { Json::Str(text.clone()) } else { Json::text(printed) });
-    }
-    Err(time_error(text, "2006-01-02T15:04:05Z07:00"))
+    let at = go_time::parse(text, TimeLayout::Rfc3339).map_err(DecodeError)?;
+    Ok(printed(text, at, time::to_time))
 }
 
 pub(super) fn read_micro_time(text: &Text) -> Result<Json, DecodeError> {
-    const LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
-    let Some(at) = time::parse(text) else { return Err(time_error(text, LAYOUT)) };
-    let after_seconds = text.get(19..).unwrap_or("");
-    let digits = after_seconds.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
-    if digits != 6 {
-        return Err(DecodeError(format!(
-            "parsing time {:?} as {LAYOUT:?}: cannot parse {after_seconds:?} as \".000000\"",
-            text.as_str()
-        )));
-    }
-    let printed = time::to_micro_time(at);
-    Ok(if printed == text.as_str() { Json::Str(text.clone()) } else { Json::text(printed) })
+    let at = go_time::parse(text, TimeLayout::Rfc3339Micro).map_err(DecodeError)?;
+    Ok(printed(text, at, time::to_micro_time))
 }
 
-/// Says where a text departs from Go's layout, as `time.Parse` does.
-fn time_error(text: &str, layout: &str) -> DecodeError {
-    const PARTS: [(&str, usize, usize); 11] = [
-        ("2006", 0, 4),
-        ("-", 4, 5),
-        ("01", 5, 7),
-        ("-", 7, 8),
-        ("02", 8, 10),
-        ("T", 10, 11),
-        ("15", 11, 13),
-        (":", 13, 14),
-        ("04", 14, 16),
-        (":", 16, 17),
-        ("05", 17, 19),
-    ];
-    for (name, from, to) in PARTS {
-        let part = text.get(from..to);
-        let fits = part.is_some_and(|part| {
-            if to - from == 1 { part == name } else { part.bytes().all(|byte| byte.is_ascii_digit()) }
-        });
-        if !fits {
-            let rest = text.get(from..).unwrap_or("");
-            return DecodeError(format!("parsing time {text:?} as {layout:?}: cannot parse {rest:?} as {name:?}"));
-        }
+/// Returns an instant as it is printed: Go's zero as `null`.
+fn printed(text: &Text, at: Timestamp, print: impl Fn(Timestamp) -> String) -> Json {
+    if at.as_second() == GO_ZERO && at.subsec_nanosecond() == 0 {
+        return Json::Null;
     }
-    let rest = text.get(19..).unwrap_or("");
-    DecodeError(format!("parsing time {text:?} as {layout:?}: cannot parse {rest:?} as \"Z07:00\""))
+    let printed = print(at);
+    if printed == text.as_str() { Json::Str(text.clone()) } else { Json::text(printed) }
 }
+
+/// The first second of the year 1. Source: Go's time/time.go (1.26), `IsZero`.
+const GO_ZERO: i64 = -62_135_596_800;
 
 #[cfg(test)]
 mod tests {
