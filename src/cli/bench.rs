@@ -20,6 +20,8 @@ use super::progress::Progress;
 use super::terminal::line;
 use super::{duration, misuse};
 
+use crate::harness::parse_seed;
+
 /// How long a cluster settles at a time.
 const SETTLES: SignedDuration = SignedDuration::from_mins(1);
 /// How many such periods a cluster may settle after its pods were made. They are enough for 20,000 nodes.
@@ -60,7 +62,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pods: u32,
     /// Seed of all free choices
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = parse_seed, default_value_t = 1)]
     seed: u64,
     /// Print JSON
     #[arg(long)]

@@ -12,6 +12,7 @@ use nodeproof_core::sim::DEFAULT_START;
 use super::misuse;
 use super::terminal::text;
 use crate::control::{Session, Setup, reference};
+use crate::harness::parse_seed;
 
 /// Options of `nodeproof control`.
 #[derive(Debug, clap::Args)]
@@ -37,7 +38,7 @@ pub struct ClusterArgs {
     #[arg(long, value_name = "INSTANT", default_value_t = DEFAULT_START, value_parser = instant)]
     start: Timestamp,
     /// Seed of all free choices
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = parse_seed, default_value_t = 1)]
     seed: u64,
     /// Flag of a component, as kube-controller-manager.node-monitor-grace-period=40s; can be repeated
     #[arg(long, value_name = "[COMPONENT.]FLAG=VALUE", value_parser = setting)]

@@ -20,6 +20,7 @@ use nodeproof_core::profile::{Release, Settings};
 use super::terminal::{counted, line, note};
 use super::{duration, misuse};
 use crate::control::HollowSession;
+use crate::harness::parse_seed;
 use crate::live::interrupt::signalled;
 use crate::live::kubelets::{Administrator, HollowNodes, Server, Signer};
 use crate::live::safety::{ContextRefusal, permission};
@@ -71,7 +72,7 @@ pub struct HollowArgs {
     #[arg(long, value_name = "ZONE,…", value_delimiter = ',')]
     zones: Vec<String>,
     /// Seed of the kubelets' phases
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", value_parser = parse_seed, default_value_t = 1)]
     seed: u64,
     /// Nodes started in a second at most
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]

@@ -174,6 +174,11 @@ impl Control {
 /// Returns the decisions that a call selects.
 pub(super) fn chosen(call: &Call<'_>, decisions: &[RecordedDecision]) -> Result<Reply, Refusal> {
     let since = since(call)?;
+    // A slip in the form would find nothing, which is also the answer where nothing was decided.
+    let is_known = |about: &str| about.contains('/') || decisions.iter().any(|line| *line.decision.about == *about);
+    if let Some(about) = call.parameter("about").filter(|about| !is_known(about)) {
+        return Err(FieldError::new("about", format!("KIND/NAME is needed, as \"node/w1\", not {about:?}")).into());
+    }
     let wanted = |name: &str, own: &str| call.parameter(name).is_none_or(|wanted| wanted == own);
     let found = decisions.iter().filter(|line| {
         since.is_none_or(|since| line.at >= since)

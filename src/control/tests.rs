@@ -160,6 +160,7 @@ fn what_is_not_there_is_named() {
         ("GET watches/x1", Json::Null, 404, ""),
         ("DELETE watches/x1", Json::Null, 404, ""),
         ("GET decisions?abuot=node/w1", Json::Null, 400, "about"),
+        ("GET decisions?about=w1", Json::Null, 400, ""),
         ("GET decisions?since=yesterday", Json::Null, 400, ""),
         ("GET decisions?about=%zz", Json::Null, 400, ""),
         ("GET clock", json!({"by": "1s"}), 400, ""),
