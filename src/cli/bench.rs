@@ -19,7 +19,6 @@ use nodeproof_core::sim::{Simulation, SimulationOptions};
 use super::progress::Progress;
 use super::terminal::line;
 use super::{duration, misuse};
-
 use crate::harness::parse_seed;
 
 /// How long a cluster settles at a time.

@@ -46,10 +46,16 @@ fn text<'a>(json: &'a Json, path: &[&str]) -> &'a str {
     json.at(path).as_str().unwrap_or("")
 }
 
-/// Prints a time as RFC 1123 with a zone in figures.
+/// Prints a time as RFC 1123 with a zone in figures; one that is missing as Go's zero.
 fn time(json: &Json) -> String {
     let at = json.as_str().and_then(parse);
-    at.map_or_else(|| String::from("<unset>"), |at| at.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string())
+    let zero = || String::from("Mon, 01 Jan 0001 00:00:00 +0000");
+    at.map_or_else(zero, |at| at.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string())
+}
+
+/// Prints a time of a Lease, which may be missing.
+fn lease_time(json: &Json) -> String {
+    if json.is_null() { String::from("<unset>") } else { time(json) }
 }
 
 fn since(json: &Json, now: Timestamp) -> String {
@@ -102,8 +108,8 @@ impl DescribedNode<'_> {
                 let holder = spec.get("holderIdentity").as_str().unwrap_or("<unset>");
                 out.line("Lease:");
                 out.line(format!("  HolderIdentity:\t{holder}"));
-                out.line(format!("  AcquireTime:\t{}", time(spec.get("acquireTime"))));
-                out.line(format!("  RenewTime:\t{}", time(spec.get("renewTime"))));
+                out.line(format!("  AcquireTime:\t{}", lease_time(spec.get("acquireTime"))));
+                out.line(format!("  RenewTime:\t{}", lease_time(spec.get("renewTime"))));
             }
             Err(why) => out.line(format!("Lease:\tFailed to get lease: {why}")),
         }

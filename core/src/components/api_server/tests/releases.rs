@@ -153,3 +153,18 @@ fn a_mirror_pod_refers_to_no_secret() {
         assert_eq!((answer.code, answer.message()), (403, expected.to_string()), "{field}");
     }
 }
+
+#[test]
+fn the_annotations_of_a_changed_pod_are_checked_twice() {
+    let pod = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p", "namespace": "default"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let mirror = json!({"kubernetes.io/config.mirror": "x"});
+    let answer = Fixture::of(Release::new(34, 0)).changed(&PODS, &pod, &["metadata", "annotations"], mirror);
+    let body = answer.body();
+    let causes = body.at(&["details", "causes"]).items();
+    let told = |words: &str| {
+        causes.iter().filter(|cause| cause.get("message").as_str().is_some_and(|own| own.contains(words))).count()
+    };
+    assert_eq!(told("must set spec.nodeName if mirror pod annotation is set"), 2, "{body}");
+    assert_eq!(told("may not add mirror pod annotation"), 1, "{body}");
+}

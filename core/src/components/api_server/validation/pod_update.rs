@@ -80,11 +80,13 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rule
 pub(super) fn mirror(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let of = |tree: &Json| tree.at(&["metadata", "annotations", MIRROR]).as_str().map(String::from);
     let why = match (of(old), of(tree)) {
-        (Some(old), new) if new.as_ref() != Some(&old) => "may not remove or update mirror pod annotation",
-        (None, Some(_)) => "may not add mirror pod annotation",
-        _ => return,
+        (Some(old), new) if new.as_ref() != Some(&old) => Some("may not remove or update mirror pod annotation"),
+        (None, Some(_)) => Some("may not add mirror pod annotation"),
+        _ => None,
     };
-    errors.push(FieldError::forbidden(format!("metadata.annotations[{MIRROR}]"), why));
+    errors.extend(why.map(|why| FieldError::forbidden(format!("metadata.annotations[{MIRROR}]"), why)));
+    // Once more than for a new Pod.
+    annotations(tree, "metadata.annotations", errors);
 }
 
 /// Checks that no gate is new. Source: validation.go (v1.34), `validateOnlyDeletedSchedulingGates`.
