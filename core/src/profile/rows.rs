@@ -186,7 +186,7 @@ pub static ROWS: &[Row] = &[
     off("health-has-storage-readiness", "/healthz?verbose shows storage, peers and the loopback client's certificate"),
     off("pods-have-resize", "pods have the subresource resize"),
     off(
-        "volume-attachments-are-checked-once",
+        "attachment-names-are-always-checked",
         "each write of a VolumeAttachment checks the names of attacher and volume",
     ),
     Row {

@@ -3,24 +3,22 @@
 //! Mirrors pkg/apis/core/validation/validation.go, `ValidatePodLogOptions`, and k8s.io/api core/v1, `PodLogOptions`
 //! (v1.34). Inputs: a request. Outputs: nothing, or 400 or 422.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::options::whole_number;
 use super::status;
 use super::validation::{FieldError, worded};
 use crate::network::{Answer, Call};
-use crate::objects::{Json, Text, time};
+use crate::objects::Json;
+use crate::objects::schema::instant_error;
 use crate::profile::Settings;
 
 /// Refuses options that cannot be read, or that no kubelet could follow.
 pub(super) fn check(call: &Call, name: &str, settings: &Settings) -> Result<(), Answer> {
     let since = whole_number(call.parameter("sinceSeconds"))?;
     let since_time = call.parameter("sinceTime").filter(|text| !text.is_empty());
-    if let Some(text) = since_time
-        && time::parse(text).is_none()
-    {
-        return Err(status::bad_request(&not_a_time(text)));
+    if let Some(why) = since_time.and_then(instant_error) {
+        return Err(status::bad_request(&why));
     }
     let lines = whole_number(call.parameter("tailLines"))?;
     let bytes = whole_number(call.parameter("limitBytes"))?;
@@ -49,11 +47,6 @@ pub(super) fn check(call: &Call, name: &str, settings: &Settings) -> Result<(), 
     } else {
         Err(status::invalid_of("PodLogOptions", "", name, &worded(errors, settings)))
     }
-}
-
-/// Source: Go's time format.go (1.24), of a text whose first part is no year.
-fn not_a_time(text: &Text) -> alloc::string::String {
-    format!("parsing time {0:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {0:?} as \"2006\"", text.as_str())
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::host::{CniSource, Host};
 use crate::components::{Because, DecisionId};
 use crate::network::{Ask, Call, NODES};
+use crate::objects::lifecycle::{is_condition_true, is_ready};
 use crate::objects::patch::two_way;
 use crate::objects::time::{seconds, whole_seconds};
 use crate::objects::{Json, KUBELET_CONDITIONS, Object};
@@ -453,7 +454,7 @@ impl Kubelet {
             return;
         }
         let computed = self.compute(&tree, context);
-        if !is_ready(&computed.node) {
+        if !is_condition_true(&computed.node, "Ready") {
             return;
         }
         let because = self.decide_status(&tree, &computed, context);
@@ -470,15 +471,8 @@ impl Kubelet {
     }
 
     fn is_cached_ready(&self) -> bool {
-        self.cached_node().is_some_and(|node| is_ready(node.stable()))
+        self.cached_node().is_some_and(is_ready)
     }
-}
-
-fn is_ready(node: &Json) -> bool {
-    let conditions = node.at(&["status", "conditions"]).items();
-    conditions
-        .iter()
-        .any(|item| item.get("type").as_str() == Some("Ready") && item.get("status").as_str() == Some("True"))
 }
 
 /// Tells whether two Nodes differ in their status, heartbeats apart.

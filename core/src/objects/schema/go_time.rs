@@ -75,9 +75,10 @@ impl<'a> Rest<'a> {
         if taken == 0 {
             return Ok(0);
         }
-        let nanos = format!("{:0<9}", &behind[..taken.min(9)]);
         self.take(1 + taken)?;
-        Ok(digits_of(&nanos).unwrap_or_default())
+        let read = taken.min(9);
+        let number = digits_of(&behind[..read]).unwrap_or_default();
+        Ok(number * 10_i32.pow(9 - read as u32))
     }
 
     /// Takes a zone; returns how far it is ahead.

@@ -68,7 +68,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "pkg/features/kube_features.go (v1.36), ComponentFlagz, ComponentStatusz",
         ),
         row(SINCE, "health-has-storage-readiness", YES, "k8s.io/apiserver pkg/server/config.go (v1.36)"),
-        row(SINCE, "volume-attachments-are-checked-once", YES, "pkg/apis/storage/validation/validation.go (v1.36)"),
+        row(SINCE, "attachment-names-are-always-checked", YES, "pkg/apis/storage/validation/validation.go (v1.36)"),
         row(
             SINCE,
             "declared-features",

@@ -21,7 +21,7 @@ impl Fixture {
         body.set(path, value);
         let is_namespaced = kinds::find(of).is_some_and(|kind| KINDS[kind].is_namespaced());
         let namespace = if is_namespaced { "default" } else { "" };
-        let answer = self.call(Call::new(Verb::Create, of.clone(), namespace, "").body(body));
+        let answer = self.post(of, namespace, body);
         let message = answer.message();
         (answer.code, String::from(message.split_once(" is invalid: ").map_or("", |(_, told)| told)))
     }

@@ -19,8 +19,7 @@ impl Fixture {
     ) -> Answer {
         let name = String::from(object.at(&["metadata", "name"]).as_str().unwrap_or(""));
         let namespace = object.at(&["metadata", "namespace"]).as_str().unwrap_or("");
-        let create = Call::new(Verb::Create, resource.clone(), namespace, "").body(object.clone());
-        let made = self.call(create);
+        let made = self.post(resource, namespace, object.clone());
         let key = ObjectKey::namespaced(namespace, &name);
         let stored = self.server.object(resource, &key).map_or_else(|| made.body(), |object| object.json());
         let mut body = stored;

@@ -68,7 +68,7 @@ pub(in super::super) fn validate_core_update(tree: &Json, old: &Json, wording: W
 }
 
 /// Returns how often the strategy of a kind checks a changed object: some check the object, and then its change, which
-/// is the object again. Source: pkg/registry/{core,storage}/*/strategy.go (v1.34), `ValidateUpdate`.
+/// is the object again. Source: pkg/registry/{core,rbac,storage}/*/strategy.go (v1.34), `ValidateUpdate`.
 pub(in super::super) fn checks(kind: &Kind, settings: &Settings) -> usize {
     if settings.profile().text("kinds-checked-once").split(',').any(|once| once == kind.name) { 1 } else { 2 }
 }

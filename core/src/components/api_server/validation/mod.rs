@@ -317,6 +317,15 @@ fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldE
     invalid(names::subdomain(&name.to_lowercase(), wording), path, name, errors);
 }
 
+/// Returns the containers of a Pod with their paths, in the order in which upstream visits them.
+/// Source: pkg/apis/core/pods/helpers.go (v1.34), `VisitContainersWithPath`.
+fn containers(spec: &Json) -> impl Iterator<Item = (String, &Json)> {
+    ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |list| {
+        let own = spec.get(list).items().iter().enumerate();
+        own.map(move |(at, container)| (format!("spec.{list}[{at}]"), container))
+    })
+}
+
 /// Prints a list of texts as Go's `%#v` does.
 fn go_texts(items: &[Json]) -> String {
     let texts: alloc::vec::Vec<String> = items.iter().map(print).collect();

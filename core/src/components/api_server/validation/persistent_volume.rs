@@ -219,11 +219,12 @@ fn secret_references(csi: &Json, wording: Wording, errors: &mut Vec<FieldError>)
 /// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment`
 /// and, for what came with v1, `ValidateVolumeAttachmentV1`.
 pub(in super::super) fn attachment(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
-    let (wording, once) = (meta::wording(settings), settings.profile().is("volume-attachments-are-checked-once"));
+    let (wording, checks_names) =
+        (meta::wording(settings), settings.profile().is("attachment-names-are-always-checked"));
     let spec = tree.get("spec");
     let text = |field: &str| spec.get(field).as_str().unwrap_or("");
     let attacher = text("attacher");
-    if once {
+    if checks_names {
         driver_name(attacher, "spec.attacher", wording, errors);
     } else if attacher.is_empty() {
         errors.push(FieldError::required("spec.attacher", ""));
@@ -248,7 +249,7 @@ pub(in super::super) fn attachment(tree: &Json, settings: &Settings, errors: &mu
     }
     invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);
     attachment_status(tree.get("status"), errors);
-    if let Some(name) = volume.as_str().filter(|_| once) {
+    if let Some(name) = volume.as_str().filter(|_| checks_names) {
         invalid(names::subdomain(name, wording), "spec.source.persistentVolumeName", name, errors);
     }
 }
@@ -282,7 +283,7 @@ const ERROR_MESSAGE_MAX: usize = 1024;
 /// Checks a new VolumeAttachment, beside what every write checks, by the rules of `v1`.
 pub(in super::super) fn volume_attachment(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
     attachment(tree, settings, errors);
-    if settings.profile().is("volume-attachments-are-checked-once") {
+    if settings.profile().is("attachment-names-are-always-checked") {
         return;
     }
     let (spec, wording) = (tree.get("spec"), meta::wording(settings));

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::container::local_path;
 use super::pod_details::id;
-use super::{FieldError, Problem, print, text, windows};
+use super::{FieldError, Problem, containers, print, text, windows};
 use crate::objects::Json;
 use crate::objects::names::Wording;
 
@@ -24,15 +24,6 @@ const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 const PROFILE_BYTES: usize = 4095;
 /// The three kinds of profiles, which seccomp and AppArmor share.
 const PROFILES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
-
-/// Returns the containers of a Pod with their paths, in the order in which upstream visits them.
-/// Source: pkg/apis/core/pods/helpers.go (v1.34), `VisitContainersWithPath`.
-pub(super) fn containers(spec: &Json) -> impl Iterator<Item = (String, &Json)> {
-    ["initContainers", "containers", "ephemeralContainers"].into_iter().flat_map(move |list| {
-        let own = spec.get(list).items().iter().enumerate();
-        own.map(move |(at, container)| (format!("spec.{list}[{at}]"), container))
-    })
-}
 
 /// Checks the security context of a container.
 pub(super) fn of_container(container: &Json, path: &str, spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::pod_rules::Rules;
 use super::volumes::no_backsteps;
-use super::{FieldError, Problem, field_refs, invalid, meta, quote, text};
+use super::{FieldError, Problem, containers, field_refs, invalid, meta, quote, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -62,20 +62,20 @@ fn named(container: &Json, path: &str, (wording, rules): (Wording, Rules), error
 /// Checks that files that variables come from are in volumes of the Pod's own.
 /// Source: validation.go (v1.35), `validateFileKeyRefVolumes`.
 pub(super) fn files(spec: &Json, errors: &mut Vec<FieldError>) {
-    for list in ["initContainers", "containers", "ephemeralContainers"] {
-        for (at, container) in spec.get(list).items().iter().enumerate() {
-            for (variable, own) in container.get("env").items().iter().enumerate() {
-                let of = own.at(&["valueFrom", "fileKeyRef"]);
-                let path = format!("spec.{list}[{at}].env[{variable}].valueFrom.fileKeyRef.volumeName");
-                let name = text(of, "volumeName");
-                match spec.get("volumes").items().iter().find(|volume| text(volume, "name") == name) {
-                    _ if of.is_null() => {}
-                    None => errors.push(FieldError::new(path, Problem::NotFound, quote(name), "")),
-                    Some(volume) if volume.get("emptyDir").is_null() => {
-                        errors.push(FieldError::invalid_text(path, name, "referenced volume must be of type emptyDir"));
-                    }
-                    Some(_) => {}
+    for (path, container) in containers(spec) {
+        for (at, variable) in container.get("env").items().iter().enumerate() {
+            let of = variable.at(&["valueFrom", "fileKeyRef"]);
+            if of.is_null() {
+                continue;
+            }
+            let path = format!("{path}.env[{at}].valueFrom.fileKeyRef.volumeName");
+            let name = text(of, "volumeName");
+            match spec.get("volumes").items().iter().find(|volume| text(volume, "name") == name) {
+                None => errors.push(FieldError::new(path, Problem::NotFound, quote(name), "")),
+                Some(volume) if volume.get("emptyDir").is_null() => {
+                    errors.push(FieldError::invalid_text(path, name, "referenced volume must be of type emptyDir"));
                 }
+                Some(_) => {}
             }
         }
     }
@@ -176,13 +176,12 @@ fn is_strict(name: &str) -> bool {
 /// Tells whether a stored specification has names that only newer servers take.
 /// Source: pkg/api/pod/util.go (v1.34), `useRelaxedEnvironmentVariableValidation`.
 pub(super) fn has_any_names(spec: &Json) -> bool {
-    let lists = ["containers", "initContainers", "ephemeralContainers"];
     let has = |container: &Json| {
         let names = container.get("env").items().iter().map(|own| text(own, "name"));
         let prefixes = container.get("envFrom").items().iter().map(|own| text(own, "prefix"));
         names.chain(prefixes.filter(|prefix| !prefix.is_empty())).any(|name| !is_strict(name))
     };
-    lists.into_iter().flat_map(|list| spec.get(list).items()).any(has)
+    containers(spec).any(|(_, container)| has(container))
 }
 
 const STRICT: &str = "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or \

@@ -7,8 +7,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::security::containers;
-use super::{FieldError, invalid};
+use super::{FieldError, containers, invalid};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 

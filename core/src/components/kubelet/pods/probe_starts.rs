@@ -19,6 +19,7 @@ use super::probes::ProbeKind;
 use crate::chance::Chance;
 use crate::components::host::Host;
 use crate::components::host::runtime::Container;
+use crate::objects::lifecycle::is_ready;
 use crate::objects::{Json, Object};
 
 /// How much older than the kubelet a container is that stays what it was.
@@ -80,18 +81,10 @@ impl FoundAs {
         let is_older = container.started_at.checked_add(OLDER_BY).is_ok_and(|at| at < started);
         match () {
             () if host.runtime.is_scripted() => Self::Recorded,
-            () if keeps && is_older => Self::Before { is_ready: is_pod_ready(pod) },
+            () if keeps && is_older => Self::Before { is_ready: is_ready(pod) },
             () => Self::Unknown,
         }
     }
-}
-
-/// Tells whether the API says that a pod is ready.
-pub(super) fn is_pod_ready(pod: &Object) -> bool {
-    let conditions = pod.stable().at(&["status", "conditions"]).items();
-    let is_ready =
-        |item: &Json| item.get("type").as_str() == Some("Ready") && item.get("status").as_str() == Some("True");
-    conditions.iter().any(is_ready)
 }
 
 /// The pauses of the probes of a kubelet.

@@ -7,12 +7,11 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
-use super::probe_starts::is_pod_ready;
 use super::probes::{ProbeKind, Probes};
 use super::whole_pod::is_shown;
 use crate::components::host::Host;
 use crate::components::host::runtime::ContainerRole;
-use crate::objects::lifecycle::is_ending;
+use crate::objects::lifecycle::{is_ending, is_ready};
 use crate::objects::{Json, Object, Text};
 use crate::profile::Settings;
 
@@ -209,7 +208,7 @@ impl Worker {
         if !probes().any(Probes::is_unseen) {
             return false;
         }
-        let is_ready = is_pod_ready(&self.object);
+        let is_ready = is_ready(&self.object);
         let mut changes = false;
         for probes in self.plans.iter_mut().filter_map(|plan| plan.probes.as_mut()) {
             changes |= probes.note_sync(is_ready);
