@@ -92,7 +92,7 @@ impl Tests {
         };
         SuiteOptions::misspelt_variables().iter().for_each(|remark| say("warning", remark));
         self.suite_paths.backend = options.runner.backend();
-        arguments.test_threads = arguments.test_threads.or(options.runner.threads().map(Into::into));
+        arguments.test_threads = arguments.test_threads.or(options.runner.threads(None).all.map(Into::into));
         keep_panics_quiet();
         self.run(&arguments, &options).unwrap_or_else(|(code, message)| {
             say("error", &message);

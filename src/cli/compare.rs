@@ -184,7 +184,7 @@ impl CompareRun<'_> {
             })
             .collect();
         let progress = Progress::new(jobs.len());
-        let threads = self.args.selection_args.jobs.or(real.runner.threads());
+        let threads = real.runner.threads(self.args.selection_args.jobs);
         let began = |job: &PlannedRun<'_>| progress.begin(&job.planned.name);
         run_all(&jobs, threads, suite, EntryPoint::Command, began, |job, judged| {
             let finding = self.compare(job.planned, &judged, suite);

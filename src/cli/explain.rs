@@ -15,7 +15,7 @@ use super::progress::Progress;
 use super::suite_args::SuiteArgs;
 use super::terminal::{line, note};
 use crate::harness::{
-    EntryPoint, Judged, PlannedRun, Selection, Suite, SuiteOptions, Verdict, each_in_order, keep_panics_quiet,
+    EntryPoint, Judged, PlannedRun, Selection, Suite, SuiteOptions, Threads, Verdict, each_in_order, keep_panics_quiet,
     parse_release, run_all,
 };
 use crate::load::Requirement;
@@ -171,7 +171,7 @@ fn shown(
         drop(progress);
         return shown;
     }
-    run_all(&jobs, None, suite, EntryPoint::Command, began, |job, judged| {
+    run_all(&jobs, Threads::default(), suite, EntryPoint::Command, began, |job, judged| {
         progress.done(&job.planned.name, judged.verdict.is_failure());
         note(job, Some(judged), Vec::new());
         ControlFlow::Continue(())

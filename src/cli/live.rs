@@ -49,10 +49,12 @@ pub(super) struct LiveArgs {
     /// The node image of the cluster to create; default: that of the installed kind
     #[arg(long, value_name = "IMAGE", requires = "create")]
     image: Option<String>,
-    /// The configuration of the cluster to create; default: ci/cluster.yaml, one control plane and two workers
+    /// The configuration of the cluster to create; default: ci/cluster.yaml, a control plane, and with --own-workers
+    /// two workers
     #[arg(long, value_name = "FILE", requires = "create")]
     config: Option<PathBuf>,
-    /// How many kind clusters to create: scenarios that need one for themselves then run side by side; default: 1
+    /// How many kind clusters to create: one is shared, on the others scenarios run that need one for themselves;
+    /// default: 1
     #[arg(long, value_name = "N", requires = "create", conflicts_with = "own_workers")]
     clusters: Option<std::num::NonZeroUsize>,
     /// Let the kind cluster's own workers stand in for a scenario's machines where they can, one scenario at a time

@@ -7,7 +7,6 @@ mod releases;
 mod watch;
 
 use std::io::IsTerminal as _;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,8 +28,8 @@ use super::suite_args::SuiteArgs;
 use super::terminal::{Colour, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
-    Backend, EntryPoint, Judged, Planned, PlannedRun, RunSettings, Runner, Seeds, Suite, SuiteOptions, Verdict,
-    keep_panics_quiet, release_name, run_all,
+    Backend, EntryPoint, Judged, Planned, PlannedRun, RunSettings, Runner, Seeds, Suite, SuiteOptions, Threads,
+    Verdict, keep_panics_quiet, release_name, run_all,
 };
 use crate::load::Problem;
 use crate::steps::Own;
@@ -167,7 +166,7 @@ fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
     handle_signals(&runner);
     outputs.begin(jobs.len());
     let mut playing = Playing { args, outputs, count: Count::default(), last_run: last_run.ok() };
-    playing.play(&jobs, &suite, args.selection_args.jobs.or(runner.threads()));
+    playing.play(&jobs, &suite, runner.threads(args.selection_args.jobs));
     let Playing { outputs, count, last_run, .. } = playing;
     ended.seconds = started.elapsed().as_secs_f64();
     ended.not_begun = jobs.len() - count.tally.total();
@@ -216,7 +215,7 @@ struct Playing<'a> {
 }
 
 impl Playing<'_> {
-    fn play(&mut self, jobs: &[PlannedRun<'_>], suite: &Suite, threads: Option<NonZeroUsize>) {
+    fn play(&mut self, jobs: &[PlannedRun<'_>], suite: &Suite, threads: Threads) {
         let progress = Progress::new(jobs.len());
         let entry_point = if self.args.accept { EntryPoint::Accept } else { EntryPoint::Command };
         let began = |job: &PlannedRun<'_>| progress.begin(&job.planned.name);

@@ -103,8 +103,8 @@ impl SelectionArgs {
         Ok(Some(RunSettings { given, flags, settings: setup.options().settings }))
     }
 
-    /// Returns the selected scenarios. Those that must run alone come last: otherwise the others would wait for them in
-    /// turn.
+    /// Returns the selected scenarios. In real time those that must run alone come last: otherwise the others would
+    /// wait for them in turn. The longest of each come first, so that none is waited for at the end.
     ///
     /// # Errors
     /// There is none of the name, none at a place, or none that the tags select.
@@ -127,7 +127,7 @@ impl SelectionArgs {
         if !chosen.iter().any(|planned| options.selection.meets(planned.tags())) {
             return Err(format!("{} selects no scenario", options.selection.text().unwrap_or_default()));
         }
-        chosen.sort_by_cached_key(|planned| options.runner.runs_alone(planned, options));
+        chosen.sort_by_cached_key(|planned| options.runner.turn(planned, options));
         Ok(chosen)
     }
 }

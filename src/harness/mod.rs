@@ -23,7 +23,7 @@ pub use options::{EntryPoint, RunSettings, Seeds, Selection, SuiteOptions, parse
 pub use parallel::{PlannedRun, each_in_order, run_all};
 pub use planned::Planned;
 pub use report::{decisions_text, histories_text, trace_text};
-pub use runner::{Backend, KindOptions, LiveOptions, Runner};
+pub use runner::{Backend, KindOptions, LiveOptions, Runner, Threads};
 pub use scenario::{Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;
 pub use suite::{Broken, Suite, SuitePaths};

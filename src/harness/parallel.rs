@@ -11,7 +11,7 @@ use std::sync::{Arc, mpsc};
 
 use super::options::{EntryPoint, SuiteOptions};
 use super::planned::Planned;
-use super::runner::Backend;
+use super::runner::{Backend, Threads};
 use super::scenario::{Judged, run};
 use super::suite::Suite;
 
@@ -26,12 +26,12 @@ pub struct PlannedRun<'a> {
     pub skipped: Option<String>,
 }
 
-/// Runs scenarios on this many threads, or on one for each core. Calls `began` for each as it begins, and `done` for
-/// each in their order, once it and those before it are judged; in real time as soon as it is judged itself, since
-/// others may take minutes. Where `done` breaks off, no other scenario is begun and it is not called again.
+/// Runs scenarios on several threads; those that run alone are the last. Calls `began` for each as it begins, and
+/// `done` for each in their order, once it and those before it are judged; in real time as soon as it is judged itself,
+/// since others may take minutes. Where `done` breaks off, no other scenario is begun and it is not called again.
 pub fn run_all<'a>(
     jobs: &[PlannedRun<'a>],
-    threads: Option<NonZeroUsize>,
+    threads: Threads,
     suite: &Suite,
     entry_point: EntryPoint,
     began: impl Fn(&PlannedRun<'a>) + Sync,
@@ -53,9 +53,13 @@ pub fn run_all<'a>(
     };
     let in_real_time = jobs.first().is_some_and(|job| job.options.runner.backend() != Backend::Sim);
     if in_real_time {
-        each(jobs, threads, judged, |at, judged| done(&jobs[at], judged));
+        let isolated_from = match threads.isolated {
+            0 => jobs.len(),
+            _ => jobs.partition_point(|job| !job.options.runner.runs_alone(job.planned, &job.options)),
+        };
+        each(jobs, threads, isolated_from, judged, |at, judged| done(&jobs[at], judged));
     } else {
-        each_in_order(jobs, threads, judged, |job, judged| done(job, judged));
+        each_in_order(jobs, threads.all, judged, |job, judged| done(job, judged));
     }
 }
 
@@ -68,7 +72,7 @@ pub fn each_in_order<J: Sync, R: Send>(
 ) {
     let mut waiting = BTreeMap::new();
     let mut due = 0;
-    each(jobs, threads, work, |at, result| {
+    each(jobs, Threads { all: threads, isolated: 0 }, jobs.len(), work, |at, result| {
         waiting.insert(at, result);
         while let Some(result) = waiting.remove(&due) {
             done(&jobs[due], result);
@@ -77,25 +81,31 @@ pub fn each_in_order<J: Sync, R: Send>(
     });
 }
 
-/// Works on several threads and calls `done` with the number of each job that is done. A thread ends where `work`
-/// returns nothing.
+/// Works on several threads and calls `done` with the number of each job that is done. Some threads begin with the jobs
+/// from `isolated_from` on; each goes on with the others. A thread ends where `work` returns nothing.
 fn each<J: Sync, R: Send>(
     jobs: &[J],
-    threads: Option<NonZeroUsize>,
+    threads: Threads,
+    isolated_from: usize,
     work: impl Fn(&J) -> Option<R> + Sync,
     mut done: impl FnMut(usize, R),
 ) {
-    let threads = threads.or_else(|| std::thread::available_parallelism().ok());
-    let threads = threads.map_or(1, usize::from).min(jobs.len());
-    let next = AtomicUsize::new(0);
+    let count = threads.all.or_else(|| std::thread::available_parallelism().ok());
+    let count = count.map_or(1, usize::from).min(jobs.len());
+    let queues = [(AtomicUsize::new(0), isolated_from), (AtomicUsize::new(isolated_from), jobs.len())];
+    let next = |queue: usize| {
+        let (next, end) = &queues[queue];
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        (at < *end).then_some(at)
+    };
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        for thread in 0..count {
             let (sender, next, work) = (sender.clone(), &next, &work);
+            let first = usize::from(thread < threads.isolated);
             scope.spawn(move || {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(result) = jobs.get(at).and_then(work) else { return };
+                while let Some(at) = next(first).or_else(|| next(1 - first)) {
+                    let Some(result) = work(&jobs[at]) else { return };
                     if sender.send((at, result)).is_err() {
                         return;
                     }
@@ -107,4 +117,40 @@ fn each<J: Sync, R: Send>(
             done(at, result);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Barrier;
+
+    use super::{Threads, each, each_in_order};
+
+    #[test]
+    fn what_runs_alone_begins_beside_the_others_and_every_thread_helps_at_the_end() {
+        let jobs: Vec<usize> = (0..20).collect();
+        // Neither side can begin before the other has: so one thread has begun at each.
+        let both = Barrier::new(2);
+        for isolated_from in [1, 10, 19] {
+            let mut seen = Vec::new();
+            let work = |job: &usize| {
+                if *job == 0 || *job == isolated_from {
+                    both.wait();
+                }
+                Some(*job)
+            };
+            let threads = Threads { all: NonZeroUsize::new(2), isolated: 1 };
+            each(&jobs, threads, isolated_from, work, |at, job| seen.push((at, job)));
+            seen.sort_unstable();
+            assert_eq!(seen, jobs.iter().map(|job| (*job, *job)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_jobs() {
+        let jobs: Vec<usize> = (0..50).collect();
+        let mut seen = Vec::new();
+        each_in_order(&jobs, NonZeroUsize::new(4), |job| Some(*job), |job, _| seen.push(*job));
+        assert_eq!(seen, jobs);
+    }
 }

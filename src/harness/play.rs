@@ -4,6 +4,8 @@
 //! changes no outcome.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::time::Duration;
 
 use nodeproof_core::scenario::Outcome;
 use nodeproof_core::sim::{self, SetupCache};
@@ -33,6 +35,17 @@ impl Runner {
             let _ = (planned, options);
             false
         }
+    }
+
+    /// Returns by what scenarios are ordered: whether they run alone, and in real time the longest first.
+    #[must_use]
+    pub fn turn(&self, planned: &Planned, options: &SuiteOptions) -> (bool, Reverse<Duration>) {
+        #[cfg(feature = "live")]
+        if self.live.is_some() {
+            let length = live::expected_length(&planned.compiled.scenario).unsigned_abs();
+            return (self.runs_alone(planned, options), Reverse(length));
+        }
+        (self.runs_alone(planned, options), Reverse(Duration::ZERO))
     }
 
     /// Describes what a scenario would do to which machine of a real cluster, one line each.

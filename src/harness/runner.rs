@@ -65,6 +65,15 @@ pub struct LiveOptions {
     pub kind: KindOptions,
 }
 
+/// On how many threads scenarios run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Threads {
+    /// All of them; `None` for one for each core.
+    pub all: Option<NonZeroUsize>,
+    /// How many of them begin with the scenarios that run alone: so many clusters are free for these.
+    pub isolated: usize,
+}
+
 /// The backend of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Runner {
@@ -148,14 +157,16 @@ impl Runner {
         false
     }
 
-    /// Returns how many scenarios run at a time in real time, where most of the time is spent waiting; `None` to use
-    /// the number of cores.
+    /// Returns on how many threads scenarios run, if the user does not say it: in real time most of it is waiting.
     #[must_use]
-    pub fn threads(&self) -> Option<NonZeroUsize> {
+    pub fn threads(&self, asked: Option<NonZeroUsize>) -> Threads {
         #[cfg(feature = "live")]
-        return self.live.as_ref().map(|live| live.live_backend.concurrency());
-        #[cfg(not(feature = "live"))]
-        None
+        if let Some(live) = &self.live {
+            let all = asked.unwrap_or_else(|| live.live_backend.concurrency());
+            // One thread at least is for what shares a cluster.
+            return Threads { all: Some(all), isolated: live.live_backend.own_clusters().min(all.get() - 1) };
+        }
+        Threads { all: asked, isolated: 0 }
     }
 
     /// Returns what to print before the first write.

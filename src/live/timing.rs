@@ -23,6 +23,11 @@ pub(super) const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);
 pub(super) const LEAD: SignedDuration = SignedDuration::from_secs(2);
 /// How often machines are inspected that expectations are about.
 pub(super) const MACHINE_PERIOD: SignedDuration = SignedDuration::from_millis(250);
+/// The longest time between two inspections, where they take long: it is much shorter than what bounds may be missed by
+/// there.
+pub(super) const MACHINE_PERIOD_MAX: SignedDuration = SignedDuration::from_secs(2);
+/// An inspection takes at most one part in so many of the time.
+pub(super) const MACHINE_SHARE: i32 = 5;
 /// How often the driver wakes up at least, to notice that the run was interrupted.
 pub(super) const INTERRUPT_PERIOD: Duration = Duration::from_millis(500);
 
@@ -153,6 +158,8 @@ pub(super) const SCRIPT_PAUSE: Duration = Duration::from_millis(200);
 /// How long a container may take from its start until its systemd and containerd answer: seventeen seconds were seen
 /// under load.
 pub(super) const BOOT_WAIT: Duration = Duration::from_secs(90);
+/// How many workers join at a time.
+pub(super) const JOINS_MAX: usize = 4;
 /// How long a bootstrap token is used; it is valid for twice as long.
 pub(super) const TOKEN_LIFE: Duration = Duration::from_mins(15);
 /// How long `kind create cluster` may take until its nodes are ready: 20 s alone, a minute among others.

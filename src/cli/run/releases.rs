@@ -69,7 +69,7 @@ pub(super) fn run(args: &RunArgs, own: &Own, releases: &[Release]) -> Result<Exi
     for release in releases {
         let options = options(args, Some(*release))?;
         let chosen = args.selection_args.of(&suite, &options, &places)?;
-        let threads = args.selection_args.jobs.or(options.runner.threads());
+        let threads = options.runner.threads(args.selection_args.jobs);
         let jobs = jobs(&chosen, args, options);
         let (mut given, mut tally) = (BTreeMap::new(), Tally::default());
         run_all(

@@ -81,6 +81,12 @@ pub trait LiveBackend: Debug + Send + Sync {
         const { NonZeroUsize::new(32).expect("not zero") }
     }
 
+    /// Returns how many clusters are there for the scenarios that need one for themselves, beside the one that the
+    /// others share: so many of these run while the others do.
+    fn own_clusters(&self) -> usize {
+        0
+    }
+
     /// Tells whether the bystander of a scenario is a machine; otherwise it is a hand-fed Node.
     fn has_capacity(&self, plan: &ScenarioPlan) -> bool {
         let _ = plan;

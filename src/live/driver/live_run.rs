@@ -24,7 +24,10 @@ use super::verdict::Trouble;
 use crate::live::aliases::Aliases;
 use crate::live::cache::{Arrival, CacheChange, CommandNews, Held, Seen, WatchCache, key_of, revision_of};
 use crate::live::heartbeat_tasks::Written;
-use crate::live::timing::{FIRST_LIST_WAIT, HOLD, MACHINE_PERIOD, OWN_WRITE_WAIT, QUIET, QUIET_WAIT, TROUBLE_PERIOD};
+use crate::live::timing::{
+    FIRST_LIST_WAIT, HOLD, MACHINE_PERIOD, MACHINE_PERIOD_MAX, MACHINE_SHARE, OWN_WRITE_WAIT, QUIET, QUIET_WAIT,
+    TROUBLE_PERIOD,
+};
 use crate::live::writer::writer_of;
 
 /// A command for the driver.
@@ -114,6 +117,8 @@ pub(super) struct LiveRun {
     /// The state of the machines that expectations are about.
     machines: BTreeMap<Text, Json>,
     looked: Timestamp,
+    /// The time between two looks at them.
+    look_period: SignedDuration,
     sight: Sight,
     /// When the cluster itself was last checked.
     examined: Timestamp,
@@ -150,6 +155,7 @@ impl LiveRun {
             asked: Writer::default(),
             machines,
             looked: now,
+            look_period: MACHINE_PERIOD,
             sight: Sight::default(),
             examined: now,
             has_begun: false,
@@ -193,7 +199,7 @@ impl LiveRun {
         if matches!(self.phase, LivePhase::Running) {
             let settled = now - HOLD;
             self.hand_over(settled);
-            if !self.machines.is_empty() && now >= self.looked + MACHINE_PERIOD {
+            if !self.machines.is_empty() && now >= self.looked + self.look_period {
                 self.looked = now;
                 self.commands.push_back(DriverCommand::LookAtMachines(self.machines.keys().cloned().collect()));
                 self.phase = LivePhase::Looking(settled);
@@ -248,6 +254,7 @@ impl LiveRun {
     pub(super) fn handle_machines(&mut self, shown: Vec<(Text, Json)>, now: Timestamp) {
         let LivePhase::Looking(settled) = self.phase else { return };
         self.phase = LivePhase::Running;
+        self.look_period = (now.duration_since(self.looked) * MACHINE_SHARE).clamp(MACHINE_PERIOD, MACHINE_PERIOD_MAX);
         for (name, state) in shown {
             let state = self.aliases.home(&state);
             if self.machines.insert(name.clone(), state.clone()).is_some_and(|before| before != state) {
@@ -292,7 +299,7 @@ impl LiveRun {
                 let hold = self.held.since().map(|at| at + HOLD);
                 let bound = self.run.next_deadline().map(|deadline| deadline.at + HOLD);
                 let bound = bound.filter(|_| !self.awaits_change);
-                let look = (!self.machines.is_empty()).then_some(self.looked + MACHINE_PERIOD);
+                let look = (!self.machines.is_empty()).then_some(self.looked + self.look_period);
                 hold.into_iter().chain(bound).chain(look).min()
             }
             _ => None,

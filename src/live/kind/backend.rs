@@ -21,6 +21,7 @@ use super::behaviour;
 use super::cluster::{KindCluster, KindOptions, NoCluster, Share};
 use super::docker_effects::DockerEffects;
 use super::fault::{self, FaultPlan};
+use super::inspection::Looks;
 use super::mask;
 use super::programs;
 use super::settings::KubeletSettings;
@@ -95,12 +96,16 @@ impl LiveBackend for KindBackend {
 
     fn concurrency(&self) -> NonZeroUsize {
         // Joining a worker uses a core for two seconds; a worker that waits uses a few hundredths of a core.
-        const PER_CORE: NonZeroUsize = NonZeroUsize::new(3).expect("not zero");
+        const PER_CORE: NonZeroUsize = NonZeroUsize::new(7).expect("not zero");
         if !self.cluster.stand_ins.is_empty() {
             return NonZeroUsize::MIN;
         }
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         cores.saturating_mul(PER_CORE).saturating_add(self.others.len())
+    }
+
+    fn own_clusters(&self) -> usize {
+        self.others.len()
     }
 
     fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
@@ -129,7 +134,7 @@ impl LiveBackend for KindBackend {
             let (cluster, share) = self.cluster_for(plan.alone.is_some()).await;
             let access = cluster.access.clone();
             let docker_effects = DockerEffects::on(cluster, patience).await?;
-            let docker_effects = docker_effects.preparing(preparation(&plan.scenario));
+            let docker_effects = docker_effects.preparing(preparation(&plan.scenario), Looks::of(&plan.scenario));
             docker_effects.run_with(&plan.scenario.cluster.flags).await?;
             let timing_tolerance = TimingTolerance::of(KIND_LATENCY, &plan.settings);
             Ok(Box::new(KindEnvironment {
@@ -281,6 +286,11 @@ fn of_line(line: &Expectation) -> Option<String> {
         return (!is_seen)
             .then(|| format!("{path}: a container shows its processes, not what a machine has beside them"));
     }
+    if let Predicate::Refused { text: Some(text) } = &line.fact.predicate {
+        // Source: pkg/kubelet/cm/node_container_manager_linux.go and cmd/kubelet/app/server.go (v1.34).
+        let names_capacity = ["but capacity of", "online-cpus"].into_iter().any(|part| text.contains(part));
+        return mask::reason("status.capacity").filter(|_| names_capacity).map(str::to_owned);
+    }
     let (Subject::Object(of), Predicate::Field { path, test }) = (&line.fact.subject, &line.fact.predicate) else {
         return None;
     };
@@ -425,5 +435,25 @@ impl Environment for KindEnvironment {
             let problems = own.docker_effects.clean_up().await;
             if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::scenario::{Bound, Fact, GraceLimits, Position};
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_that_names_the_capacity_cannot_hold_on_a_kind_node() {
+        let why = |text: &str| {
+            let predicate = Predicate::Refused { text: Some(text.into()) };
+            let fact = Fact { subject: Subject::Command, predicate };
+            let (bound, in_grace) = (Bound::AtOnce, GraceLimits::default());
+            of_line(&Expectation { fact, bound, in_grace, position: Position::default() })
+        };
+        assert!(why("has a reservation of {{1 0}} but capacity of {{2 0}}").is_some());
+        assert!(why("reserved-cpus: 0-7 is not a subset of online-cpus: 0-3").is_some());
+        assert_eq!(why("cannot reserve \"gpu\" resource"), None);
     }
 }

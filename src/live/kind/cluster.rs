@@ -185,7 +185,8 @@ impl KindCluster {
             Some(config) => config.clone(),
             None => {
                 let config = directory.join(format!("{cluster}.yaml"));
-                std::fs::write(&config, CLUSTER).map_err(|error| wrong(&config, error))?;
+                let content = if options.own_workers { CLUSTER } else { &CLUSTER.replace(WORKER_LINE, "") };
+                std::fs::write(&config, content).map_err(|error| wrong(&config, error))?;
                 config
             }
         };
@@ -378,6 +379,8 @@ const NO_NODE_SCRIPT: &str = "sed -i '/^registerNode:/d' /var/lib/kubelet/config
 
 /// The configuration of clusters that are created unless the user has one: a control plane and two workers.
 const CLUSTER: &str = include_str!("../../../ci/cluster.yaml");
+/// The line of a worker there. Where none of them stands in for a machine they would only take time and memory.
+const WORKER_LINE: &str = "- role: worker\n";
 
 /// Checks that the server of a context is that of the kind cluster of this name here.
 ///

@@ -12,10 +12,11 @@ use jiff::SignedDuration;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Fault, NODE_LEASES, NODES, Resource};
 use nodeproof_core::objects::{Json, Text};
+use tokio::sync::Semaphore;
 
 use super::cluster::{KindCluster, now};
 use super::fault::{self, FaultPlan};
-use super::inspection;
+use super::inspection::{self, Looks};
 use super::settings::{self, KubeletSettings};
 use super::worker::{Preparation, Worker, obstacle};
 use crate::live::backend::NoEnvironment;
@@ -24,7 +25,11 @@ use crate::live::cleanup::docker::{Docker, DockerError};
 use crate::live::cleanup::journal::UndoableChange;
 use crate::live::cleanup::node_fault::NodeFault;
 use crate::live::cleanup::op::Op;
-use crate::live::timing::BOOT_WAIT;
+use crate::live::timing::{BOOT_WAIT, JOINS_MAX};
+
+/// The turns of all scenarios' workers to join. Each keeps a core busy for seconds, and Docker answers none of them in
+/// time when many begin together.
+static JOINS: Semaphore = Semaphore::const_new(JOINS_MAX);
 
 /// The machines of a scenario and their faults.
 #[derive(Debug)]
@@ -38,6 +43,8 @@ pub(crate) struct DockerEffects {
     made: Vec<u32>,
     /// What is done to each worker before its kubelet starts.
     preparation: Preparation,
+    /// What of them is looked at.
+    looks: Looks,
 }
 
 /// A machine of a scenario.
@@ -60,12 +67,13 @@ impl DockerEffects {
             patience,
             made: Vec::new(),
             preparation: Preparation::default(),
+            looks: Looks::default(),
         })
     }
 
     /// Has each worker prepared that is added.
-    pub(crate) fn preparing(self, preparation: Preparation) -> Self {
-        Self { preparation, ..self }
+    pub(crate) fn preparing(self, preparation: Preparation, looks: Looks) -> Self {
+        Self { preparation, looks, ..self }
     }
 
     /// Runs the control plane with the flags of the scenario.
@@ -98,7 +106,10 @@ impl DockerEffects {
         let token = self.cluster.token(&self.docker).await.map_err(text)?;
         let change = UndoableChange { what, container: Some(name.clone()), node_fault: None, undo, until: None };
         let change = self.cluster.record_change(change)?;
-        match Worker::start(&self.docker, common, spec, &token, self.preparation).await {
+        let turn = JOINS.acquire().await.map_err(|error| error.to_string())?;
+        let started = Worker::start(&self.docker, common, spec, &token, self.preparation).await;
+        drop(turn);
+        match started {
             Ok(worker) => {
                 let settings = worker.settings.clone();
                 self.machines.insert(name.clone(), KindMachine { added: Some((worker, change)), settings, node });
@@ -187,7 +198,7 @@ impl DockerEffects {
         let own = self.machine(machine)?;
         let state = self.docker.state(machine).await.map_err(text)?;
         let shown = if state == "running" {
-            self.docker.run(machine, inspection::SCRIPT).await.map_err(text)?
+            self.docker.run(machine, &self.looks.script()).await.map_err(text)?
         } else {
             String::new()
         };

@@ -6,16 +6,47 @@
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
+use nodeproof_core::scenario::{Predicate, Scenario, Subject};
 
-/// Prints the kubelet's state, what logind shows once somebody had a lock, and a line for each container: its
-/// namespace, pod, name, state.
-///
-/// Source: org.freedesktop.login1(5), `ListInhibitors`, `InhibitDelayMaxUSec`;
-/// pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `localStorageStateFile`, `kubeletLogindConf`.
-pub(crate) const SCRIPT: &str = concat!(
-    r#"
-echo "kubelet $(systemctl is-active kubelet)"
-echo "runtime $(systemctl is-active containerd)"
+/// What of a node a scenario looks at, beside its state and that of its programs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Looks {
+    /// The locks on a shutdown, and files about it.
+    logind: bool,
+    /// The containers.
+    containers: bool,
+}
+
+impl Looks {
+    /// Returns what a scenario looks at.
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let of_machines = scenario.facts().filter(|fact| matches!(fact.subject, Subject::Machine(_)));
+        of_machines.fold(Self::default(), |looks, fact| match &fact.predicate {
+            Predicate::Field { path, .. } if path.to_string() == "state" => looks,
+            Predicate::Field { .. } => Self { logind: true, ..looks },
+            _ => Self { containers: true, ..looks },
+        })
+    }
+
+    /// Returns the script that prints the state of the kubelet and the container runtime, what logind shows once
+    /// somebody had a lock, and a line for each container: its namespace, pod, name, state. Each program costs time.
+    ///
+    /// Source: org.freedesktop.login1(5), `ListInhibitors`, `InhibitDelayMaxUSec`;
+    /// pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `localStorageStateFile`, `kubeletLogindConf`.
+    pub(crate) fn script(self) -> String {
+        let parts = [(true, PROGRAMS), (self.logind, LOGIND), (self.containers, CONTAINERS)];
+        let wanted = parts.into_iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, part)| part);
+        wanted.chain(["true"]).collect()
+    }
+}
+
+const PROGRAMS: &str = r#"
+systemctl is-active kubelet containerd | {
+  read -r kubelet; read -r runtime; echo "kubelet $kubelet"; echo "runtime $runtime"
+}
+"#;
+
+const LOGIND: &str = r#"
 if [ -d /run/systemd/inhibit ]; then
   manager="org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager"
   text() { if [ -e "$1" ]; then jq -Rs . < "$1"; else echo null; fi; }
@@ -26,7 +57,10 @@ if [ -d /run/systemd/inhibit ]; then
       inhibitDelayMax: "\(.[1].data / 1000000)s", dropIn: .[2],
       gracefulNodeShutdownState: (.[3] // "null" | fromjson)} | with_entries(select(.value != null)) | tojson)'
 fi
-systemctl is-active -q containerd || exit 0
+"#;
+
+const CONTAINERS: &str = concat!(
+    r#"
 tasks=$(ctr -n k8s.io tasks ls 2>/dev/null | awk 'NR > 1 {print $1 "=" $3}')
 for id in $(ctr -n k8s.io containers ls -q 2>/dev/null); do
   state=$(printf '%s\n' "$tasks" | sed -n "s/^$id=//p")
@@ -35,7 +69,7 @@ for id in $(ctr -n k8s.io containers ls -q 2>/dev/null); do
     "container \(.["io.kubernetes.pod.namespace"]) \(.["io.kubernetes.pod.name"])"#,
     r#" \(.["io.kubernetes.container.name"]) \($state)"'
 done
-true"#
+"#
 );
 
 /// Waits until a kubelet answers or has ended, and then prints its last message.
@@ -107,8 +141,11 @@ pub(crate) fn refusal(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use nodeproof_core::json;
+    use nodeproof_core::scenario::{
+        Act, Bound, Expectation, Fact, FieldTest, GraceLimits, Position, Predicate, Scenario, Subject,
+    };
 
-    use super::{read, refusal};
+    use super::{Looks, read, refusal};
 
     #[test]
     fn a_node_shows_its_containers() {
@@ -132,5 +169,25 @@ mod tests {
         let said = "E1121 run.go:72] \"command failed\" err=<\n\tfailed to validate\n\tsecond line\n >\n";
         assert_eq!(refusal(said), "failed to validate\nsecond line");
         assert_eq!(refusal("panic: a gate is locked\n\n"), "panic: a gate is locked");
+    }
+
+    fn looking_at(predicate: Predicate) -> String {
+        let fact = Fact { subject: Subject::Machine("w".into()), predicate };
+        let (bound, in_grace) = (Bound::AtOnce, GraceLimits::default());
+        let line = Expectation { fact, bound, in_grace, position: Position::default() };
+        let act = Act { when: Vec::new(), expectations: vec![line] };
+        Looks::of(&Scenario { acts: vec![act], ..Scenario::default() }).script()
+    }
+
+    #[test]
+    fn a_look_runs_the_programs_that_its_lines_need() {
+        let field = |path: &str| Predicate::Field { path: path.parse().unwrap(), test: FieldTest::Absent };
+        let [state, locks] = ["state", "logind.inhibitors"].map(|path| looking_at(field(path)));
+        let containers = looking_at(Predicate::Deleted);
+        let runs = |script: &str| ["systemctl", "busctl", "ctr "].map(|program| script.contains(program));
+        assert_eq!(
+            [state, locks, containers].map(|script| runs(&script)),
+            [[true, false, false], [true, true, false], [true, false, true],]
+        );
     }
 }

@@ -32,6 +32,14 @@ const UNIT: &str = "/etc/systemd/system/kubelet.service.d";
 /// The script that the unit runs before the kubelet.
 const BOOT_SCRIPT: &str = "/etc/nodeproof-boot.sh";
 
+/// What is added to that unit. A kubelet that refuses to start is started again as seldom as on a node that kubeadm has
+/// joined: kind has systemd do it each second, and a few such nodes keep a core busy.
+///
+/// Source: kubernetes/release cmd/krel/templates/latest/kubelet/kubelet.service, `RestartSec`.
+fn unit_addition() -> String {
+    format!("[Service]\nExecStartPre=/bin/sh {BOOT_SCRIPT}\nRestartSec=10\n")
+}
+
 /// What all workers of a cluster have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Common {
@@ -231,7 +239,7 @@ fn joining_script(
     format!(
         "{script}mkdir -p {UNIT}; printf %s {} > {UNIT}/80-nodeproof.conf; printf %s {} > {BOOT_SCRIPT}; \
          systemctl daemon-reload; {}; systemctl start --no-block kubelet",
-        quoted(&format!("[Service]\nExecStartPre=/bin/sh {BOOT_SCRIPT}\n")),
+        quoted(&unit_addition()),
         quoted(&boot_script()),
         settings.writing_script()
     )
@@ -298,6 +306,7 @@ mod tests {
         ] {
             assert!(script.contains(part), "{part} is not in {script}");
         }
+        assert!(script.contains("RestartSec=10"));
         assert!(script.ends_with("systemctl start --no-block kubelet"));
         assert!(!own.writing_script().contains("register-with-taints"));
     }

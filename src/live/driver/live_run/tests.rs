@@ -268,3 +268,41 @@ fn an_interruption_ends_a_scenario_and_what_it_was_to_do() {
     assert_eq!(commands(&mut live), [""; 0]);
     assert_eq!(live.into_outcome().1, Some(Trouble::Interrupted));
 }
+
+#[test]
+fn a_look_at_a_machine_that_takes_long_is_done_less_often() {
+    let mut own = scenario(&[1]);
+    let path = "state".parse().unwrap();
+    own.acts[0].expectations[0].fact = Fact {
+        subject: Subject::Machine("w1".into()),
+        predicate: Predicate::Field { path, test: FieldTest::Is(Json::from("off")) },
+    };
+    let mut live = live(own);
+    let mut looks = Vec::new();
+    let mut ends = None;
+    list(&mut live, 100);
+    for millis in (100..9000).step_by(50) {
+        live.handle_timeout(at(millis));
+        while let Some(command) = live.poll_command() {
+            match command {
+                DriverCommand::Perform(id, _) => perform(&mut live, id.0, Vec::new(), millis),
+                DriverCommand::FinishFeeding => live.handle_written(Vec::new(), at(millis)),
+                DriverCommand::LookAtMachines(_) => {
+                    looks.push(millis);
+                    // The first looks are quick; those from five seconds on take 300 ms.
+                    ends = Some(if millis < 5000 { millis } else { millis + 300 });
+                }
+                DriverCommand::FindTrouble => live.handle_trouble(None, at(millis)),
+                _ => {}
+            }
+            if ends.take_if(|end| *end <= millis).is_some() {
+                live.handle_machines(Vec::new(), at(millis));
+            }
+        }
+        if ends.take_if(|end| *end <= millis).is_some() {
+            live.handle_machines(Vec::new(), at(millis));
+        }
+    }
+    let pauses: Vec<i64> = looks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(pauses.starts_with(&[250, 250]) && pauses.ends_with(&[1500, 1500]), "{looks:?}");
+}
