@@ -360,4 +360,6 @@ mod describe_tests;
 #[cfg(test)]
 mod kubelet_server_tests;
 #[cfg(test)]
+mod quantity_tests;
+#[cfg(test)]
 mod tests;

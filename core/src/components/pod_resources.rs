@@ -68,14 +68,16 @@ impl Amounts {
     /// Adds other amounts.
     pub fn add(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
-            *self.entry(name) += amount;
+            let own = self.entry(name);
+            *own = own.saturating_add(*amount);
         }
     }
 
     /// Takes other amounts away.
     pub fn subtract(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
-            *self.entry(name) -= amount;
+            let own = self.entry(name);
+            *own = own.saturating_sub(*amount);
         }
     }
 }
@@ -103,6 +105,12 @@ impl PodLevel {
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         if profile.is("pod-level-resources") { Self::Counts } else { Self::Ignored }
+    }
+
+    /// Returns what holds for kubectl of a release, whatever the gate says.
+    #[must_use]
+    pub fn of_kubectl(profile: &Profile) -> Self {
+        if profile.is("kubectl-counts-pod-level-resources") { Self::Counts } else { Self::Ignored }
     }
 }
 

@@ -26,8 +26,8 @@ pub(super) fn round_up(tree: &mut Json, path: &[&str]) {
     let list = tree.at(path).clone();
     for (name, amount) in list.fields() {
         let Some(quantity) = amount.as_str().and_then(Quantity::parse) else { continue };
-        let whole = Quantity::milli(quantity.milli_value());
-        if whole != quantity && whole > quantity {
+        let whole = quantity.in_whole_thousandths();
+        if whole != quantity {
             tree.entry(path).set(&[name.as_str()], whole.to_string());
         }
     }

@@ -236,6 +236,7 @@ mod tests {
         assert_eq!(told, json!({"memory": "2Gi", "pids": 3, "volumes": {"data": "5Mi"}}));
         for (body, field) in [
             (json!({"uses": {"memory": "-1"}}), "uses.memory"),
+            (json!({"uses": {"pids": "1.5"}}), "uses.pids"),
             (json!({"uses": {"memroy": "1"}}), "uses.memroy"),
             (json!({"uses": {"volumes": {"a": "x"}}}), "uses.volumes.a"),
         ] {

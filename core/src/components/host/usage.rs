@@ -68,8 +68,12 @@ pub(super) fn fill_uses(told: &mut Json, weaker: &Json) {
 pub(super) fn check_uses(mut used: FieldReader<'_>) -> Result<(), FieldError> {
     let wrong = |amount: Quantity| amount.is_negative();
     for resource in USES {
-        if used.quantity(resource)?.is_some_and(wrong) {
+        let Some(amount) = used.quantity(resource)? else { continue };
+        if wrong(amount) {
             return Err(used.error(resource, "an amount of zero or more is needed"));
+        }
+        if matches!(resource, "inodes" | "pids") && amount != amount.in_whole_units() {
+            return Err(used.error(resource, "a whole number is needed"));
         }
     }
     let path = used.path("volumes");

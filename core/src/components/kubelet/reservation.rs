@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::thresholds::{self, NO_QUANTITY};
+use super::thresholds;
 use crate::components::host::Hardware;
 use crate::objects::Json;
 use crate::objects::cpu_set::parse_cpu_set;
@@ -79,9 +79,8 @@ impl Reservations {
                 return Err(failed(format!("cannot reserve \"{name}\" resource")));
             }
             let text = thresholds::text(value);
-            let amount = Quantity::parse(&text).ok_or_else(|| {
-                failed(format!("failed to parse quantity \"{text}\" for \"{name}\" resource: {NO_QUANTITY}"))
-            })?;
+            let amount = Quantity::read(&text)
+                .map_err(|why| failed(format!("failed to parse quantity \"{text}\" for \"{name}\" resource: {why}")))?;
             if amount.is_negative() {
                 return Err(failed(format!("resource quantity for \"{name}\" cannot be negative: {text}")));
             }

@@ -32,10 +32,6 @@ const SIGNALS: [&str; 9] = [
 ];
 /// The place of `allocatableMemory.available` among them.
 const ALLOCATABLE_MEMORY: usize = 1;
-/// What is wrong with a text that is no quantity.
-/// Source: k8s.io/apimachinery/pkg/api/resource/quantity.go (v1.34), `ErrFormatWrong`.
-pub(super) const NO_QUANTITY: &str = "quantities must match the regular expression \
-    '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /// How much of a resource has to be left.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -234,7 +230,7 @@ fn threshold(signal: &str, text: &str) -> Result<Option<Threshold>, String> {
         }
         return Ok(Some(Threshold::Share(fraction)));
     }
-    let amount = Quantity::parse(text).ok_or(NO_QUANTITY)?;
+    let amount = Quantity::read(text)?;
     if amount.is_negative() || amount.is_zero() {
         return Err(format!("eviction threshold {signal} must be positive: {amount}"));
     }
@@ -256,7 +252,7 @@ fn minimum_reclaim(signal: &str, text: &str) -> Result<(), String> {
         if percentage(text)? <= 0.0 {
             return Err(format!("eviction percentage minimum reclaim {signal} must be positive: {text}"));
         }
-    } else if Quantity::parse(text).ok_or(NO_QUANTITY)?.is_negative() {
+    } else if Quantity::read(text)?.is_negative() {
         return Err(format!("negative eviction minimum reclaim specified for {signal}"));
     }
     Ok(())

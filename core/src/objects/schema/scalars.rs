@@ -43,10 +43,9 @@ pub(super) fn bytes(text: &str) -> Result<Text, DecodeError> {
 }
 
 pub(super) fn quantity(text: &str) -> Result<Json, DecodeError> {
-    let text = text.trim();
-    match Quantity::canonical(text) {
-        Some(printed) => Ok(Json::text(printed)),
-        None => Err(DecodeError(quantity_problem(text).to_owned())),
+    match Quantity::canonical(text.trim()) {
+        Ok(printed) => Ok(Json::text(printed)),
+        Err(why) => Err(DecodeError(why.to_owned())),
     }
 }
 
@@ -60,21 +59,6 @@ pub fn quantity_error(text: &str) -> Option<String> {
 #[must_use]
 pub fn instant_error(text: &Text) -> Option<String> {
     read_time(text).err().map(|error| error.0)
-}
-
-/// Says what is wrong with a quantity. Source: k8s.io/apimachinery pkg/api/resource/quantity.go (v1.34),
-/// `ErrFormatWrong` and `ErrSuffix`.
-fn quantity_problem(text: &str) -> &'static str {
-    let number = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let fraction = number.trim_start_matches(|c: char| c.is_ascii_digit());
-    let suffix = fraction.strip_prefix('.').unwrap_or(fraction).trim_start_matches(|c: char| c.is_ascii_digit());
-    let letters = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
-    let exponent = letters.strip_prefix(['+', '-']).unwrap_or(letters);
-    if suffix.len() == number.len() || !exponent.bytes().all(|byte| byte.is_ascii_digit()) {
-        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-    } else {
-        "unable to parse quantity's suffix"
-    }
 }
 
 /// Tells whether an instant is certainly printed as it is written: whole seconds, a day that every month has, in UTC.
