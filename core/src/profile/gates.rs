@@ -91,11 +91,14 @@ impl GateStage {
     }
 }
 
-/// Reads `NAME=BOOL,…`.
+/// Reads `NAME=BOOL,…`; the stages of the gates are looked up by their names.
 ///
 /// # Errors
 /// The message with which a component refuses its `--feature-gates`.
-pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, String> {
+pub(super) fn parse(
+    text: &str,
+    stage_of: impl Fn(&str) -> Option<(&'static str, GateStage)>,
+) -> Result<Vec<(&'static str, bool)>, String> {
     let (mut read, mut errors) = (Vec::new(), Vec::new());
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once('=') else {
@@ -111,24 +114,22 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
                 ));
             }
         };
-        let gate = gate(name);
-        let stage = gate.map_or(GateStage::Gone, |gate| gate.stage_at(release));
-        match (gate, stage) {
-            (Some(gate), stage) if stage != GateStage::Gone => {
-                errors.extend(stage.refusal(name, on));
-                read.push((gate, on));
-            }
-            _ => {
-                // The first gate that nobody knows ends the reading.
-                errors.push(format!("unrecognized feature gate: {name}"));
-                break;
-            }
-        }
+        let Some((name, stage)) = stage_of(name).filter(|(_, stage)| *stage != GateStage::Gone) else {
+            // The first gate that nobody knows ends the reading.
+            errors.push(format!("unrecognized feature gate: {name}"));
+            break;
+        };
+        errors.extend(stage.refusal(name, on));
+        read.push((name, on));
     }
-    match errors.as_slice() {
-        [] => Ok(read),
-        [one] => Err(one.clone()),
-        several => Err(format!("[{}]", several.join(", "))),
+    if errors.is_empty() { Ok(read) } else { Err(told_together(&errors)) }
+}
+
+/// Returns several errors as one. Source: k8s.io/apimachinery pkg/util/errors/errors.go (v1.34), `aggregate.Error`.
+pub(super) fn told_together(errors: &[String]) -> String {
+    match errors {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
     }
 }
 
@@ -178,6 +179,9 @@ static DRIVEN: &[(&str, &str, bool)] = &[
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
     use super::{DRIVEN, gate, gates, parse};
     use crate::profile::{RELEASES, Release, row};
 
@@ -193,6 +197,11 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn read(text: &str, minor: u16) -> Result<Vec<(&'static str, bool)>, String> {
+        let stage = |name: &str| gate(name).map(|gate| (gate.name, gate.stage_at(Release::new(minor, 0))));
+        parse(text, stage)
     }
 
     #[test]
@@ -216,13 +225,10 @@ mod tests {
                 "invalid value of MemoryQoS=x, err: strconv.ParseBool: parsing \"x\": invalid syntax",
             ),
         ] {
-            assert_eq!(parse(text, Release::new(release, 0)).unwrap_err(), words);
+            assert_eq!(read(text, release).unwrap_err(), words);
         }
-        let read = parse("NodeSwap=false, MemoryQoS=true", Release::new(31, 0)).unwrap();
-        assert_eq!(
-            read.iter().map(|(gate, on)| (gate.name, *on)).collect::<alloc::vec::Vec<_>>(),
-            [("NodeSwap", false), ("MemoryQoS", true)]
-        );
-        assert!(parse("", Release::new(31, 0)).unwrap().is_empty());
+        let two = read("NodeSwap=false, MemoryQoS=true", 31).unwrap();
+        assert_eq!(two, [("NodeSwap", false), ("MemoryQoS", true)]);
+        assert!(read("", 31).unwrap().is_empty());
     }
 }

@@ -292,6 +292,11 @@ pub(super) fn find(name: &str, release: Release) -> Option<(&'static str, GateSt
     Some((own, stage))
 }
 
+/// Returns the names of all gates of the table.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    STAGES.iter().flat_map(|(_, names)| names.split(' '))
+}
+
 /// Returns for each gate that is on while one that it needs is off what the kubelet says of that.
 ///
 /// Source: k8s.io/component-base featuregate/feature_gate.go (v0.35), `unsafeSetFromMap`.

@@ -317,15 +317,13 @@ impl Settings {
     }
 
     fn set_gates(&mut self, text: &str) -> Result<(), String> {
-        let read = gates::parse(text, self.profile.release()).map_err(|error| {
+        self.take_gates(text).map_err(|error| {
             let name = error.strip_prefix("unrecognized feature gate: ").unwrap_or_default();
-            match nearest(name, gates::gates().map(|gate| gate.name)) {
+            match nearest(name, gates::gates().map(|gate| gate.name).chain(kubelet_gates::names())) {
                 Some(near) => alloc::format!("{error}: did you mean {near:?}?"),
                 None => error,
             }
-        })?;
-        self.take_gates(read);
-        Ok(())
+        })
     }
 
     /// Sets the feature gates of one component's own configuration, `{"NAME": true}`.
@@ -334,39 +332,34 @@ impl Settings {
     /// A gate is unknown, locked or neither true nor false, in the component's words; nothing is changed then.
     pub fn set_own_gates(&mut self, given: &Json) -> Result<(), String> {
         let mut text = String::new();
-        let (mut others, mut errors) = (Vec::new(), Vec::new());
-        let release = self.profile.release();
         for (name, value) in given.fields() {
-            let on = value.as_bool().unwrap_or_default();
-            match self.gate_of_kubelets(name).filter(|_| !self.knows_gate(name)) {
-                Some((own, stage)) => {
-                    errors.extend(stage.refusal(own, on));
-                    others.push((own, on));
-                }
-                None => text.push_str(&alloc::format!("{name}={on},")),
-            }
+            text.push_str(&alloc::format!("{name}={},", value.as_bool().unwrap_or_default()));
         }
-        let read = gates::parse(&text, release);
-        errors.extend(read.as_ref().err().cloned());
-        if let (Ok(read), true) = (read, errors.is_empty()) {
-            self.take_gates(read);
-            self.gates.extend(others);
-            errors = kubelet_gates::unmet_needs(release, |gate| self.is_gate_on(gate));
-        }
-        match errors.as_slice() {
-            [] => Ok(()),
-            [one] => Err(one.clone()),
-            several => Err(alloc::format!("[{}]", several.join(", "))),
-        }
+        self.take_gates(&text)
     }
 
-    fn take_gates(&mut self, read: Vec<(gates::Gate, bool)>) {
-        for (gate, on) in read {
-            self.gates.insert(gate.name, on);
-            for (row, value) in gate.row_values(on) {
-                self.profile = core::mem::take(&mut self.profile).with(row, value);
-            }
+    /// Sets gates, if each is known and has the others that it needs; otherwise nothing is changed.
+    fn take_gates(&mut self, text: &str) -> Result<(), String> {
+        let release = self.profile.release();
+        let of_files = |name: &str| gates::gate(name).filter(|_| self.knows_gate(name));
+        let stage_of = |name: &str| match of_files(name) {
+            Some(gate) => Some((gate.name, gate.stage_at(release))),
+            None => self.gate_of_kubelets(name),
+        };
+        let read = gates::parse(text, stage_of)?;
+        let gates: BTreeMap<_, _> =
+            self.gates.iter().map(|(name, on)| (*name, *on)).chain(read.iter().copied()).collect();
+        let is_on = |name: &str| gates.get(name).copied().or_else(|| self.default_of_gate(name)).unwrap_or(false);
+        let errors = kubelet_gates::unmet_needs(release, is_on);
+        if !errors.is_empty() {
+            return Err(gates::told_together(&errors));
         }
+        self.gates = gates;
+        let driven = read.into_iter().filter_map(|(name, on)| Some((gates::gate(name)?, on)));
+        for (row, value) in driven.flat_map(|(gate, on)| gate.row_values(on).collect::<Vec<_>>()) {
+            self.profile = core::mem::take(&mut self.profile).with(row, value);
+        }
+        Ok(())
     }
 }
 
@@ -487,6 +480,33 @@ mod tests {
         assert!(set(26, "0s").is_err());
         let told = "Kubernetes 1.27 has no flag \"pod-eviction-timeout\": it is there before 1.27";
         assert_eq!(set(27, "1m").unwrap_err().to_string(), told);
+    }
+
+    #[test]
+    fn a_gate_is_off_with_those_that_need_it_from_1_35_on() {
+        let of = |minor, text| {
+            let mut settings = Settings::of(Release::new(minor, 0));
+            let result = settings.set("feature-gates", text);
+            assert!(result.is_ok() || settings == Settings::of(Release::new(minor, 0)), "{text}");
+            result.map_err(|error| error.to_string())
+        };
+        assert_eq!(of(34, "GracefulNodeShutdown=false"), Ok(()));
+        let told = of(35, "GracefulNodeShutdown=false").unwrap_err();
+        let why = "GracefulNodeShutdownBasedOnPodPriority is enabled, but depends on features that are disabled: \
+            [GracefulNodeShutdown]";
+        assert!(told.contains(why), "{told}");
+        let all = ["GracefulNodeShutdown", "GracefulNodeShutdownBasedOnPodPriority", "WindowsGracefulNodeShutdown"];
+        assert_eq!(of(35, &all.map(|gate| alloc::format!("{gate}=false")).join(",")), Ok(()));
+    }
+
+    #[test]
+    fn a_gate_that_kubernetes_knows_is_no_unknown_one() {
+        let mut settings = Settings::of(Release::new(34, 0));
+        assert_eq!(settings.set("feature-gates", "WatchList=true,StorageVersionAPI=true"), Ok(()));
+        let told = settings.set("feature-gates", "PodSchedulingReadiness=false").unwrap_err().to_string();
+        assert!(told.contains("cannot set feature gate PodSchedulingReadiness to false"), "{told}");
+        let told = settings.set("feature-gates", "WatchLst=true").unwrap_err().to_string();
+        assert!(told.ends_with("unrecognized feature gate: WatchLst: did you mean \"WatchList\"?"), "{told}");
     }
 
     #[test]
