@@ -1,6 +1,6 @@
 @core
 Feature: kubectl describe node shows status and details
-  Source: k8s.io/kubectl pkg/describe/describe.go (v1.34), describeNode, describeNodeResource, DescribeEvents
+  Source: k8s.io/kubectl pkg/describe/describe.go (v1.34, v1.36), describeNode, describeNodeResource, DescribeEvents
 
   @req:STA-09
   Rule: One command shows the Node, its Lease, its Pods with what they ask for, and its Events
@@ -42,6 +42,38 @@ Feature: kubectl describe node shows status and details
       And the user describes Node "worker-1"
       Then kubectl prints "Non-terminated Pods:          (0 in total)" within 1s
       And kubectl prints "  cpu                0 (0%)    0 (0%)" within 1s
+
+    Scenario Outline: What a whole Pod asks for is <what>
+      Given a machine "worker-1" with:
+        | cpu    | 4   |
+        | memory | 8Gi |
+      And Node "worker-1" has condition Ready=True
+      And the object:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web}
+        spec:
+          nodeName: worker-1
+          resources: {requests: {cpu: 1, memory: 1Gi}, limits: {memory: 2Gi}}
+          containers:
+          - {name: a, image: i, resources: {requests: {cpu: 500m}}}
+        """
+      And Pod "web" has condition Ready=True
+      When the user describes Node "worker-1"
+      Then kubectl prints "Non-terminated Pods:          (1 in total)" within 1s
+      And kubectl prints "  cpu                <cpu>" within 1s
+      And kubectl prints "  memory             <memory>" within 1s
+
+      @since:1.34 @until:1.35
+      Examples:
+        | what        | cpu                | memory             |
+        | not counted | 500m (12%)  0 (0%) | 0 (0%)      0 (0%) |
+
+      @since:1.36
+      Examples:
+        | what    | cpu                | memory               |
+        | counted | 1 (25%)    0 (0%)  | 1Gi (12%)  2Gi (25%) |
 
     Scenario: A Node that falls silent and is cordoned
       Given a ready Node "worker-1"

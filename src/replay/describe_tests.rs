@@ -6,6 +6,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use nodeproof_core::components::describe::DescribedNode;
+use nodeproof_core::components::pod_resources::PodLevel;
 use nodeproof_core::objects::{Json, time};
 
 #[test]
@@ -24,6 +25,7 @@ fn a_node_is_described_as_a_real_kubectl_does() {
             lease: if lease.is_object() { Ok(lease) } else { Err(&missing) },
             pods: case.get("pods").items(),
             events: case.get("events").is_array().then(|| case.get("events").items()),
+            pod_level: PodLevel::Ignored,
             now: time::parse(case.get("at").as_str().unwrap()).unwrap(),
         };
         let printed = described.lines().join("\n") + "\n";

@@ -185,10 +185,7 @@ pub static ROWS: &[Row] = &[
     off("health-has-service-cidrs", "/healthz?verbose shows the controller of ServiceCIDRs"),
     off("health-has-storage-readiness", "/healthz?verbose shows storage, peers and the loopback client's certificate"),
     off("pods-have-resize", "pods have the subresource resize"),
-    off(
-        "attachment-names-are-always-checked",
-        "each write of a VolumeAttachment checks the names of attacher and volume",
-    ),
+    off("attachment-names-are-always-checked", "each write of a VolumeAttachment checks its attacher and volume"),
     Row {
         name: "kinds-checked-once",
         says: "of which kinds the strategy checks a changed object once, not twice",
@@ -488,6 +485,7 @@ pub static ROWS: &[Row] = &[
     off("drain-knows-daemon-sets-by-group", "a drain takes an owner for a DaemonSet by its group too, not by its kind"),
     off("drain-reads-refused-pods-again", "a drain reads a pod again before it repeats a refused eviction"),
     off("drain-says-cannot-delete-once", "a drain that refuses unmanaged pods does not say `cannot delete` twice"),
+    off("kubectl-counts-pod-level-resources", "a description of a node counts the resources of whole pods"),
     off("waiting-pull-tells-why", "a container that waits for the next pull of its image says why the last one failed"),
     off("probe-at-once-restarts-period", "a readiness probe that a sync makes at once begins its period anew"),
     off("restart-keeps-container-status", "containers stay started and ready over a restart of the kubelet"),

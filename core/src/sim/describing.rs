@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::Simulation;
 use crate::components::describe::DescribedNode;
+use crate::components::pod_resources::PodLevel;
 use crate::network::{Answer, Call, EVENTS, Identity, LEASES, NODE_LEASES, NODES, PODS, Verb};
 use crate::objects::{Json, Text};
 use crate::scenario::Observation;
@@ -57,6 +58,7 @@ impl Simulation {
             lease: lease.as_ref().map_err(|(_, message)| message.as_str()),
             pods: pods.get("items").items(),
             events: Some(&events),
+            pod_level: PodLevel::of_kubectl(self.settings.profile()),
             now: self.now,
         };
         described.lines()

@@ -38,6 +38,8 @@ pub struct DescribedNode<'a> {
     pub pods: &'a [Json],
     /// The Events about it; `None` if they are not asked for.
     pub events: Option<&'a [Json]>,
+    /// Whether this kubectl counts resources of whole pods.
+    pub pod_level: PodLevel,
     /// The instant.
     pub now: Timestamp,
 }
@@ -180,7 +182,7 @@ impl DescribedNode<'_> {
         let mut formats = Formats::default();
         for pod in self.pods {
             let spec = pod.get("spec");
-            let (own, most) = (requests(spec, PodLevel::Counts), limits(spec, PodLevel::Counts));
+            let (own, most) = (requests(spec, self.pod_level), limits(spec, self.pod_level));
             formats.learn(spec);
             let share = |amounts: &Amounts, name: &str| {
                 let percent = percent(amounts.get(name), allocatable.get(name), false);
@@ -230,7 +232,8 @@ struct Formats(Vec<(String, Format)>);
 impl Formats {
     fn learn(&mut self, spec: &Json) {
         let containers = ["containers", "initContainers"].iter().flat_map(|list| spec.get(list).items());
-        let lists = containers.flat_map(|own| ["requests", "limits"].map(|kind| own.at(&["resources", kind])));
+        let holders = containers.chain([spec]);
+        let lists = holders.flat_map(|own| ["requests", "limits"].map(|kind| own.at(&["resources", kind])));
         for (name, value) in lists.flat_map(Json::fields) {
             let Some(quantity) = Quantity::from_json(value).filter(|quantity| quantity.milli_value() != 0) else {
                 continue;
@@ -261,7 +264,7 @@ fn percent(part: i64, whole: i64, is_checked: bool) -> i64 {
 
 fn shown(value: &Json) -> String {
     match value {
-        Json::Str(text) => Quantity::canonical(text).unwrap_or_else(|| text.to_string()),
+        Json::Str(text) => Quantity::canonical(text).unwrap_or_else(|_| text.to_string()),
         other => format!("{other}"),
     }
 }

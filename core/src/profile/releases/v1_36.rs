@@ -53,6 +53,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "kubectl pkg/drain/filters.go (v1.35, v1.36), unmanagedFatal",
         ),
+        row(
+            SINCE,
+            "kubectl-counts-pod-level-resources",
+            YES,
+            "kubectl pkg/describe/describe.go (v1.34, v1.36), describeNodeResource; kubernetes/kubernetes#137394",
+        ),
         row(SINCE, "ambiguous-cidrs-warn", NO, ""),
         row(SINCE, "strict-cidrs", YES, "pkg/features/kube_features.go (v1.36), StrictIPCIDRValidation"),
         row(
