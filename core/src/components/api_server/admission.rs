@@ -5,6 +5,7 @@
 //! Inputs: an authorised write. Outputs: its tree with what the plugins change, or the first refusal. Left out on
 //! purpose: plugins that act only on objects which are not modelled.
 
+mod pod_security;
 mod resource_quota;
 
 use alloc::format;
@@ -78,6 +79,7 @@ pub(super) fn validate_create(
     let write = new(kind, origin, tree);
     match kind.name {
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
+        "Namespace" if server.plugins.runs("PodSecurity") => pod_security::check_namespace(&write)?,
         "CertificateSigningRequest" if server.plugins.runs("CertificateSubjectRestriction") => {
             certificates::restrict_subject(&write)?;
         }
@@ -153,6 +155,7 @@ pub(super) fn validate_update(
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     match info.of.name {
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, info.of, tree)?,
+        "Namespace" if server.plugins.runs("PodSecurity") => pod_security::check_namespace(&write)?,
         "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old)?,
         "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
         _ => {}

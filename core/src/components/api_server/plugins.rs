@@ -44,7 +44,7 @@ const PLUGINS: &[(&str, PluginMode)] = &[
     ("TaintNodesByCondition", PluginMode::Switched),
     ("AlwaysPullImages", PluginMode::Off),
     ("ImagePolicyWebhook", PluginMode::Off),
-    ("PodSecurity", PluginMode::Idle),
+    ("PodSecurity", PluginMode::Switched),
     ("PodNodeSelector", PluginMode::Off),
     ("Priority", PluginMode::Switched),
     ("DefaultTolerationSeconds", PluginMode::Switched),

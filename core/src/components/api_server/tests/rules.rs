@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Fixture;
 use crate::json;
-use crate::network::{Call, PODS, Resource, SERVICES, Verb};
+use crate::network::{Call, NAMESPACES, PODS, Resource, SERVICES, Verb};
 use crate::objects::Json;
 
 const PERSISTENT_VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
@@ -422,4 +422,41 @@ fn what_meets_or_hides_something_of_a_pod_is_warned_of() {
          probes that select ports by name will use spec.containers[0].ports[0]",
     ];
     assert_eq!(warned, expected.map(|text| format!("299 - \"{text}\"")));
+}
+
+#[test]
+fn a_namespace_names_a_level_of_pod_security_that_there_is() {
+    let namespace = |name: &str, labels: Json| {
+        let metadata = json!({"name": name, "labels": labels});
+        json!({"kind": "Namespace", "apiVersion": "v1", "metadata": metadata})
+    };
+    let mut fixture = Fixture::new();
+    let told = fixture.post(
+        &NAMESPACES,
+        "",
+        namespace(
+            "a",
+            json!({
+                "pod-security.kubernetes.io/enforce": "nope",
+                "pod-security.kubernetes.io/enforce-version": "v1.034",
+                "pod-security.kubernetes.io/warn-version": "latest",
+            }),
+        ),
+    );
+    assert_eq!(
+        (told.code, told.message().as_str()),
+        (
+            422,
+            "Namespace \"a\" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: \
+             \"nope\": must be one of privileged, baseline, restricted, \
+             metadata.labels[pod-security.kubernetes.io/enforce-version]: Invalid value: \"v1.034\": must be \
+             \"latest\" or \"v1.x\"]"
+        )
+    );
+    let audit = json!({"pod-security.kubernetes.io/audit": "strict"});
+    let told = fixture.changed(&NAMESPACES, &namespace("b", json!({"a": "b"})), &["metadata", "labels"], audit);
+    assert_eq!(told.code, 422);
+    let right =
+        json!({"pod-security.kubernetes.io/enforce": "privileged", "pod-security.kubernetes.io/warn-version": "v1.0"});
+    assert_eq!(fixture.post(&NAMESPACES, "", namespace("c", right)).code, 201);
 }
