@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::misuse;
 use super::terminal::{line, note};
 use crate::live::safety::is_here;
+use crate::live::told;
 
 /// Options of `nodeproof ctl`.
 #[derive(Debug, clap::Args)]
@@ -174,12 +175,6 @@ async fn send(args: &CtlArgs) -> Result<(bool, String), String> {
     let text = String::from_utf8_lossy(&bytes.to_bytes()).into_owned();
     let shown = serde_json::from_str::<Value>(&text).and_then(|body| serde_json::to_string_pretty(&body));
     Ok((is_done, shown.unwrap_or(text)))
-}
-
-/// Returns an error with its causes.
-fn told(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 impl CtlArgs {

@@ -204,7 +204,7 @@ pub(super) fn is_success(answer: &AnswerSeen) -> bool {
 }
 
 /// Returns the text of an error with its causes, each once.
-pub(super) fn told(error: &dyn std::error::Error) -> String {
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -41,6 +41,7 @@ pub use backend::{
 };
 pub use certificates::{Authority, Certified};
 pub use cleanup::{guard, journal};
+pub(crate) use client::told;
 pub use client::{Access, Caller};
 pub use clock::Clock;
 pub use driver::{run_scenario, unplayable};

@@ -266,6 +266,16 @@ fn families(tree: &mut Json, old: &Json, reading: Reading) -> Vec<FieldError> {
     errors
 }
 
+/// Finds a port of a changed Service that repeats another's number on its nodes, and says so.
+/// Source: pkg/registry/core/service/storage/alloc.go (v1.34), `updateNodePorts`.
+fn repeated_node_port(tree: &Json) -> Option<(usize, String)> {
+    let pair = |port: &Json| (port.get("protocol").clone(), port.get("nodePort").as_i64().unwrap_or(0));
+    let pairs: Vec<_> = tree.at(&["spec", "ports"]).items().iter().map(pair).collect();
+    let at = (1..pairs.len()).find(|at| pairs[*at].1 != 0 && pairs[..*at].contains(&pairs[*at]))?;
+    let (protocol, number) = &pairs[at];
+    Some((at, format!("duplicate nodePort: {{{} {number}}}", protocol.as_str().unwrap_or(""))))
+}
+
 impl ApiServer {
     /// Sets what the server allocates for a Service that is written: new, or in place of an old one.
     pub(super) fn allocate(&mut self, kind: &Kind, tree: &mut Json, old: &Json, dry_run: bool) -> Result<(), Answer> {
@@ -281,8 +291,12 @@ impl ApiServer {
             keep_allocated(tree, old);
         }
         let errors = self.allocate_service(tree, old, dry_run);
-        if errors.is_empty() {
-            return Ok(());
+        let Some(first) = errors.first() else { return Ok(()) };
+        if !old.is_null()
+            && let Some((at, why)) = repeated_node_port(tree)
+            && first.field == format!("spec.ports[{at}].nodePort")
+        {
+            return Err(status::untyped(&why));
         }
         let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
         Err(status::invalid(kind, name, &worded(errors, &self.settings)))

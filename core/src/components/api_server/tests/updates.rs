@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Fixture;
 use crate::json;
-use crate::network::{Answer, Call, EVENTS, NEW_EVENTS, NODES, PODS, Resource, Verb};
+use crate::network::{Answer, Call, EVENTS, NEW_EVENTS, NODES, PODS, Resource, SERVICES, Verb};
 use crate::objects::{Json, ObjectKey};
 
 impl Fixture {
@@ -187,4 +187,29 @@ fn a_scale_prints_the_labels_of_its_selector_first() {
     let selector = json!({"matchLabels": {"a": "b"},
         "matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]});
     assert_eq!(crate::objects::selector::selector_text(&selector), "a=b,a in (b)");
+}
+
+#[test]
+fn a_changed_service_repeats_no_port_of_its_nodes() {
+    let port = |name: &str, number: i64| json!({"name": name, "port": 80, "protocol": "TCP", "nodePort": number});
+    let service = json!({"kind": "Service", "apiVersion": "v1", "metadata": {"name": "s", "namespace": "default"},
+        "spec": {"type": "NodePort", "ports": [port("a", 30080)]}});
+    let twice = json!([port("a", 30080), port("b", 30080)]);
+    let told = Fixture::new().changed(&SERVICES, &service, &["spec", "ports"], twice.clone());
+    assert_eq!((told.code, told.message().as_str()), (500, "duplicate nodePort: {TCP 30080}"));
+    let mut new = service;
+    new.set(&["spec", "ports"], twice);
+    assert_eq!(Fixture::new().post(&SERVICES, "default", new).code, 422);
+}
+
+#[test]
+fn a_map_that_is_sent_empty_is_printed_as_one() {
+    let labels = json!({"a": "b"});
+    let set = json!({"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": {"name": "r", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    let path = ["spec", "template", "metadata", "labels"];
+    let told = Fixture::new().changed(&Resource::of("apps", "v1", "replicasets"), &set, &path, json!({})).message();
+    let why = "spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`";
+    assert!(told.ends_with(why), "{told}");
 }

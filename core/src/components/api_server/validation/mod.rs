@@ -137,14 +137,15 @@ impl FieldError {
 
     /// Prints what is of the server's own structures.
     fn print_structure(&mut self, sent: &Json, schema: &Schema, prints_changes: bool) {
-        let path: Vec<&str> = self.field.split('.').collect();
         match self.structure.take() {
             Some(Structure::Value(name, value)) => {
-                self.value = schema.internal_json(name, &with_empty(&value, sent.at(&path)));
+                self.value = schema.internal_json(name, &with_empty(&value, at_field(sent, &self.field)));
             }
             Some(Structure::Change(name, [old, new])) if prints_changes => {
                 // The sources of a volume are fields of its specification.
-                let mut sent = sent.at(if name == "EphemeralContainer" { &path } else { &path[..1] }).clone();
+                let field =
+                    if name == "EphemeralContainer" { Some(&*self.field) } else { self.field.split('.').next() };
+                let mut sent = at_field(sent, field.unwrap_or_default()).clone();
                 if name == "PodSpec" {
                     without_kept(&mut sent);
                 }
@@ -379,6 +380,10 @@ pub(in crate::components::api_server) fn worded_beside(
         errors.iter_mut().for_each(|error| error.print_structure(sent, &schema, lines));
     }
     if settings.profile().is("errors-print-json") {
+        for error in errors.iter_mut().filter(|error| error.problem == Problem::Invalid && error.value == "null") {
+            let empty = Some(at_field(sent, &error.field)).filter(|sent| sent.is_array() || sent.is_object());
+            error.value = empty.filter(|sent| sent.is_empty()).unwrap_or(&NULL).to_string();
+        }
         return errors;
     }
     let older = errors.into_iter().map(FieldError::into_older);
@@ -399,6 +404,14 @@ fn without_kept(sent: &mut Json) {
             sent.remove(&[list]);
         }
     }
+}
+
+/// Returns the value of a field that is named as errors name it, `spec.containers[0].env`.
+fn at_field<'a>(tree: &'a Json, field: &str) -> &'a Json {
+    field.split(['.', '[']).fold(tree, |tree, part| match part.strip_suffix(']').map(str::parse::<usize>) {
+        Some(Ok(at)) => tree.items().get(at).unwrap_or(&NULL),
+        _ => tree.get(part),
+    })
 }
 
 /// Returns a value with the empty lists and maps that were sent, which the stored form does not have.
