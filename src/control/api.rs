@@ -21,6 +21,8 @@ pub(super) struct Extras<'a> {
     pub(super) identity: Option<&'a Json>,
     pub(super) headers: Option<&'a Json>,
     pub(super) body: Option<&'a Json>,
+    /// The body as it is written, where that is known: errors about unknown fields follow the order of its fields.
+    pub(super) body_text: Option<&'a str>,
     pub(super) raw: Option<&'a Text>,
 }
 
@@ -38,9 +40,10 @@ impl Control {
     pub(super) fn request(&mut self, method: &str, target: &str, extras: &Extras<'_>) -> Result<Reply, Refusal> {
         let headers = headers(extras.headers)?;
         let identity = identity(extras.identity, &headers)?;
-        let body = match (extras.body, extras.raw) {
-            (Some(body), _) => body.to_string(),
-            (None, raw) => raw.map(Text::to_string).unwrap_or_default(),
+        let body = match (extras.body, extras.body_text, extras.raw) {
+            (Some(_), Some(text), _) => text.to_owned(),
+            (Some(body), None, _) => body.to_string(),
+            (None, _, raw) => raw.map(Text::to_string).unwrap_or_default(),
         };
         let pairs: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         match self.answer(identity, ApiCall::from_http(method, target, &pairs, &body))? {

@@ -8,6 +8,8 @@ use std::io::{self, BufRead, Write};
 
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::api::Extras;
 use super::{Content, Control, PanicGuard, Refusal, Reply, Setup, lines};
@@ -55,7 +57,7 @@ impl Session {
         let (id, outcome) = match read(line) {
             Ok(request) => {
                 let resets = request.get("call").as_str() == Some("POST reset");
-                let outcome = self.guard.run(resets, || call(&mut self.control, &request));
+                let outcome = self.guard.run(resets, || call(&mut self.control, &request, body_text(line)));
                 (request.get("id").clone(), outcome)
             }
             Err(refusal) => (Json::Null, Err(refusal)),
@@ -123,12 +125,12 @@ impl<'a> Request<'a> {
                 FieldError::new("call", format!("METHOD and path are needed, as \"GET clock\", not {line:?}")).into()
             );
         };
-        Ok(Self { method, target: target.trim(), extras: Extras { identity, headers, body, raw } })
+        Ok(Self { method, target: target.trim(), extras: Extras { identity, headers, body, body_text: None, raw } })
     }
 
     /// Returns the body of a control call, which has nothing else.
     pub(super) fn control_body(&self) -> Result<&'a Json, Refusal> {
-        let Extras { identity, headers, body, raw } = &self.extras;
+        let Extras { identity, headers, body, raw, .. } = &self.extras;
         for (field, value) in [("as", identity.is_some()), ("headers", headers.is_some()), ("raw", raw.is_some())] {
             if value {
                 return Err(FieldError::new(
@@ -142,8 +144,20 @@ impl<'a> Request<'a> {
     }
 }
 
-fn call(control: &mut Control, request: &Json) -> Result<Reply, Refusal> {
+/// Returns the body of a line as it is written.
+fn body_text(line: &[u8]) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        body: Option<&'a RawValue>,
+    }
+    serde_json::from_slice::<Line<'_>>(line).ok()?.body.map(RawValue::get)
+}
+
+fn call(control: &mut Control, request: &Json, body_text: Option<&str>) -> Result<Reply, Refusal> {
     let request = Request::of(request)?;
+    let extras = Extras { body_text, ..request.extras };
+    let request = Request { extras, ..request };
     if request.target.starts_with('/') {
         return control.request(request.method, request.target, &request.extras);
     }

@@ -121,3 +121,15 @@ fn the_same_lines_after_a_reset_give_the_same_bytes() {
     let mut all = || lines.map(|line| session.answer(line.as_bytes()));
     assert_eq!(all(), first);
 }
+
+#[test]
+fn a_body_is_sent_as_it_is_written() {
+    let call = r#""call": "POST /api/v1/nodes?fieldValidation=Strict""#;
+    let body = r#"{"zzz": 1, "metadata": {"name": "a", "name": "b"}, "spec": {"foo": 1, "bar": 2}}"#;
+    let mut session = Session::new(Setup::default()).unwrap();
+    let as_body = session.answer(format!("{{{call}, \"body\": {body}}}").as_bytes());
+    let raw = serde_json::to_string(body).unwrap();
+    let header = r#""headers": {"Content-Type": "application/json"}"#;
+    assert_eq!(as_body, session.answer(format!("{{{call}, {header}, \"raw\": {raw}}}").as_bytes()));
+    assert!(as_body.contains(r#"\"spec.foo\", unknown field \"spec.bar\""#), "{as_body}");
+}
