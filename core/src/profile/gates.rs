@@ -138,13 +138,15 @@ pub(super) fn is_modelled(name: &str) -> bool {
     DRIVEN.iter().any(|(gate, ..)| *gate == name) || ASKED.contains(&name)
 }
 
-/// The gates that a kubelet asks for by their names.
-static ASKED: [&str; 8] = [
+/// The gates that components ask for by their names.
+static ASKED: [&str; 10] = [
     "ContainerRestartRules",
     "GracefulNodeShutdown",
     "GracefulNodeShutdownBasedOnPodPriority",
     "KubeletCrashLoopBackOffMax",
     "KubeletFineGrainedAuthz",
+    "MutablePodResourcesForSuspendedJobs",
+    "MutableSchedulingDirectivesForSuspendedJobs",
     "NodeSwap",
     "ReduceDefaultCrashLoopBackOffDecay",
     "RotateKubeletServerCertificate",

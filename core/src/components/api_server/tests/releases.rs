@@ -168,3 +168,38 @@ fn the_annotations_of_a_changed_pod_are_checked_twice() {
     assert_eq!(told("must set spec.nodeName if mirror pod annotation is set"), 2, "{body}");
     assert_eq!(told("may not add mirror pod annotation"), 1, "{body}");
 }
+
+#[test]
+fn the_template_of_a_suspended_job_may_change_with_its_condition_from_1_36_on() {
+    let jobs = Resource::of("batch", "v1", "jobs");
+    let job = json!({"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "j", "namespace": "default"},
+        "spec": {"suspend": true, "template": {"spec": {"restartPolicy": "Never",
+            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}}});
+    let suspended = json!({"conditions": [{"type": "Suspended", "status": "True"}]});
+    let placed: (&[&str], Json) = (&["spec", "template", "spec", "nodeSelector"], json!({"a": "b"}));
+    let resized: (&[&str], Json) = (
+        &["spec", "template", "spec", "containers"],
+        json!([{"name": "c", "image": "i", "resources": {"requests": {"cpu": "2"}}}]),
+    );
+    for (minor, has_condition, may_move, may_resize) in
+        [(35, false, true, false), (35, true, true, false), (36, false, false, false), (36, true, true, true)]
+    {
+        let code = |(path, value): &(&[&str], Json)| {
+            let mut fixture = Fixture::of(Release::new(minor, 0));
+            fixture.post(&jobs, "default", job.clone());
+            let mut call = |subresource: &'static str, path: &[&str], value: &Json| {
+                let key = crate::objects::ObjectKey::namespaced("default", "j");
+                let mut body = fixture.server.object(&jobs, &key).unwrap().json();
+                body.set(path, value.clone());
+                let call = Call::new(Verb::Update, jobs.clone(), "default", "j").subresource(subresource);
+                fixture.call(call.body(body)).code
+            };
+            if has_condition {
+                assert_eq!(call("status", &["status"], &suspended), 200);
+            }
+            call("", path, value)
+        };
+        let expected = [may_move, may_resize].map(|may| if may { 200 } else { 422 });
+        assert_eq!([code(&placed), code(&resized)], expected, "{minor} {has_condition}");
+    }
+}

@@ -227,15 +227,51 @@ pub(in super::super) fn job_update(
         errors.push(FieldError::invalid("spec.completions", spec.get("completions"), why));
     }
     kept(spec, stored, "selector", errors);
-    let suspended = stored.get("suspend").as_bool() == Some(true) && old.at(&["status", "startTime"]).is_null();
-    let template = if suspended { rescheduled(stored.get("template"), spec.get("template")) } else { Json::Null };
-    let before = if suspended { &template } else { stored.get("template") };
-    if spec.get("template") != before {
-        errors.push(FieldError::invalid_of("PodTemplateSpec", "spec.template", spec.get("template"), IMMUTABLE));
-    }
+    template_update(spec.get("template"), old, rules, errors);
     for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
         kept(spec, stored, field, errors);
     }
+}
+
+/// Checks a change of the template. Source: pkg/apis/batch/validation/validation.go (v1.34, v1.36),
+/// `validatePodTemplateUpdate`, and pkg/registry/batch/job/strategy.go, `validationOptionsForJob`.
+fn template_update(template: &Json, old: &Json, rules: Rules, errors: &mut Vec<FieldError>) {
+    let status = old.get("status");
+    let is_asked = old.at(&["spec", "suspend"]).as_bool() == Some(true);
+    let is_told = status
+        .get("conditions")
+        .items()
+        .iter()
+        .any(|of| text(of, "type") == "Suspended" && text(of, "status") == "True");
+    let is_idle = is_asked && is_told && status.get("active").as_i64().unwrap_or(0) == 0;
+    let may_move = if rules.suspended_jobs_move { is_idle } else { is_asked && status.get("startTime").is_null() };
+    let stored = old.at(&["spec", "template"]);
+    let before = if may_move { rescheduled(stored, template) } else { stored.clone() };
+    if rules.suspended_jobs_resize && is_idle {
+        let (spec, before) = (template.get("spec"), resized(before.get("spec"), template.get("spec")));
+        if *spec != before {
+            errors.push(FieldError::invalid_of("PodSpec", "spec.template.spec", spec, IMMUTABLE));
+        }
+    } else if *template != before {
+        errors.push(FieldError::invalid_of("PodTemplateSpec", "spec.template", template, IMMUTABLE));
+    }
+}
+
+/// Returns the specification of a Pod with the resources of another's containers, where both have the same ones.
+fn resized(stored: &Json, new: &Json) -> Json {
+    let mut spec = stored.clone();
+    for list in ["containers", "initContainers"] {
+        let others = new.get(list).items();
+        if others.is_empty() || others.len() != stored.get(list).items().len() {
+            continue;
+        }
+        for (own, other) in spec.entry(&[list]).make_array().iter_mut().zip(others) {
+            if own.get("name") == other.get("name") {
+                super::super::fields::put(own, &["resources"], other.get("resources"));
+            }
+        }
+    }
+    spec
 }
 
 fn kept(spec: &Json, stored: &Json, field: &str, errors: &mut Vec<FieldError>) {

@@ -39,6 +39,10 @@ pub(in super::super) struct Rules {
     pub(super) service_names: bool,
     /// Whether the templates of its Pods and claims are.
     pub(super) stateful_templates: bool,
+    /// Whether a Job's Pods may be placed elsewhere while its status says that it is suspended, not until it starts.
+    pub(super) suspended_jobs_move: bool,
+    /// Whether the resources of its containers may change then.
+    pub(super) suspended_jobs_resize: bool,
 }
 
 impl Rules {
@@ -59,6 +63,8 @@ impl Rules {
             app_armor_fields: settings.profile().is("app-armor-is-a-field"),
             service_names: settings.profile().is("stateful-set-service-is-a-label"),
             stateful_templates: settings.profile().is("stateful-set-templates-are-checked"),
+            suspended_jobs_move: settings.is_gate_on("MutableSchedulingDirectivesForSuspendedJobs"),
+            suspended_jobs_resize: settings.is_gate_on("MutablePodResourcesForSuspendedJobs"),
         }
     }
 
