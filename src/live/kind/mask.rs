@@ -18,6 +18,8 @@ struct Masked {
     kind: String,
     /// The field, with all below it, as `status.capacity`.
     field: String,
+    /// What the value has in it, if not every value is meant.
+    text: Option<String>,
     /// Why it differs on a kind node.
     why: String,
 }
@@ -31,7 +33,7 @@ pub(crate) fn projected(text: &str) -> String {
     match &mut value {
         Value::Mapping(_) => {
             let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-            for masked in MASK.iter().filter(|masked| masked.kind == kind) {
+            for masked in MASK.iter().filter(|masked| masked.kind == kind && masked.text.is_none()) {
                 remove(&mut value, &masked.field);
             }
         }
@@ -51,11 +53,13 @@ pub(crate) fn projected(text: &str) -> String {
     serde_yaml::to_string(&value).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Returns why a field of a Node, as `status.capacity.cpu`, differs; `None` if it is compared. A history does not
-/// contain its kind, but only Nodes have such fields.
+/// Returns why a field, as `status.capacity.cpu`, differs, with a value in brackets if it is one of several; `None` if
+/// it is compared. A history does not contain its kind, but only Nodes have such fields.
 pub(crate) fn reason(field: &str) -> Option<&'static str> {
     let is_below = |masked: &Masked| {
-        field.strip_prefix(masked.field.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        let below = field.strip_prefix(masked.field.as_str());
+        let has_text = |rest: &str| masked.text.as_ref().is_none_or(|text| rest.contains(text.as_str()));
+        below.is_some_and(|rest| (rest.is_empty() || rest.starts_with(['.', '['])) && has_text(rest))
     };
     MASK.iter().find(|masked| is_below(masked)).map(|masked| masked.why.as_str())
 }
@@ -92,6 +96,17 @@ mod tests {
         assert_ne!(projected(&node(4, "a")), projected(&node(2, "b")));
         let pod = "kind: Pod\nstatus:\n  capacity:\n    cpu: \"4\"\n";
         assert!(projected(pod).contains("cpu"));
+    }
+
+    #[test]
+    fn a_message_differs_where_it_tells_of_the_host() {
+        let with = |message: &str| reason(&format!("status.message[{message}]"));
+        assert!(with("not enough resource: cpu, requested: 9, used: 0, capacity: 2").is_some());
+        assert_eq!(with("the node has taints"), None);
+        assert_eq!(reason("status.message"), None);
+        assert!(reason("status.capacity.cpu").is_some() && reason("status.capacityless").is_none());
+        let pod = "kind: Pod\nstatus:\n  message: m\n";
+        assert!(projected(pod).contains("message"));
     }
 
     #[test]
