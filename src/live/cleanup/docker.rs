@@ -180,6 +180,16 @@ impl Docker {
 
     /// Runs a script in a container and returns what it printed.
     pub(crate) async fn run(&self, container: &str, script: &str) -> Result<String, DockerError> {
+        self.run_within(container, script, SCRIPT_TIMEOUT).await
+    }
+
+    /// Runs a script that may take this long.
+    pub(crate) async fn run_within(
+        &self,
+        container: &str,
+        script: &str,
+        limit: Duration,
+    ) -> Result<String, DockerError> {
         let shown = Op::exec(container, script).to_string();
         let config = ExecConfig {
             attach_stdout: Some(true),
@@ -201,7 +211,7 @@ impl Docker {
             let code = self.client.inspect_exec(&id).await?.exit_code.unwrap_or_default();
             Ok((code, printed, said))
         };
-        let (code, printed, said) = limited(SCRIPT_TIMEOUT, work).await.map_err(|error| described(error, &shown))?;
+        let (code, printed, said) = limited(limit, work).await.map_err(|error| described(error, &shown))?;
         if code == 0 {
             return Ok(printed);
         }

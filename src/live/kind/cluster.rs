@@ -373,9 +373,14 @@ fn own_workers(containers: &[Container]) -> impl Iterator<Item = &Container> {
     containers.iter().filter(|own| !own.is_control_plane() && own.run.is_none() && own.state == "running")
 }
 
-/// Lets a kubelet run without a Node.
+/// Lets a kubelet run without a Node, and waits until it knows its static Pods: one whose manifest changes before that
+/// is not started again, since the kubelet does not end the container of a Pod that it has never known.
 const NO_NODE_SCRIPT: &str = "sed -i '/^registerNode:/d' /var/lib/kubelet/config.yaml && \
-    echo 'registerNode: false' >> /var/lib/kubelet/config.yaml && systemctl restart kubelet";
+    echo 'registerNode: false' >> /var/lib/kubelet/config.yaml && systemctl restart kubelet; \
+    pki=/etc/kubernetes/pki/apiserver-kubelet-client; for i in $(seq 100); do \
+    running=$(curl -skm1 --cert $pki.crt --key $pki.key https://127.0.0.1:10250/pods | \
+    grep -o '\"phase\":\"Running\"' | wc -l); [ $running -ge 3 ] && exit 0; sleep 0.2; done; \
+    echo 'the kubelet does not know its static Pods' >&2; exit 1";
 
 /// The configuration of clusters that are created unless the user has one: a control plane and two workers.
 const CLUSTER: &str = include_str!("../../../ci/cluster.yaml");

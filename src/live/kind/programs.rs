@@ -8,6 +8,7 @@
 //! has started them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_yaml::{Mapping, Value};
 
@@ -32,6 +33,8 @@ const COUNT: &str = "nodeproof.dev/start";
 
 /// How long a program may take to become healthy, in seconds: on a quiet machine it takes 3 to 15.
 const START_WAIT: u32 = 120;
+/// How long the script takes at most that waits for it: it says itself what is wrong.
+const START_TIMEOUT: Duration = Duration::from_secs(START_WAIT as u64 + 30);
 /// The exit code for a program that has started and ended, as one that refuses a flag does.
 const HAS_ENDED: i64 = 3;
 
@@ -66,7 +69,8 @@ impl Programs {
                 self.count += 1;
                 with_flags(&of_kubeadm, &own, self.count)?
             };
-            match docker.run(control_plane, &script(program, health, &manifest)).await {
+            let started = docker.run_within(control_plane, &script(program, health, &manifest), START_TIMEOUT).await;
+            match started {
                 Ok(_) => {}
                 Err(DockerError::Script { code: HAS_ENDED, said, .. }) => {
                     let why = format!("{program} does not run with these flags: {}", said.trim());
