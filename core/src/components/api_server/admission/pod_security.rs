@@ -1,6 +1,6 @@
 //! Which levels and versions of Pod security a Namespace may name.
 //!
-//! Mirrors k8s.io/pod-security-admission api/helpers.go and admission/admission.go (v1.34; v1.25 does the same),
+//! Mirrors k8s.io/pod-security-admission api/helpers.go and admission/admission.go (v1.34),
 //! `PolicyToEvaluate` and `ValidateNamespace`. Inputs: a Namespace, and what it was. Outputs: the refusal. Left out on
 //! purpose: what a level forbids to Pods; a level other than privileged is not modelled.
 
@@ -29,14 +29,12 @@ pub(super) fn check_namespace(write: &Write<'_>) -> Result<(), Answer> {
     Err(status::invalid(write.kind, write.name, &errors))
 }
 
-const LABELS: [&str; 2] = ["metadata", "labels"];
-
 fn texts(errors: &[FieldError]) -> Vec<String> {
     errors.iter().map(FieldError::text).collect()
 }
 
 fn errors(namespace: &Json) -> Vec<FieldError> {
-    let labels = namespace.at(&LABELS);
+    let labels = namespace.at(&["metadata", "labels"]);
     let wrong = |label: &str, is_right: fn(&str) -> bool, why: &str| {
         let value = labels.get(label).as_str().filter(|value| !is_right(value))?;
         Some(FieldError::invalid_text(format!("metadata.labels[{label}]"), value, why))
