@@ -57,7 +57,7 @@ impl Session {
         let (id, outcome) = match read(line) {
             Ok(request) => {
                 let resets = request.get("call").as_str() == Some("POST reset");
-                let outcome = self.guard.run(resets, || call(&mut self.control, &request, body_text(line)));
+                let outcome = self.guard.run(resets, || call(&mut self.control, &request, line));
                 (request.get("id").clone(), outcome)
             }
             Err(refusal) => (Json::Null, Err(refusal)),
@@ -154,12 +154,11 @@ fn body_text(line: &[u8]) -> Option<&str> {
     serde_json::from_slice::<Line<'_>>(line).ok()?.body.map(RawValue::get)
 }
 
-fn call(control: &mut Control, request: &Json, body_text: Option<&str>) -> Result<Reply, Refusal> {
+fn call(control: &mut Control, request: &Json, line: &[u8]) -> Result<Reply, Refusal> {
     let request = Request::of(request)?;
-    let extras = Extras { body_text, ..request.extras };
-    let request = Request { extras, ..request };
     if request.target.starts_with('/') {
-        return control.request(request.method, request.target, &request.extras);
+        let extras = Extras { body_text: body_text(line), ..request.extras };
+        return control.request(request.method, request.target, &extras);
     }
     super::route::answer(control, request.method, request.target, request.control_body()?)
 }

@@ -14,6 +14,7 @@ use super::pod::{Rules, validate_template};
 use super::{FieldError, IMMUTABLE, Problem, cron, invalid, text};
 use crate::components::api_server::jobs::{NAME_LABELS, UID_LABELS};
 use crate::objects::Json;
+use crate::objects::lifecycle::is_condition_true;
 use crate::objects::names::{self, Wording};
 use crate::objects::selector::selects;
 
@@ -238,12 +239,7 @@ pub(in super::super) fn job_update(
 fn template_update(template: &Json, old: &Json, rules: Rules, errors: &mut Vec<FieldError>) {
     let status = old.get("status");
     let is_asked = old.at(&["spec", "suspend"]).as_bool() == Some(true);
-    let is_told = status
-        .get("conditions")
-        .items()
-        .iter()
-        .any(|of| text(of, "type") == "Suspended" && text(of, "status") == "True");
-    let is_idle = is_asked && is_told && status.get("active").as_i64().unwrap_or(0) == 0;
+    let is_idle = is_asked && is_condition_true(old, "Suspended") && status.get("active").as_i64().unwrap_or(0) == 0;
     let may_move = if rules.suspended_jobs_move { is_idle } else { is_asked && status.get("startTime").is_null() };
     let stored = old.at(&["spec", "template"]);
     let before = if may_move { rescheduled(stored, template) } else { stored.clone() };
