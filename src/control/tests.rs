@@ -3,6 +3,7 @@
 mod controllers;
 mod conversations;
 mod discovery;
+mod topology;
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;

@@ -82,6 +82,8 @@ pub struct Assignment {
     pub memory: Option<(i64, Vec<u32>)>,
     /// Devices, by resource.
     pub devices: Vec<(Text, Text)>,
+    /// Whether containers of the pod that start later may have the same: those after an init container that ends.
+    pub is_left: bool,
 }
 
 impl Assignment {

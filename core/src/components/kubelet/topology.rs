@@ -4,7 +4,8 @@
 //! (policy Static) and devicemanager (v1.34). Providers are asked in the order devices, CPUs, memory. What was given to
 //! a container stays its own until its pod has ended, also over a restart of the kubelet.
 //! Inputs: the pod, the machine, the settings. Outputs: assignments on the machine, or reason and message of a refusal.
-//! Left out on purpose: init containers, which nothing here starts, and huge pages of single NUMA nodes.
+//! Invariant: what an init container got may be given to those after it, unless it is a sidecar.
+//! Left out on purpose: huge pages of single NUMA nodes.
 
 mod merge;
 mod providers;
@@ -59,6 +60,7 @@ impl Kubelet {
                 uid: own.clone(),
                 pod: (pod.key().namespace, pod.key().name),
                 container: request.container.clone(),
+                is_left: request.is_left,
                 affinity: affinity.map(|hint| {
                     let ids = place.nodes.iter().map(|node| node.id).collect();
                     (hint.affinity.map_or(ids, Mask::ids), hint.is_preferred)
@@ -107,7 +109,15 @@ impl Kubelet {
                 ));
             }
             found.push(Some(hint));
-            let mut given = Assignment { container: request.container.clone(), ..Assignment::default() };
+            if host.assignments.iter().any(|own| own.uid == request.uid && own.container == request.container) {
+                continue;
+            }
+            let mut given = Assignment {
+                uid: request.uid.clone(),
+                container: request.container.clone(),
+                is_left: request.is_left,
+                ..Assignment::default()
+            };
             // Whether it can be given is told by the assignment proper, in the same order.
             if place.assign(request, hint, &mut given).is_err() {
                 break;

@@ -6,6 +6,7 @@
 //! A hint is preferred if it needs no more NUMA nodes than it would on an empty machine. Inputs: what a container asks
 //! for, what others have. Outputs: hints, and what the container gets.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,6 +15,7 @@ use super::merge::{Hint, Hints, Mask, all_masks};
 use super::{Place, has_pod_level_resources, is_guaranteed, take};
 use crate::components::host::{Assignment, Device, DevicePlugin, Host, NumaNode};
 use crate::objects::cpu_set::CpuSet;
+use crate::objects::lifecycle::is_sidecar;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Object, Text};
 
@@ -32,33 +34,67 @@ pub(super) struct Demand {
     memory: i64,
     /// Devices, by resource.
     devices: Vec<(Text, usize)>,
+    /// Whether it ends before the containers after it start, which may have what it had.
+    pub(super) is_left: bool,
 }
 
 impl Demand {
-    /// Adds the requests of all containers of a pod up.
+    /// Returns what a pod needs at one time at most: what runs on adds up, and an init container counts with the
+    /// sidecars before it.
+    ///
+    /// Source: policy_static.go of cpumanager, `podGuaranteedCPUs`, and of memorymanager, `getPodRequestedResources`
+    /// (v1.34).
     pub(super) fn whole(requests: &[Self]) -> Self {
-        let mut sum = requests.first().cloned().unwrap_or_default();
+        let mut sum = Self { cpus: 0, memory: 0, devices: Vec::new(), ..requests.first().cloned().unwrap_or_default() };
         sum.container = Text::default();
-        for own in requests.iter().skip(1) {
-            sum.cpus += own.cpus;
-            sum.memory = sum.memory.saturating_add(own.memory);
-            for (resource, count) in &own.devices {
-                match sum.devices.iter_mut().find(|(other, _)| other == resource) {
-                    Some((_, all)) => *all += count,
-                    None => sum.devices.push((resource.clone(), *count)),
-                }
+        let mut most = sum.clone();
+        for own in requests {
+            let mut with = sum.clone();
+            with.add(own);
+            if own.is_left {
+                most.raise(&with);
+            } else {
+                sum = with;
             }
         }
-        sum
+        most.raise(&sum);
+        most
+    }
+
+    fn devices_of(&mut self, resource: &Text) -> &mut usize {
+        let at = self.devices.iter().position(|(other, _)| other == resource).unwrap_or_else(|| {
+            self.devices.push((resource.clone(), 0));
+            self.devices.len() - 1
+        });
+        &mut self.devices[at].1
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.cpus += other.cpus;
+        self.memory = self.memory.saturating_add(other.memory);
+        for (resource, count) in &other.devices {
+            *self.devices_of(resource) += count;
+        }
+    }
+
+    fn raise(&mut self, other: &Self) {
+        self.cpus = self.cpus.max(other.cpus);
+        self.memory = self.memory.max(other.memory);
+        for (resource, count) in &other.devices {
+            let own = self.devices_of(resource);
+            *own = (*own).max(*count);
+        }
     }
 }
 
-/// Returns what each container of a pod asks for.
+/// Returns what each container of a pod asks for, in the order in which they start.
 pub(super) fn requests_of(pod: &Object, host: &Host) -> Vec<Demand> {
     let is_alone = is_guaranteed(pod) && !has_pod_level_resources(pod.stable());
     let key = pod.key();
-    let containers = pod.stable().at(&["spec", "containers"]).items().iter();
-    let read = containers.map(|container| {
+    let spec = pod.stable().get("spec");
+    let starting = spec.get("initContainers").items().iter().map(|own| (own, !is_sidecar(own)));
+    let containers = starting.chain(spec.get("containers").items().iter().map(|own| (own, false)));
+    let read = containers.map(|(container, is_left)| {
         let amount = |kind: &str, resource: &str| Quantity::from_json(container.at(&["resources", kind, resource]));
         let cpu = amount("requests", "cpu").filter(|_| is_alone);
         let cpu = cpu.filter(|cpu| cpu.value().saturating_mul(1000) == cpu.milli_value());
@@ -74,6 +110,7 @@ pub(super) fn requests_of(pod: &Object, host: &Host) -> Vec<Demand> {
             cpus: cpu.map(count).unwrap_or_default(),
             memory: amount("requests", "memory").filter(|_| is_alone).map_or(0, |memory| memory.value()),
             devices: host.spec.hardware.device_plugins.iter().filter_map(device).collect(),
+            is_left,
         }
     });
     read.collect()
@@ -87,6 +124,10 @@ fn hints_of(nodes: &[NumaNode], would_do: impl Fn(Mask) -> bool, does: impl Fn(M
     let least = masks.iter().filter(|mask| would_do(**mask)).map(|mask| mask.count()).min().unwrap_or(all);
     let fitting = masks.into_iter().filter(|mask| does(*mask));
     fitting.map(|mask| Hint { affinity: Some(mask), is_preferred: mask.count() == least }).collect()
+}
+
+fn free_in(free: &[(u32, i64)], mask: Mask) -> i64 {
+    free.iter().filter(|(id, _)| mask.has(*id)).map(|(_, bytes)| *bytes).sum()
 }
 
 impl Place<'_> {
@@ -111,12 +152,49 @@ impl Place<'_> {
         free
     }
 
+    /// Goes through what a pod has got so far: what an init container leaves is free for those after it.
+    fn left<T: Ord + Clone>(&self, uid: &Text, of: impl Fn(&Assignment) -> Vec<T>) -> BTreeSet<T> {
+        let mut left = BTreeSet::new();
+        for given in self.given().filter(|given| given.uid == *uid) {
+            for own in of(given) {
+                if given.is_left {
+                    left.insert(own);
+                } else {
+                    left.remove(&own);
+                }
+            }
+        }
+        left
+    }
+
+    /// Source: cpumanager/policy_static.go (v1.34), `updateCPUsToReuse`.
+    fn left_cpus(&self, uid: &Text) -> CpuSet {
+        self.left(uid, |given| given.cpus.iter().copied().collect())
+    }
+
+    /// Source: devicemanager/manager.go (v1.34), `Allocate`: devices to reuse.
+    fn left_devices(&self, uid: &Text, resource: &Text) -> BTreeSet<Text> {
+        self.left(uid, |given| {
+            let own = given.devices.iter().filter(|(other, _)| other == resource);
+            own.map(|(_, id)| id.clone()).collect()
+        })
+    }
+
     /// Returns the hints for CPUs; `None` if none is for the container alone.
     pub(super) fn cpu_hints(&self, request: &Demand) -> Option<Hints> {
         let reserved = self.settings.reserved_cpus.as_ref().filter(|_| request.cpus > 0)?;
         let own: CpuSet = self.own(request).flat_map(|own| own.cpus.iter().copied()).collect();
-        let free = if own.len() == request.cpus { own } else { self.free_cpus(reserved) };
-        let does = |mask: Mask| self.cpus_in(mask).intersection(&free).count() >= request.cpus;
+        let (free, kept) = if own.len() == request.cpus {
+            (own, CpuSet::new())
+        } else {
+            let mut kept = self.left_cpus(&request.uid);
+            kept.extend(own.iter().filter(|_| request.container.is_empty()));
+            (self.free_cpus(reserved), kept)
+        };
+        let does = |mask: Mask| {
+            let near = self.cpus_in(mask);
+            kept.is_subset(&near) && near.intersection(&free).count() + kept.len() >= request.cpus
+        };
         let would_do = |mask: Mask| self.cpus_in(mask).len() >= request.cpus;
         Some(Hints::From(hints_of(&self.nodes, would_do, does)))
     }
@@ -131,18 +209,24 @@ impl Place<'_> {
             let affinity = Some(Mask::of(numa.iter().copied()));
             return Some(Hints::From(Vec::from([Hint { affinity, is_preferred: true }])));
         }
-        let hints = self.memory_masks(request.memory);
+        if self.own(request).any(|own| own.memory.is_some()) {
+            return None;
+        }
+        let hints = self.memory_masks(request);
         (!hints.is_empty()).then_some(Hints::From(hints))
     }
 
     /// Source: policy_static.go (v1.34), `calculateHints`: a NUMA node serves single containers or groups, not both.
-    fn memory_masks(&self, wanted: i64) -> Vec<Hint> {
+    fn memory_masks(&self, request: &Demand) -> Vec<Hint> {
+        let wanted = request.memory;
+        let (free, left) = self.memory();
         let sum = |mask: Mask, amount: &dyn Fn(&NumaNode) -> i64| -> i64 {
             self.nodes.iter().filter(|node| mask.has(node.id)).map(amount).sum()
         };
         let would_do = |mask: Mask| sum(mask, &|node| self.allocatable_memory(node)) >= wanted;
         let does = |mask: Mask| {
-            would_do(mask) && !self.breaks_groups(mask, true) && sum(mask, &|node| self.free_memory(node)) >= wanted
+            let left = left.get(&(&request.uid, mask)).copied().unwrap_or_default();
+            would_do(mask) && !self.breaks_groups(mask, true) && free_in(&free, mask).saturating_add(left) >= wanted
         };
         hints_of(&self.nodes, would_do, does)
     }
@@ -164,18 +248,25 @@ impl Place<'_> {
         node.memory - reserved.map(|(_, bytes)| *bytes).sum::<i64>()
     }
 
-    /// Memory that comes from several NUMA nodes is taken from the first of them as far as it goes.
-    fn free_memory(&self, node: &NumaNode) -> i64 {
+    /// Returns the free memory of each NUMA node, and what the init containers of each pod have left in sets of them.
+    ///
+    /// Memory that comes from several NUMA nodes is taken from the first of them as far as it goes. Source:
+    /// memorymanager/policy_static.go (v1.34), `updateMachineState`, `updatePodReusableMemory`.
+    fn memory(&self) -> (Vec<(u32, i64)>, BTreeMap<(&Text, Mask), i64>) {
         let mut free: Vec<(u32, i64)> = self.nodes.iter().map(|own| (own.id, self.allocatable_memory(own))).collect();
-        for (bytes, numa) in self.given().filter_map(|own| own.memory.as_ref()) {
-            let mut left = *bytes;
+        let mut left = BTreeMap::new();
+        for given in self.given() {
+            let Some((bytes, numa)) = &given.memory else { continue };
+            let reusable: &mut i64 = left.entry((&given.uid, Mask::of(numa.iter().copied()))).or_default();
+            let mut wanted = (*bytes - *reusable).max(0);
+            *reusable = if given.is_left { *bytes.max(reusable) } else { (*reusable - *bytes).max(0) };
             for (_, amount) in free.iter_mut().filter(|(id, _)| numa.contains(id)) {
-                let taken = left.min((*amount).max(0));
+                let taken = wanted.min((*amount).max(0));
                 *amount -= taken;
-                left -= taken;
+                wanted -= taken;
             }
         }
-        free.into_iter().find(|(id, _)| *id == node.id).map_or(0, |(_, amount)| amount)
+        (free, left)
     }
 
     fn free_devices<'a>(&'a self, plugin: &'a DevicePlugin) -> Vec<&'a Device> {
@@ -209,19 +300,28 @@ impl Place<'_> {
             .filter(|(resource, _)| *resource == plugin.resource)
             .map(|(_, id)| id)
             .collect();
-        let available: Vec<&Device> = if own.is_empty() || own.len() != wanted && request.container.is_empty() {
-            self.free_devices(plugin)
-        } else if own.len() == wanted {
-            plugin.devices.iter().filter(|device| own.contains(&&device.id)).collect()
-        } else {
-            Vec::new()
-        };
-        if available.len() < wanted {
+        if !own.is_empty() && own.len() != wanted {
             return Hints::From(Vec::new());
         }
-        let near = |mask: Mask, devices: &[&Device]| devices.iter().filter(|own| mask.has_any(&own.numa)).count();
+        let is_own = |device: &&Device| own.contains(&&device.id);
         let all: Vec<&Device> = plugin.devices.iter().collect();
-        let does = |mask: Mask| near(mask, &available) >= wanted;
+        let mut available = self.free_devices(plugin);
+        let mut kept: Vec<&Device> = Vec::new();
+        if !own.is_empty() {
+            available = all.iter().copied().filter(is_own).collect();
+        } else if !request.container.is_empty() {
+            let left = self.left_devices(&request.uid, &plugin.resource);
+            kept = all.iter().copied().filter(|device| left.contains(&device.id)).collect();
+        }
+        if available.len() + kept.len() < wanted {
+            return Hints::From(Vec::new());
+        }
+        kept.retain(|device| !device.numa.is_empty());
+        let near = |mask: Mask, devices: &[&Device]| devices.iter().filter(|own| mask.has_any(&own.numa)).count();
+        let does = |mask: Mask| {
+            let of_kept = near(mask, &kept);
+            of_kept == kept.len() && of_kept + near(mask, &available) >= wanted
+        };
         let would_do = |mask: Mask| near(mask, &all) >= wanted;
         Hints::From(hints_of(&self.nodes, would_do, does))
     }
@@ -234,14 +334,16 @@ impl Place<'_> {
         for (resource, wanted) in &request.devices {
             let plugins = &self.host.spec.hardware.device_plugins;
             let Some(plugin) = plugins.iter().find(|plugin| plugin.resource == *resource) else { continue };
-            let picked = self.pick_devices(plugin, *wanted, hint)?;
+            let picked = self.pick_devices(plugin, *wanted, hint, &request.uid)?;
             given.devices.extend(picked.into_iter().map(|id| (resource.clone(), id)));
         }
         if let Some(reserved) = self.settings.reserved_cpus.as_ref().filter(|_| request.cpus > 0) {
-            given.cpus = self.pick_cpus(request.cpus, hint, &self.free_cpus(reserved))?;
+            let mut free = self.free_cpus(reserved);
+            free.append(&mut self.left_cpus(&request.uid));
+            given.cpus = self.pick_cpus(request.cpus, hint, &free)?;
         }
         if self.settings.reserved_memory.is_some() && request.memory > 0 {
-            given.memory = Some((request.memory, self.pick_memory(request.memory, hint)?.ids()));
+            given.memory = Some((request.memory, self.pick_memory(request, hint)?.ids()));
         }
         Ok(())
     }
@@ -259,11 +361,13 @@ impl Place<'_> {
     }
 
     /// Source: manager.go (v1.34), `devicesToAllocate`, `filterByAffinity`.
-    fn pick_devices(&self, plugin: &DevicePlugin, wanted: usize, hint: Hint) -> Result<Vec<Text>, String> {
+    fn pick_devices(&self, plugin: &DevicePlugin, wanted: usize, hint: Hint, uid: &Text) -> Result<Vec<Text>, String> {
         let resource = &plugin.resource;
         if !plugin.devices.iter().any(|device| device.is_healthy) {
             return Err(format!("no healthy devices present; cannot allocate unhealthy devices {resource}"));
         }
+        let mut picked: Vec<Text> = self.left_devices(uid, resource).into_iter().take(wanted).collect();
+        let wanted = wanted - picked.len();
         let mut free = self.free_devices(plugin);
         if free.len() < wanted {
             return Err(format!(
@@ -274,12 +378,13 @@ impl Place<'_> {
         if let Some(mask) = hint.affinity {
             free.sort_by_key(|device| (!mask.has_any(&device.numa), device.numa.is_empty()));
         }
-        Ok(free.into_iter().take(wanted).map(|device| device.id.clone()).collect())
+        picked.extend(free.into_iter().take(wanted).map(|device| device.id.clone()));
+        Ok(picked)
     }
 
     /// Source: policy_static.go (v1.34), `Allocate`.
-    fn pick_memory(&self, wanted: i64, hint: Hint) -> Result<Mask, String> {
-        let masks = self.memory_masks(wanted);
+    fn pick_memory(&self, request: &Demand, hint: Hint) -> Result<Mask, String> {
+        let masks = self.memory_masks(request);
         let best = |candidates: Vec<Hint>| {
             candidates.into_iter().min_by_key(|own| (!own.is_preferred, own.affinity.map(|mask| (mask.count(), mask))))
         };
@@ -294,8 +399,8 @@ impl Place<'_> {
             chosen = default;
         }
         let mask = chosen.affinity.unwrap_or_default();
-        let free = self.nodes.iter().filter(|node| mask.has(node.id)).map(|node| self.free_memory(node)).sum::<i64>();
-        if free < wanted {
+        // What an init container has left does not count here.
+        if free_in(&self.memory().0, mask) < request.memory {
             let wider = masks.into_iter().filter(|own| own.affinity.is_some_and(|other| other.contains(mask)));
             let why = "[memorymanager] failed to find NUMA nodes to extend the current topology hint";
             let extended = best(wider.collect()).ok_or(why)?;
