@@ -53,6 +53,30 @@ Feature: Pods that write more than they may are ended, whatever their node has l
         | one byte too much                            | 20Mi    | 10485761 | {limits: {ephemeral-storage: 10Mi}} | 30Mi |
         | what has no limit counts against the others' | 1Mi     | 20Mi   | {}                                   | 20Mi |
 
+    Scenario Outline: An init container counts with the sidecars before it: <used>
+      Given a ready Node "worker-1"
+      And the objects:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: writer
+          annotations: {nodeproof.dev/main.uses.ephemeral-storage: <used>, nodeproof.dev/init.crashes-after: 1s, nodeproof.dev/init.exit-code: "0"}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - {name: side, image: pause, restartPolicy: Always, resources: {limits: {ephemeral-storage: 10Mi}}}
+          - {name: init, image: pause, resources: {limits: {ephemeral-storage: 30Mi}}}
+          containers: [{name: main, image: pause}]
+        """
+      When nothing is done
+      Then <outcome>
+
+      Examples:
+        | used  | outcome                                                                                                                                             |
+        | 40Mi  | no Event Evicted about Pod "writer" for 60s                                                                                                         |
+        | 41Mi  | Event Evicted about Pod "writer", message "Pod ephemeral local storage usage exceeds the total limit of containers 40Mi. ", within 30s |
+
     Scenario: Below the sum, but above one limit
       Given a ready Node "worker-1"
       And the objects:

@@ -18,12 +18,14 @@ use super::ranking::{Candidate, PodFigures};
 use crate::chance::Chance;
 use crate::components::host::Host;
 use crate::components::next_of;
-use crate::objects::lifecycle::is_sidecar;
+use crate::components::pod_resources::{quantities, together};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
 /// Source: pkg/kubelet/server/stats/volume_stat_calculator.go (v1.34), `StartOnce`: the pause is up to twice as long.
 const MEASURE_JITTER: f64 = 1.0;
+/// The resource.
+const DISK: &str = "ephemeral-storage";
 
 /// Returns the limit that a pod exceeds, as the metric names it, and its message.
 ///
@@ -76,16 +78,14 @@ fn volume(spec: &Json, figures: &PodFigures) -> Option<String> {
 }
 
 fn limit_of(container: &Json) -> Option<Quantity> {
-    Quantity::from_json(container.at(&["resources", "limits", "ephemeral-storage"]))
+    Quantity::from_json(container.at(&["resources", "limits", DISK]))
 }
 
 /// Source: k8s.io/component-helpers resource/helpers.go (v1.34), `PodLimits`.
 fn whole_pod(spec: &Json, figures: &PodFigures) -> Option<String> {
-    let starting = spec.get("initContainers").items();
-    let running = spec.get("containers").items().iter().chain(starting.iter().filter(|own| is_sidecar(own)));
-    let sum = running.filter_map(limit_of).reduce(|sum, limit| sum + limit);
-    let largest = starting.iter().filter(|own| !is_sidecar(own)).filter_map(limit_of).max();
-    let limit = sum.into_iter().chain(largest).max()?;
+    let limits = together(spec, |container| quantities(container.at(&["resources", "limits"])));
+    let limit = *limits.get(&Text::of(DISK))?;
+    let limit = Quantity::from_json(spec.at(&["overhead", DISK])).map_or(limit, |overhead| limit + overhead);
     let text = || format!("Pod ephemeral local storage usage exceeds the total limit of containers {limit}. ");
     (bytes(figures.disk) > limit).then(text)
 }
