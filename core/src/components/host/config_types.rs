@@ -32,7 +32,7 @@ const TYPES: [(&str, &str); 24] = [
     ),
     ("v1beta1.KubeletAuthorizationMode", "=string"),
     ("v1beta1.KubeletWebhookAuthorization", "cacheAuthorizedTTL:v1.Duration cacheUnauthorizedTTL:v1.Duration"),
-    ("v1beta1.CrashLoopBackOffConfig", "maxContainerRestartPeriod:v1.Duration"),
+    ("v1beta1.CrashLoopBackOffConfig", "maxContainerRestartPeriod:*v1.Duration"),
     ("v1beta1.MemorySwapConfiguration", "swapBehavior:string"),
     ("v1beta1.MemoryReservation", "numaNode:int32 limits:v1.ResourceList"),
     ("v1.ResourceList", "=map[string]resource.Quantity"),
@@ -55,13 +55,13 @@ const TYPES: [(&str, &str); 24] = [
 ];
 /// The fields of both formats of logs.
 const ROUTING: &str = "splitStream:bool infoBufferSize:resource.QuantityValue";
-/// The fields of [`WHOLE`] (v1.34 and v1.36).
+/// The fields of [`WHOLE`] (v1.34 and v1.36); durations that may be null have `*` before their type.
 const CONFIGURATION: &str = "apiVersion:string kind:string address:string allowedUnsafeSysctls:[]string \
     authentication:v1beta1.KubeletAuthentication authorization:v1beta1.KubeletAuthorization cgroupDriver:string \
     cgroupRoot:string cgroupsPerQOS:bool clusterDNS:[]string clusterDomain:string \
     configMapAndSecretChangeDetectionStrategy:v1beta1.ResourceChangeDetectionStrategy containerLogMaxFiles:int32 \
-    containerLogMaxSize:string containerLogMaxWorkers:int32 containerLogMonitorInterval:v1.Duration \
-    containerRuntimeEndpoint:string contentType:string cpuCFSQuota:bool cpuCFSQuotaPeriod:v1.Duration \
+    containerLogMaxSize:string containerLogMaxWorkers:int32 containerLogMonitorInterval:*v1.Duration \
+    containerRuntimeEndpoint:string contentType:string cpuCFSQuota:bool cpuCFSQuotaPeriod:*v1.Duration \
     cpuManagerPolicy:string cpuManagerPolicyOptions:map[string]string cpuManagerReconcilePeriod:v1.Duration \
     crashLoopBackOff:v1beta1.CrashLoopBackOffConfig enableContentionProfiling:bool enableControllerAttachDetach:bool \
     enableDebugFlagsHandler:bool enableDebuggingHandlers:bool enableProfilingHandler:bool enableServer:bool \
@@ -106,7 +106,7 @@ pub(super) fn field_names() -> impl Iterator<Item = &'static str> {
 pub(super) fn field_type(path: &str) -> Option<&'static str> {
     path.split('.').try_fold(WHOLE, |owner, name| {
         let own = definition(owner)?.split(' ').find_map(|field| field.split_once(':').filter(|(own, _)| *own == name));
-        own.map(|(_, go)| go)
+        own.map(|(_, go)| go.trim_start_matches('*'))
     })
 }
 
@@ -137,7 +137,8 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn value(&mut self, value: &'a Json, go: &'static str) -> Result<(), String> {
         match go {
-            "v1.Duration" => return self.duration(value),
+            "*v1.Duration" if value.is_null() => return Ok(()),
+            "v1.Duration" | "*v1.Duration" => return self.duration(value),
             "v1.TimeOrMetaDuration" => return self.duration_or_nanoseconds(value),
             "v1.Time" => return self.time(value),
             "resource.Quantity" | "resource.QuantityValue" => return quantity(value),
