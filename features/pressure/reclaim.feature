@@ -21,6 +21,7 @@ Feature: A full disk is cleared of what no pod needs before a pod has to go
         spec: {nodeName: worker-1, containers: [{name: main, image: "used:1"}]}
         """
       And Pod "writer" has condition Ready=True
+      And 2m passes
       When machine "worker-1" does fill-disk with:
         | free | 800Mi |
       Then Event EvictionThresholdMet about Node "worker-1", message "Attempting to reclaim ephemeral-storage", within 21s
@@ -46,6 +47,7 @@ Feature: A full disk is cleared of what no pod needs before a pod has to go
         spec: {nodeName: worker-1, containers: [{name: main, image: "used:1"}]}
         """
       And Pod "writer" has condition Ready=True
+      And 2m passes
       When machine "worker-1" does fill-disk with:
         | free | 800Mi |
       Then Event Evicted about Pod "writer", message "The node was low on resource: ephemeral-storage. Threshold quantity: 1Gi, available: 800Mi. Container main was using 500Mi, request is 0, has larger consumption of ephemeral-storage. ", within 21s
@@ -69,9 +71,34 @@ Feature: A full disk is cleared of what no pod needs before a pod has to go
         spec: {nodeName: worker-1, containers: [{name: main, image: "used:1"}]}
         """
       And Pod "writer" has condition Ready=True
+      And 2m passes
       When machine "worker-1" does fill-disk with:
         | free | 900Mi |
       Then Event Evicted about Pod "writer" within 21s
+
+    Scenario: Images that the kubelet has known for less than imageMinimumGCAge stay
+      Given a machine "worker-1" with:
+        | ephemeral-storage | 10Gi |
+        | images            | [{"names":["docker.io/library/old:1"],"sizeBytes":500000000}] |
+      And whose kubelet runs with:
+        | evictionHard      | {"nodefs.available":"1Gi"} |
+        | imageMinimumGCAge | 10m                        |
+      And Node "worker-1" has condition Ready=True
+      And the objects:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: writer
+          annotations: {nodeproof.dev/main.uses.ephemeral-storage: 500Mi}
+        spec: {nodeName: worker-1, containers: [{name: main, image: "used:1"}]}
+        """
+      And Pod "writer" has condition Ready=True
+      And 2m passes
+      When machine "worker-1" does fill-disk with:
+        | free | 800Mi |
+      Then Event Evicted about Pod "writer" within 21s
+      And Node "worker-1" keeps field status.images unchanged for 2m
 
     Scenario: What an ended container wrote is enough
       Given a ready Node "worker-1"
@@ -109,6 +136,48 @@ Feature: A full disk is cleared of what no pod needs before a pod has to go
       And Node "worker-1" keeps field status.images unchanged for 2m
 
   Rule: Images are collected each five minutes, once the disk is nearly full
+
+    Scenario: The image that was used longest ago goes first
+      Given a machine "worker-1" with:
+        | ephemeral-storage | 10000000000 |
+        | images            | [{"names":["docker.io/library/a:1"],"sizeBytes":600000000},{"names":["docker.io/library/b:1"],"sizeBytes":600000000}] |
+      And whose kubelet runs with:
+        | evictionHard | {"memory.available":"100Mi"} |
+      And Node "worker-1" has condition Ready=True
+      And the objects:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: reader
+        spec: {nodeName: worker-1, terminationGracePeriodSeconds: 1, containers: [{name: main, image: "a:1"}]}
+        """
+      And Pod "reader" has condition Ready=True
+      And 6m passes
+      And the user deletes Pod "reader"
+      And 30s pass
+      When machine "worker-1" does fill-disk with:
+        | free | 1500000000 |
+      Then Node "worker-1" field status.images is [{"names":["docker.io/library/a:1"],"sizeBytes":600000000}] between 3m and 5m
+
+    Scenario: Images that nothing has used for imageMaximumGCAge go, however much of the disk is free
+      Given a machine "worker-1" with:
+        | images | [{"names":["docker.io/library/a:1"],"sizeBytes":600000000},{"names":["docker.io/library/b:1"],"sizeBytes":600000000}] |
+      And whose kubelet runs with:
+        | imageMaximumGCAge | 12m |
+      And Node "worker-1" has condition Ready=True
+      And the objects:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: reader
+        spec: {nodeName: worker-1, containers: [{name: main, image: "a:1"}]}
+        """
+      And Pod "reader" has condition Ready=True
+      When nothing is done
+      Then Node "worker-1" keeps field status.images unchanged for 14m
+      And Node "worker-1" field status.images is [{"names":["docker.io/library/a:1"],"sizeBytes":600000000}] between 14m30s and 16m
 
     Scenario: Enough images go to come down to the low threshold, and no more
       Given a machine "worker-1" with:

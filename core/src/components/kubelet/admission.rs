@@ -261,6 +261,7 @@ fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
     match name {
         "cpu" => Some((hardware.cpu - kept.cpu).milli_value()),
         "memory" => Some((hardware.memory - kept.memory - huge_pages()).value()),
+        "ephemeral-storage" if !place.config.isolates_local_storage => Some(0),
         "ephemeral-storage" => Some((hardware.ephemeral_storage - kept.ephemeral_storage).value()),
         other => {
             let own = hardware.extended.iter().find(|(name, ..)| **name == *other).map(|(_, _, free)| free.value());

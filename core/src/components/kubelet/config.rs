@@ -82,6 +82,10 @@ pub struct KubeletConfig {
     pub swap: SwapBehaviour,
     /// The difference between capacity and allocatable.
     pub reservations: Reservations,
+    /// `localStorageCapacityIsolation`: the disk is a resource of the Node, and limits of its use hold. Default true.
+    pub isolates_local_storage: bool,
+    /// `podCIDR`: from where the addresses of pods are until the Node says it; empty for not known.
+    pub pod_cidr: Text,
     /// When pods are evicted.
     pub eviction: EvictionConfig,
     /// After which pauses ended containers are started again.
@@ -115,7 +119,7 @@ impl KubeletConfig {
         let flag = |name: &str| spec.flags.iter().rev().find(|(own, _)| *own == *name).map(|(_, value)| value.clone());
         let of_flags = flags::read(&spec)?;
         validation::gates_of_flags(&of_flags, settings)?;
-        let mut node_labels = parse_labels(flag("node-labels").as_deref().unwrap_or_default());
+        let node_labels = parse_labels(flag("node-labels").as_deref().unwrap_or_default());
         validation::node_labels(&node_labels).map_err(|error| format!("failed to validate kubelet flags: {error}"))?;
         environment_checks::kind(&spec.config)?;
         check_types(&spec.config).map_err(|why| not_loaded(&format!("failed to decode: {why}")))?;
@@ -159,6 +163,8 @@ impl KubeletConfig {
             shutdown_bands: shutdown::bands(&read, settings),
             swap: swap::behaviour(&merged, settings),
             reservations: Reservations::default(),
+            isolates_local_storage: read.bool("localStorageCapacityIsolation").unwrap_or(true),
+            pod_cidr: read.text("podCIDR").unwrap_or_default(),
             eviction: EvictionConfig::default(),
             crash_pauses: CrashPauses::read(&merged, settings),
             image_gc: ImageGcPolicy::read(&read),
@@ -173,10 +179,7 @@ impl KubeletConfig {
         let cgroup_version = hardware.cgroup_version;
         validation::configuration(&validation::Checked { merged: &merged, settings, cgroup_version })?;
         config.check_environment(&merged, &flag, machine, settings)?;
-        if !config.external_cloud {
-            add_topology(&mut node_labels, machine);
-        }
-        config.node_labels = node_labels;
+        config.node_labels = if config.external_cloud { node_labels } else { with_topology(node_labels, machine) };
         Ok(config)
     }
 
@@ -253,7 +256,7 @@ fn with_flags_of_cluster(spec: &KubeletSpec, settings: &Settings) -> KubeletSpec
 }
 
 /// Adds the labels of the machine's zone and region, unless they are set.
-fn add_topology(labels: &mut Vec<(Text, Text)>, machine: &MachineSpec) {
+fn with_topology(mut labels: Vec<(Text, Text)>, machine: &MachineSpec) -> Vec<(Text, Text)> {
     for (key, value) in
         [("topology.kubernetes.io/zone", &machine.zone), ("topology.kubernetes.io/region", &machine.region)]
     {
@@ -263,6 +266,7 @@ fn add_topology(labels: &mut Vec<(Text, Text)>, machine: &MachineSpec) {
             labels.push((Text::of(key), value.clone()));
         }
     }
+    labels
 }
 
 /// Reads `--node-labels`: a pair without `=` is a label with an empty value.

@@ -313,9 +313,12 @@ impl KubeletConfig {
         settings: &Settings,
     ) -> Result<(), String> {
         self.reservations = Reservations::read(merged, hardware, settings.profile())?;
+        if !self.isolates_local_storage {
+            self.reservations.ephemeral_storage = Reservations::default().ephemeral_storage;
+        }
         swap::check(merged, hardware, settings)?;
         let kept = [self.reservations.cpu, self.reservations.memory];
-        self.topology = TopologySettings::read(merged, hardware, kept)?;
+        self.topology = TopologySettings::read(merged, hardware, kept, settings)?;
         cloud_provider(cloud)?;
         self.node_ips = node_ips(node_ip)?;
         sync_frequency(merged)?;

@@ -303,6 +303,9 @@ impl Kubelet {
 
     /// Returns the pods that write more than they may.
     fn over_local_limits(&self, candidates: &[Candidate], now: Timestamp) -> VecDeque<Eviction> {
+        if !self.config.isolates_local_storage {
+            return VecDeque::new();
+        }
         let exceeded = |own: &Candidate| match &self.choices {
             Some(choices) => local_storage::possible(own, &choices.evictions.limit(&own.pod.key(), now)?),
             None => local_storage::exceeded(own),

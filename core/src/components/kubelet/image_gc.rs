@@ -2,8 +2,8 @@
 //!
 //! Mirrors pkg/kubelet/images/image_gc_manager.go (v1.34). The list that the Node's status shows is read again each
 //! half minute. Inputs: the images and the disk of the machine, time. Outputs: images removed, Events.
-//! Invariant: as long as the disk is not nearly full, no timer runs.
-//! Left out on purpose: `imageMaximumGCAge`.
+//! Invariant: as long as the disk is not nearly full and no image gets too old, no timer runs: what the looks each five
+//! minutes would have seen is told once it is asked for.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -42,6 +42,8 @@ pub struct ImageGcPolicy {
     low: i64,
     /// Images that were first seen less long ago stay.
     least_age: SignedDuration,
+    /// Images that were last used longer ago go, however much of the disk is free; zero for never.
+    most_age: SignedDuration,
 }
 
 impl ImageGcPolicy {
@@ -51,13 +53,32 @@ impl ImageGcPolicy {
             high: read.int("imageGCHighThresholdPercent").unwrap_or(HIGH),
             low: read.int("imageGCLowThresholdPercent").unwrap_or(LOW),
             least_age: read.duration("imageMinimumGCAge").unwrap_or(LEAST_AGE),
+            most_age: read.duration("imageMaximumGCAge").unwrap_or_default(),
         }
     }
 
     /// Tells whether images are ever collected. Source: pkg/kubelet/kubelet.go (v1.34), `StartGarbageCollection`.
     pub(super) const fn is_on(self) -> bool {
-        self.high != 100
+        self.high != 100 || self.looks_at_age()
     }
+
+    /// Tells whether images go that were not used for long.
+    pub(super) const fn looks_at_age(self) -> bool {
+        self.most_age.is_positive()
+    }
+}
+
+/// What a kubelet knows of an image.
+#[derive(Clone, Debug)]
+struct ImageRecord {
+    names: Json,
+    /// Since when it is there.
+    since: Timestamp,
+    /// The look that saw it first.
+    first: Option<Timestamp>,
+    /// The last look that saw it in use.
+    last_used: Option<Timestamp>,
+    is_in_use: bool,
 }
 
 /// What a kubelet knows of the images.
@@ -65,17 +86,13 @@ impl ImageGcPolicy {
 pub(super) struct Images {
     /// The list as the status shows it.
     shown: Vec<Json>,
-    /// The images that came after the start, with the instants at which they were first seen.
-    late: Vec<(Json, Timestamp)>,
-    /// The names of those that were there at the start, or were seen before.
-    seen: Vec<Json>,
+    records: Vec<ImageRecord>,
     has_failed: bool,
 }
 
 impl Images {
     pub(super) fn new(host: &Host) -> Self {
-        let seen = host.images.iter().map(|image| image.get("names").clone()).collect();
-        Self { shown: host.images.clone(), seen, ..Self::default() }
+        Self { shown: host.images.clone(), ..Self::default() }
     }
 
     /// Returns the images that the status shows.
@@ -83,22 +100,56 @@ impl Images {
         &self.shown
     }
 
-    /// Looks at the images now: those that were not seen before are new.
-    fn detect(&mut self, host: &Host, now: Timestamp) {
-        let names: Vec<Json> = host.images.iter().map(|image| image.get("names").clone()).collect();
-        self.late.retain(|(own, _)| names.contains(own));
-        self.seen.retain(|own| names.contains(own));
-        for own in names {
-            if !self.seen.contains(&own) {
-                self.late.push((own.clone(), now));
-                self.seen.push(own);
+    /// Takes down what the looks before this instant have seen, and what is there from now on.
+    fn note(&mut self, host: &Host, started: Timestamp, now: Timestamp) {
+        let seconds = now.duration_since(started).as_secs();
+        let look = started + SignedDuration::from_secs(seconds - seconds % PERIOD.as_secs());
+        for own in &mut self.records {
+            own.see(started, look);
+        }
+        self.records.retain(|own| host.images.iter().any(|image| *image.get("names") == own.names));
+        let used: Vec<Text> = host.runtime.images().cloned().collect();
+        for image in &host.images {
+            let names = image.get("names");
+            let at = self.records.iter().position(|own| own.names == *names).unwrap_or_else(|| {
+                let (first, last_used) = (None, None);
+                self.records.push(ImageRecord { names: names.clone(), since: now, first, last_used, is_in_use: false });
+                self.records.len() - 1
+            });
+            self.records[at].is_in_use = is_in_use(image, &used);
+        }
+    }
+
+    /// Looks at the images now.
+    fn detect(&mut self, host: &Host, started: Timestamp, now: Timestamp) {
+        self.note(host, started, now);
+        for own in &mut self.records {
+            own.first.get_or_insert(now);
+            if own.is_in_use {
+                own.last_used = Some(now);
             }
         }
     }
 
-    fn age(&self, image: &Json, now: Timestamp) -> SignedDuration {
-        let first = self.late.iter().find(|(own, _)| own == image.get("names"));
-        first.map_or(SignedDuration::MAX, |(_, at)| now.duration_since(*at))
+    fn record(&self, image: &Json) -> Option<&ImageRecord> {
+        self.records.iter().find(|own| own.names == *image.get("names"))
+    }
+}
+
+impl ImageRecord {
+    /// Takes down what the looks up to one of them have seen: each five minutes since the start.
+    fn see(&mut self, started: Timestamp, look: Timestamp) {
+        if look < self.since {
+            return;
+        }
+        if self.first.is_none() {
+            let past = self.since.duration_since(started).as_secs();
+            let periods = past / PERIOD.as_secs() + i64::from(past % PERIOD.as_secs() != 0);
+            self.first = Some(started + SignedDuration::from_secs(periods * PERIOD.as_secs()));
+        }
+        if self.is_in_use {
+            self.last_used = self.last_used.max(Some(look));
+        }
     }
 }
 
@@ -122,34 +173,64 @@ impl Kubelet {
         }
     }
 
-    /// Removes unused images until so many bytes are free; returns how many it has freed.
+    /// Notes that containers have started or ended, which use images.
+    pub(super) fn note_used_images(&mut self, context: &KubeletContext<'_>) {
+        if !context.host.images.is_empty() || !self.images.records.is_empty() {
+            self.images.note(context.host, self.started, context.now);
+        }
+    }
+
+    /// Removes unused images until so many bytes are free, those first that were used longest ago; returns how many it
+    /// has freed.
+    ///
+    /// Source: pkg/kubelet/images/image_gc_manager.go (v1.34), `freeSpace`, `byLastUsedAndDetected`.
     pub(super) fn remove_unused_images(&mut self, wanted: i64, context: &mut KubeletContext<'_>) -> i64 {
         let now = context.now;
-        self.images.detect(context.host, now);
-        let used: Vec<Text> = context.host.runtime.images().cloned().collect();
+        let least = self.config.image_gc.least_age;
         let mut freed = 0;
-        let mut kept = Vec::new();
-        let mut removed = Vec::new();
-        for image in core::mem::take(&mut context.host.images) {
-            let is_young = self.images.age(&image, now) < self.config.image_gc.least_age;
-            if freed >= wanted || is_young || is_in_use(&image, &used) {
-                kept.push(image);
-                continue;
-            }
-            freed += image.get("sizeBytes").as_i64().unwrap_or_default();
-            removed.push(image);
+        self.remove_images(context, |image, own| {
+            let is_young = own.first.is_none_or(|at| now.duration_since(at) < least);
+            let goes = freed < wanted && !is_young;
+            freed += if goes { image.get("sizeBytes").as_i64().unwrap_or_default() } else { 0 };
+            goes
+        });
+        freed
+    }
+
+    /// Removes images that nothing has used for too long, once the kubelet runs for as long.
+    ///
+    /// Source: as above, `freeOldImages`.
+    fn remove_old_images(&mut self, context: &mut KubeletContext<'_>) {
+        let (now, most) = (context.now, self.config.image_gc.most_age);
+        if self.config.image_gc.looks_at_age() && now.duration_since(self.started) > most {
+            self.remove_images(context, |_, own| own.last_used.is_none_or(|at| now.duration_since(at) > most));
         }
-        context.host.images = kept;
+    }
+
+    /// Removes those unused images of which it is told, asked in the order in which they were used.
+    fn remove_images(&mut self, context: &mut KubeletContext<'_>, mut goes: impl FnMut(&Json, &ImageRecord) -> bool) {
+        self.images.detect(context.host, self.started, context.now);
+        let used: Vec<Text> = context.host.runtime.images().cloned().collect();
+        let mut unused: Vec<(&Json, &ImageRecord)> = context
+            .host
+            .images
+            .iter()
+            .filter(|image| !is_in_use(image, &used))
+            .filter_map(|image| Some((image, self.images.record(image)?)))
+            .collect();
+        unused.sort_by_key(|(_, own)| (own.last_used, own.first));
+        unused.retain(|(image, own)| goes(image, own));
+        let removed: Vec<Json> = unused.into_iter().map(|(image, _)| image.clone()).collect();
         if removed.is_empty() {
-            return 0;
+            return;
         }
+        context.host.images.retain(|image| !removed.contains(image));
         let names = removed.iter().map(|image| {
             let name = image.get("names").items().first().and_then(Json::as_str);
             Because::Fact(format!("image {} is in no container", name.unwrap_or("without a name")))
         });
         context.outbox.decide(self.about_node(), format!("{} unused images removed", removed.len()), names.collect());
         self.await_image_list(context);
-        freed
     }
 
     /// Reads the list of images again when that is due.
@@ -171,8 +252,10 @@ impl Kubelet {
             self.await_image_list(context);
         }
         // A policy of 100 % collects nothing. Source: pkg/kubelet/kubelet.go (v1.34), `StartGarbageCollection`.
-        let is_due = self.config.image_gc.high < 100 && self.percent_used(context.host) >= self.config.image_gc.high;
-        if is_due && self.upkeep.at(Upkeep::ImageGc).is_none() {
+        let policy = self.config.image_gc;
+        let is_full = policy.high < 100 && self.percent_used(context.host) >= policy.high;
+        let may_be_old = policy.looks_at_age() && !context.host.images.is_empty();
+        if (is_full || may_be_old) && self.upkeep.at(Upkeep::ImageGc).is_none() {
             self.set_upkeep(Upkeep::ImageGc, next_of(self.started, PERIOD, context.now));
         }
     }
@@ -188,11 +271,13 @@ impl Kubelet {
             self.set_upkeep(Upkeep::ImageGc, context.now + PERIOD);
             return;
         }
+        self.remove_old_images(context);
         let used = self.percent_used(context.host);
         let policy = self.config.image_gc;
         if used < policy.high {
-            self.images.detect(context.host, context.now);
+            self.images.detect(context.host, self.started, context.now);
             self.images.has_failed = false;
+            self.note_images(context);
             return;
         }
         let disk = context.host.level(Resource::Disk);

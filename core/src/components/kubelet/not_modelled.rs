@@ -7,44 +7,31 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::decoder::parse_bool;
 use crate::components::host::Hardware;
-use crate::objects::Json;
+use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
-/// Fields of which no effect is modelled, with their defaults.
-/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
-const FIELDS: [(&str, Default); 5] = [
-    ("cpuManagerPolicyOptions", Default::Nothing),
-    ("imageMaximumGCAge", Default::Text("0s")),
-    ("kernelMemcgNotification", Default::Bool(false)),
-    ("localStorageCapacityIsolation", Default::Bool(true)),
-    ("podCIDR", Default::Text("")),
+/// A field of which no effect is modelled where it is on.
+const FIELD: &str = "kernelMemcgNotification";
+/// Options of the CPU manager that change what containers get. The others do not, as a core has one thread.
+const CPU_OPTIONS: [&str; 4] = [
+    "align-by-socket",
+    "distribute-cpus-across-cores",
+    "distribute-cpus-across-numa",
+    "prefer-align-cpus-by-uncorecache",
 ];
-
-/// The default of a field.
-#[derive(Clone, Copy)]
-enum Default {
-    Text(&'static str),
-    Bool(bool),
-    /// An empty list or object.
-    Nothing,
-}
-
-impl Default {
-    fn is(self, value: &Json) -> bool {
-        match self {
-            _ if value.is_null() => true,
-            Self::Text(text) => value.as_str() == Some(text) || value.as_str() == Some(""),
-            Self::Bool(on) => value.as_bool() == Some(on),
-            Self::Nothing => value.items().is_empty() && value.fields().next().is_none(),
-        }
-    }
-}
 
 /// Returns the name of each setting whose effect is not modelled, with its value where that matters.
 pub(super) fn not_modelled(merged: &Json, settings: &Settings) -> Vec<String> {
-    let fields = FIELDS.iter().filter(|(field, default)| !default.is(merged.get(field)));
-    let mut found: Vec<String> = fields.map(|(field, _)| String::from(*field)).collect();
+    let mut found: Vec<String> = Vec::new();
+    if merged.get(FIELD).as_bool() == Some(true) {
+        found.push(String::from(FIELD));
+    }
+    let options = merged.get("cpuManagerPolicyOptions").fields();
+    let is_on = |value: &Json| value.as_str().and_then(parse_bool) == Some(true);
+    let has_effect = |(name, value): &(&Text, &Json)| CPU_OPTIONS.contains(&name.as_str()) && is_on(value);
+    found.extend(options.filter(has_effect).map(|(name, _)| format!("cpuManagerPolicyOptions {name}")));
     // The machines run Linux, on which the gates of Windows have no effect.
     for (gate, on) in merged.get("featureGates").fields().filter(|(gate, _)| !gate.starts_with("Windows")) {
         let what = format!("feature gate {gate}={on}");

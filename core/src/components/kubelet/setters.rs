@@ -163,8 +163,10 @@ impl Kubelet {
             let cpu = Quantity::milli(hardware.cpu.milli_value() / 1000 * 1000);
             capacity.push(("cpu", cpu, less(cpu, kept.cpu)));
             let bytes = |amount: Quantity| Quantity::whole(amount.value(), Format::BinarySi);
-            let storage = bytes(hardware.ephemeral_storage);
-            capacity.push(("ephemeral-storage", storage, less(storage, kept.ephemeral_storage)));
+            if self.config.isolates_local_storage {
+                let storage = bytes(hardware.ephemeral_storage);
+                capacity.push(("ephemeral-storage", storage, less(storage, kept.ephemeral_storage)));
+            }
             let mut memory = less(bytes(hardware.memory), kept.memory);
             let nothing = Quantity::whole(0, Format::BinarySi);
             if !hardware.extended.iter().any(|(name, ..)| is_huge_page(name)) {
@@ -271,6 +273,7 @@ impl Kubelet {
         let mut errors = self.ready_errors(now);
         let missing: Vec<&str> = ["cpu", "memory", "pods", "ephemeral-storage"]
             .into_iter()
+            .filter(|name| *name != "ephemeral-storage" || self.config.isolates_local_storage)
             .filter(|name| node.at(&["status", "capacity", name]).is_null())
             .collect();
         if !missing.is_empty() {

@@ -134,6 +134,8 @@ struct Computed {
 impl Kubelet {
     /// Starts both loops.
     pub(super) fn start_status(&mut self, context: &mut KubeletContext<'_>) {
+        let told = self.config.pod_cidr.clone();
+        self.take_pod_cidrs(&told.split(',').filter(|cidr| !cidr.is_empty()).map(Json::from).collect(), context);
         let late = self.led_slowness();
         let (begin, is_fast_first) = (context.now + late, self.is_fast_first());
         let first = if is_fast_first { FAST_PERIOD / 2 } else { FAST_PERIOD };
@@ -302,7 +304,7 @@ impl Kubelet {
     fn compute(&mut self, base: &Json, context: &mut KubeletContext<'_>) -> Computed {
         let mut node = base.clone();
         let mut is_changed = false;
-        is_changed |= self.take_pod_cidr(base, context);
+        is_changed |= self.take_pod_cidrs(base.at(&["spec", "podCIDRs"]), context);
         for (key, value) in OS_LABELS {
             if node.at(&["metadata", "labels", key]).as_str() != Some(value) {
                 node.set(&["metadata", "labels", key], value);
@@ -317,8 +319,7 @@ impl Kubelet {
 
     /// Tells the runtime the blocks of addresses of the Node, if they are new. A runtime that waits for them writes the
     /// configuration of its network then.
-    fn take_pod_cidr(&mut self, base: &Json, context: &mut KubeletContext<'_>) -> bool {
-        let cidrs = base.at(&["spec", "podCIDRs"]);
+    fn take_pod_cidrs(&mut self, cidrs: &Json, context: &mut KubeletContext<'_>) -> bool {
         if cidrs.is_empty() || self.status.pod_cidr.as_ref() == Some(cidrs) {
             return false;
         }
@@ -449,7 +450,7 @@ impl Kubelet {
             return;
         }
         let tree = base.json();
-        self.take_pod_cidr(&tree, context);
+        self.take_pod_cidrs(tree.at(&["spec", "podCIDRs"]), context);
         if !self.ready_errors(context.now).is_empty() {
             return;
         }

@@ -62,7 +62,8 @@ impl Kubelet {
 
     /// Notes that something is used that was not, or no more.
     pub fn note_usage(&mut self, context: &mut KubeletContext<'_>) {
-        if !context.host.is_used() && !self.is_short_of_all(context.host) {
+        self.note_used_images(context);
+        if !context.host.is_used() && !self.is_short_of_all(context.host) && !self.config.image_gc.looks_at_age() {
             return;
         }
         self.note_images(context);
@@ -72,6 +73,7 @@ impl Kubelet {
 
     /// Notes that pods have started, changed or ended: what they use has changed if they use anything.
     pub(super) fn note_pods(&mut self, context: &mut KubeletContext<'_>) {
+        self.note_used_images(context);
         if context.host.is_used() {
             self.note_usage(context);
         }

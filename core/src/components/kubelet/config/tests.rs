@@ -60,8 +60,10 @@ fn a_flag_has_the_effect_of_the_field_of_its_name() {
     assert!(!config.has_static_pods);
     assert!(resolve(json!({}), json!({})).unwrap().has_static_pods);
     let static_cpus = json!({"cpuManagerPolicy": "static", "kubeReserved": {"cpu": "1"}});
-    let config = resolve(json!({"cpu-manager-policy-options": "full-pcpus-only=true"}), static_cpus).unwrap();
-    assert_eq!(config.not_modelled, ["cpuManagerPolicyOptions"]);
+    let options = |text: &str| resolve(json!({"cpu-manager-policy-options": text}), static_cpus.clone());
+    assert!(options("full-pcpus-only=true,distribute-cpus-across-numa=0").unwrap().not_modelled.is_empty());
+    let config = options("distribute-cpus-across-numa=true").unwrap();
+    assert_eq!(config.not_modelled, ["cpuManagerPolicyOptions distribute-cpus-across-numa"]);
 }
 
 #[test]

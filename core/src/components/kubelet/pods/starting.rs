@@ -18,6 +18,7 @@ impl Kubelet {
     /// Starts the containers whose time has come.
     pub(super) fn start_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
+        let cidr = cidr.or_else(|| Some(self.config.pod_cidr.clone()).filter(|own| !own.is_empty()));
         let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
         let has_cni = context.host.is_cni_installed;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };

@@ -3,7 +3,7 @@
 //! Mirrors `NewManager` of pkg/kubelet/cm/topologymanager, cpumanager and memorymanager (v1.34), in the order in which
 //! the container manager makes them. Inputs: the configuration, the hardware, what is reserved. Outputs: settings, or
 //! the kubelet's message.
-//! Left out on purpose: options of the CPU manager; that they are not modelled is told elsewhere.
+//! Left out on purpose: what most options of the CPU manager do; that it is not modelled is told elsewhere.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,6 +18,7 @@ use crate::json;
 use crate::objects::cpu_set::{CpuSet, parse_cpu_set, print_cpu_set};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
+use crate::profile::Settings;
 
 /// More NUMA nodes than this are too many by default.
 /// Source: pkg/kubelet/cm/topologymanager/topology_manager.go (v1.34), `defaultMaxAllowableNUMANodes`.
@@ -31,14 +32,22 @@ const FIELDS: [&str; 6] = [
     "topologyManagerPolicyOptions",
     "topologyManagerScope",
 ];
-/// The options of the CPU manager. Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34).
-const CPU_OPTIONS: [&str; 6] = [
-    "align-by-socket",
-    "distribute-cpus-across-cores",
-    "distribute-cpus-across-numa",
-    "full-pcpus-only",
-    "prefer-align-cpus-by-uncorecache",
-    "strict-cpu-reservation",
+/// The options of the CPU manager, each with how settled it is: the others need a gate.
+/// Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34).
+const CPU_OPTIONS: [(&str, &str); 6] = [
+    ("align-by-socket", "Alpha"),
+    ("distribute-cpus-across-cores", "Alpha"),
+    ("distribute-cpus-across-numa", "Beta"),
+    ("full-pcpus-only", "Stable"),
+    ("prefer-align-cpus-by-uncorecache", "Beta"),
+    ("strict-cpu-reservation", "Beta"),
+];
+/// Options that cannot be on together. Source: as above, `NewStaticPolicyOptions`.
+const CPU_OPTIONS_APART: [[&str; 2]; 4] = [
+    ["full-pcpus-only", "distribute-cpus-across-cores"],
+    ["distribute-cpus-across-numa", "distribute-cpus-across-cores"],
+    ["prefer-align-cpus-by-uncorecache", "distribute-cpus-across-cores"],
+    ["prefer-align-cpus-by-uncorecache", "distribute-cpus-across-numa"],
 ];
 
 /// What a kubelet was told of topology.
@@ -90,6 +99,7 @@ impl TopologySettings {
         merged: &Json,
         hardware: &Hardware,
         [kept_cpu, kept_memory]: [Quantity; 2],
+        settings: &Settings,
     ) -> Result<Self, String> {
         if FIELDS.iter().all(|field| merged.get(field).is_null()) {
             return Ok(Self::default());
@@ -110,7 +120,8 @@ impl TopologySettings {
         }
         let cpu = read.text("cpuManagerPolicy").unwrap_or_default();
         let cpu_options = merged.get("cpuManagerPolicyOptions");
-        own.reserved_cpus = reserved_cpus(&cpu, cpu_options, merged, kept_cpu, &nodes).map_err(fatal)?;
+        own.reserved_cpus =
+            reserved_cpus(&cpu, cpu_options, merged, kept_cpu, &nodes, (policy, settings)).map_err(fatal)?;
         let memory = read.text("memoryManagerPolicy").unwrap_or_default();
         own.reserved_memory = reserved_memory(&memory, merged, kept_memory, &nodes).map_err(fatal)?;
         Ok(own)
@@ -155,6 +166,7 @@ fn reserved_cpus(
     merged: &Json,
     kept: Quantity,
     nodes: &[NumaNode],
+    (topology, settings): (Policy, &Settings),
 ) -> Result<Option<CpuSet>, String> {
     match policy.as_str() {
         "" | "none" if options.is_empty() => return Ok(None),
@@ -175,10 +187,7 @@ fn reserved_cpus(
                 .into(),
         );
     }
-    if let Some((unknown, _)) = options.fields().find(|(name, _)| !CPU_OPTIONS.contains(&name.as_str())) {
-        let unknown = unknown.as_str();
-        return Err(format!("new static policy error: unknown CPU Manager Policy option: {unknown:?}"));
-    }
+    cpu_options(options, topology, settings).map_err(|why| format!("new static policy error: {why}"))?;
     let count = usize::try_from((kept.milli_value() + 999) / 1000).unwrap_or(usize::MAX);
     let listed = parse_cpu_set(merged.get("reservedSystemCPUs").as_str().unwrap_or_default()).unwrap_or_default();
     let all: CpuSet = nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
@@ -191,6 +200,36 @@ fn reserved_cpus(
         ));
     }
     Ok(Some(reserved))
+}
+
+/// Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34), `NewStaticPolicyOptions` and
+/// `ValidateStaticPolicyOptions`.
+fn cpu_options(options: &Json, topology: Policy, settings: &Settings) -> Result<(), String> {
+    let mut on: Vec<&str> = Vec::new();
+    for (name, value) in options.fields() {
+        let Some((known, level)) = CPU_OPTIONS.iter().find(|(known, _)| **name == **known) else {
+            return Err(format!("unknown CPU Manager Policy option: \"{name}\""));
+        };
+        if *level != "Stable" && !settings.is_gate_on(&format!("CPUManagerPolicy{level}Options")) {
+            return Err(format!(
+                "CPU Manager Policy {level}-level Options not enabled, but option \"{name}\" provided"
+            ));
+        }
+        let value = text(value);
+        let is_on = parse_bool(&value).ok_or_else(|| {
+            format!("bad value for option \"{name}\": strconv.ParseBool: parsing {value:?}: invalid syntax")
+        })?;
+        on.extend(is_on.then_some(*known));
+    }
+    if let Some([one, other]) = CPU_OPTIONS_APART.iter().find(|pair| pair.iter().all(|own| on.contains(own))) {
+        return Err(format!("static policy options {one} and {other} can not be used at the same time"));
+    }
+    if on.contains(&"align-by-socket") && topology == Policy::SingleNumaNode {
+        return Err("Topolgy manager single-numa-node policy is incompatible with CPUManager align-by-socket policy \
+                    option"
+            .into());
+    }
+    Ok(())
 }
 
 /// Source: pkg/kubelet/cm/memorymanager/memory_manager.go, `NewManager`, `validateReservedMemory`, and policy_static.go
