@@ -49,7 +49,7 @@ fn add_pod(session: &mut Session, name: &str, mut spec: Json) -> (Option<(String
 #[test]
 fn hints_merge_as_upstream_merges_them() {
     let all = cases("topology-merges.jsonl.gz");
-    assert_eq!(all.len(), 412);
+    assert_eq!(all.len(), 402);
     for case in all {
         let mut session = session();
         let nodes = case.get("nodes").items();

@@ -126,6 +126,11 @@ fn hints_of(nodes: &[NumaNode], would_do: impl Fn(Mask) -> bool, does: impl Fn(M
     fitting.map(|mask| Hint { affinity: Some(mask), is_preferred: mask.count() == least }).collect()
 }
 
+/// The free memory of each NUMA node, by id.
+type FreeMemory = Vec<(u32, i64)>;
+/// What the init containers of a pod have left in a set of NUMA nodes.
+type LeftMemory<'a> = BTreeMap<(&'a Text, Mask), i64>;
+
 fn free_in(free: &[(u32, i64)], mask: Mask) -> i64 {
     free.iter().filter(|(id, _)| mask.has(*id)).map(|(_, bytes)| *bytes).sum()
 }
@@ -252,8 +257,8 @@ impl Place<'_> {
     ///
     /// Memory that comes from several NUMA nodes is taken from the first of them as far as it goes. Source:
     /// memorymanager/policy_static.go (v1.34), `updateMachineState`, `updatePodReusableMemory`.
-    fn memory(&self) -> (Vec<(u32, i64)>, BTreeMap<(&Text, Mask), i64>) {
-        let mut free: Vec<(u32, i64)> = self.nodes.iter().map(|own| (own.id, self.allocatable_memory(own))).collect();
+    fn memory(&self) -> (FreeMemory, LeftMemory<'_>) {
+        let mut free: FreeMemory = self.nodes.iter().map(|own| (own.id, self.allocatable_memory(own))).collect();
         let mut left = BTreeMap::new();
         for given in self.given() {
             let Some((bytes, numa)) = &given.memory else { continue };
