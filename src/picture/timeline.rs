@@ -160,10 +160,14 @@ impl Picture {
         Self { title: title.to_owned(), range: (-before, shown + before), acts, faults, lanes, bars, objects }
     }
 
-    /// Names the line that passed with the smallest part of its time left, with how much that was.
+    /// Names the line that passed with the smallest part of its time left, with how much that was; none where a line
+    /// did not pass.
     #[must_use]
     pub fn closest(&self) -> Option<String> {
-        let lines = self.bars.iter().filter(|bar| bar.verdict == Verdict::Passed).filter_map(|bar| bar.slack);
+        if self.bars.iter().any(|bar| bar.verdict != Verdict::Passed) {
+            return None;
+        }
+        let lines = self.bars.iter().filter_map(|bar| bar.slack);
         let (left, of) = lines.min_by(|(left, of), (other, whole)| (left / of).total_cmp(&(other / whole)))?;
         Some(format!("{left:.1} s of {of:.0} s to spare"))
     }

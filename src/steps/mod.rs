@@ -30,6 +30,7 @@ mod pods;
 mod predicates;
 mod registry;
 mod sentence;
+mod similar;
 mod snippet;
 mod sources;
 mod syntax;

@@ -3,21 +3,19 @@
 //!
 //! Input: a feature file. Output: its scenarios, and problems with the most similar sentences.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use gherkin::{Step, StepType};
+use gherkin::Step;
 use nodeproof_core::scenario::Scenario;
 
-use super::catalogue::{self, Sentence, catalogue};
 use super::draft::Draft;
 use super::objects::other_object;
 use super::own::CompileContext;
 use super::patterns;
 use super::sentence::apply;
+use super::similar;
 use super::sources::is_of_vocabulary;
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
-use nodeproof_core::objects::likeness::{Word, likeness, likeness_at_most, likeness_by_length};
 
 /// A compiled scenario.
 #[derive(Debug, Clone)]
@@ -111,16 +109,7 @@ fn refuse_unread(draft: &mut Draft, line: &StepLine) {
 
 /// Returns help for a step without a sentence: the most similar sentences, and how to define it.
 fn unknown(line: &StepLine) -> Vec<String> {
-    const SHOWN: usize = 3;
-    let near: Vec<&Sentence> =
-        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, sentence)| sentence).collect();
-    let mut help: Vec<String> = near.iter().map(|sentence| sentence.pattern.clone()).collect();
-    if let (Some(first), Some(sentence)) = (help.first_mut(), near.first()) {
-        let takes = sentence.parameters.iter().filter(|parameter| !parameter.takes.is_empty());
-        let takes: String = takes.map(|own| format!("\n    {{{}}}: {}", own.name, own.takes)).collect();
-        *first = format!("did you mean\n  {first}{takes}");
-    }
-    let mut help = vec![help.join("\n  ")];
+    let mut help = vec![similar::help(&line.step.value, line.step.ty)];
     if let Some(field) = field_of(&line.step.value) {
         help.insert(0, format!("write `{field}`"));
     }
@@ -145,122 +134,14 @@ fn field_of(words: &str) -> Option<String> {
     Some(format!("{object} field status.{field} is \"{value}\"{bound}"))
 }
 
-/// Returns the sentences of a keyword with their similarity, the most similar first.
-fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentence)> {
-    let own = words_of(words);
-    let is_of = |sentence: &Sentence| {
-        keyword.is_none_or(|keyword| sentence.keywords.contains(&catalogue::keyword_name(keyword)))
-    };
-    let mut near: Vec<(f64, &Sentence)> = READINGS
-        .iter()
-        .filter(|(sentence, _)| is_of(sentence))
-        .map(|(sentence, readings)| (nearness(&own, readings), sentence))
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near
-}
-
-/// The sentences of the vocabulary, each with all its readings: `{object}` as each kind of object, with and without
-/// optional parts. Prepared once, since a broken file needs them for each of its lines.
-static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
-    LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.pattern))).collect());
-
-/// The words of all readings: the texts between the special characters of the patterns. Made without the readings,
-/// which few files need.
-static VOCABULARY: LazyLock<Vec<Word>> = LazyLock::new(|| {
-    let patterns = patterns::all();
-    let is_sign = |b: &u8| b" ^$()[]{}?*+|\\\"<>".contains(b);
-    let between = |pattern| str::as_bytes(pattern).split(is_sign);
-    let words: BTreeSet<&[u8]> = patterns.iter().map(AsRef::as_ref).chain(OBJECTS).flat_map(between).collect();
-    let words = words.into_iter().filter_map(|word| str::from_utf8(word).ok());
-    // Behind `(?:` a colon is left over; a colon may also be part of the text.
-    let bare = words.map(|word| word.strip_prefix(':').filter(|bare| !bare.is_empty()).unwrap_or(word));
-    bare.chain(["{condition}"]).map(Word::new).collect()
-});
-
-fn readings(sentence: &str) -> Vec<Vec<Word>> {
-    forms(sentence).iter().map(|form| words_of(form)).collect()
-}
-
-/// What `{object}` stands for in a sentence.
-const OBJECTS: [&str; 5] = [
-    "Node {node}",
-    "Pod {pod}",
-    "the Lease of Node {node}",
-    "Deployment {name}",
-    "the EndpointSlice of Service {name}",
-];
-
-/// Returns the readings of a sentence with its required parts and with all parts, for each kind of object.
-fn forms(sentence: &str) -> Vec<String> {
-    let mut needed = String::new();
-    let mut depth = 0_usize;
-    for c in sentence.chars() {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            _ if depth == 0 => needed.push(c),
-            _ => {}
-        }
-    }
-    let needed = needed.replace(" {bound}", "").replace(" {for}", "");
-    let fullest = sentence.replace(['[', ']'], " ");
-    let mut forms: Vec<String> = Vec::new();
-    for object in OBJECTS {
-        for form in [&needed, &fullest] {
-            let form = form.replacen("{object}", object, 1);
-            if !forms.contains(&form) {
-                forms.push(form);
-            }
-        }
-    }
-    forms
-}
-
-/// Returns the similarity of words to the nearest reading of a sentence.
-fn nearness(words: &[Word], readings: &[Vec<Word>]) -> f64 {
-    readings.iter().map(|reading| likeness(words, reading)).fold(0.0, f64::max)
-}
-
-fn words_of(text: &str) -> Vec<Word> {
-    split(text).into_iter().map(Word::new).collect()
-}
-
-/// Splits into words; a text in quotes or braces is one word.
-fn split(words: &str) -> Vec<&str> {
-    const WORDS_MAX: usize = 60;
-    let mut parts = Vec::new();
-    let mut rest = words.trim();
-    while !rest.is_empty() && parts.len() < WORDS_MAX {
-        let close = match rest.chars().next() {
-            Some('"') => rest[1..].find('"').map(|at| at + 2),
-            Some('{') => rest.find('}').map(|at| at + 1),
-            _ => None,
-        };
-        let end = close.unwrap_or(0);
-        let end = rest[end..].find(' ').map_or(rest.len(), |at| at + end);
-        parts.push(rest[..end].trim_end_matches(','));
-        rest = rest[end..].trim_start();
-    }
-    parts
-}
-
 /// Finds lines of descriptions that are sentences without a keyword: steps that were lost.
 fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
-    const NEAR: f64 = 0.8;
     let mut problems = Vec::new();
     for prose in &file.prose {
         if file.problems.iter().any(|problem| problem.line == prose.line) {
             continue;
         }
-        let words = words_of(&prose.text);
-        let Some((_, rest)) = words.split_first().filter(|(_, rest)| rest.len() > 2) else { continue };
-        if likeness_at_most(rest, &VOCABULARY) < NEAR {
-            continue;
-        }
-        let mut readings = READINGS.iter().flat_map(|(_, readings)| readings);
-        // Most descriptions are longer than any sentence; the length is checked first because it is cheaper.
-        if readings.any(|reading| likeness_by_length(rest, reading) >= NEAR && likeness(rest, reading) >= NEAR) {
+        if similar::is_sentence(&prose.text) {
             let message = "this would be a description, and no step".to_owned();
             let problem = Problem {
                 file: file.path.clone(),

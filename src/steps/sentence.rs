@@ -12,6 +12,7 @@ use nodeproof_core::scenario::Fact;
 
 use super::draft::Draft;
 use super::patterns;
+use super::similar;
 use super::syntax::render;
 
 /// How deep sentences may say one another.
@@ -78,9 +79,12 @@ impl Draft {
 
     /// Compiles what a sentence says of one of several subjects in place of the step.
     pub(super) fn of_one(&mut self, subject: &str, rest: &str) {
-        if !self.instead(&format!("{subject} {rest}")) {
+        let sentence = format!("{subject} {rest}");
+        if !self.instead(&sentence) {
             let kind = subject.split(" \"").next().unwrap_or(subject);
-            self.problem(rest, format!("no sentence about one {kind} reads {rest:?}"));
+            let message = format!("no sentence about one {kind} reads {rest:?}");
+            let help = self.step().map(|step| similar::help(&sentence, step.ty));
+            self.problem_with(rest, message, help.into_iter().collect());
         }
     }
 }

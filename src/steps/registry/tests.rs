@@ -174,32 +174,6 @@ fn an_unknown_sentence_shows_the_nearest_and_a_snippet() {
 }
 
 #[test]
-fn the_nearest_sentences_are_those_that_may_be_meant() {
-    let cases: [(StepType, &str, &[&str]); 12] = [
-        (StepType::Then, "Node \"n\" field status.x stays", &["field {path} is", "{object} stays"]),
-        (StepType::Then, "Node \"n\" becomes Ready=Unknown within 50s", &["has condition"]),
-        (StepType::Then, "the Pod \"p\" gets deleted within 5m", &["{object} exists|is deleted|is gone"]),
-        (StepType::Then, "taint \"a:NoExecute\" is gone from Node \"n\" within 5s", &["taint \"{taint}\"", "is gone"]),
-        (StepType::Then, "the Lease of Node \"n\" gets renewed each 10s for 1m", &["is renewed every"]),
-        (StepType::Then, "nothing about Node \"n\" changes", &["nothing else about"]),
-        (StepType::When, "the node \"n\" is cordoned by the user", &["cordons|uncordons"]),
-        (StepType::When, "machine \"n\" looses power", &["loses power"]),
-        (StepType::When, "5 minutes passed", &["{duration} pass"]),
-        (StepType::When, "user adds taint \"a:NoExecute\" to Node \"n\"", &["the user taints", "removes taint"]),
-        (StepType::Given, "a Node \"n\" that is ready", &["a ready Node"]),
-        (StepType::Given, "a Pod \"p\" running on Node \"n\"", &["a Pod \"{pod}\" on Node"]),
-    ];
-    let mut missing = Vec::new();
-    for (keyword, words, expected) in cases {
-        let shown: Vec<String> =
-            nearest(words, Some(keyword)).into_iter().take(3).map(|(_, s)| s.pattern.clone()).collect();
-        let absent = expected.iter().filter(|part| !shown.iter().any(|sentence| sentence.contains(**part)));
-        missing.extend(absent.map(|part| format!("{words}: {part} is not in {shown:#?}")));
-    }
-    assert!(missing.is_empty(), "{}", missing.join("\n"));
-}
-
-#[test]
 fn what_is_not_understood_leads_to_no_further_problems() {
     let (_, problems) = read(
         "Given one fine Node \"w\" with Pod \"p\"\nWhen the kubelet on \"w\" stops\nThen Pod \"p\" stays for 5s\nAnd \
@@ -300,18 +274,6 @@ fn a_step_that_lost_its_keyword_is_found() {
     let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
     let (_, problems) = compile(&file);
     assert_eq!((problems.len(), problems[0].line), (1, 2));
-}
-
-#[test]
-fn the_vocabulary_has_the_words_of_all_readings() {
-    for sentence in catalogue() {
-        for word in forms(&sentence.pattern).iter().flat_map(|form| split(form)) {
-            let choices = if word.contains(['{', '"']) { vec![word] } else { word.split('|').collect() };
-            for choice in choices {
-                assert!(is_among(&Word::new(choice), &VOCABULARY), "{choice:?} of {word:?}");
-            }
-        }
-    }
 }
 
 #[test]
