@@ -4,17 +4,21 @@
 //! storage/storage.go,storage/alloc.go} (v1.34). Inputs: a Service that is written, the stored ones, chance. Outputs:
 //! the same Service, or what cannot be allocated. Left out on purpose: clusters with two families, ServiceCIDRs.
 
+mod node_ports;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 
+use self::node_ports::{NODE_PORTS, OUT_OF_RANGE, OWN_PORTS, PortOperation, TAKEN, first_ports, needs_node_ports};
 use super::fields::put;
 use super::rbac_kubeadm::Maker;
 use super::validation::ip::{self, Reading};
 use super::validation::service::{self, is_headless, is_open_outside, needs_health_check};
-use super::validation::{FieldError, worded};
+use super::validation::{FieldError, Problem, worded};
 use super::{ApiServer, status};
+use crate::chance::Chance;
 use crate::json;
 use crate::network::kinds::{self, Kind};
 use crate::network::{Answer, SERVICES};
@@ -25,11 +29,6 @@ use crate::objects::Json;
 const KUBEADM_RANGE: Range = Range { base: Ipv4Addr::new(10, 96, 0, 0), bits: 12 };
 /// Its default. Source: pkg/kubeapiserver/options/options.go (v1.34), `DefaultServiceIPCIDR`.
 const DEFAULT_RANGE: Range = Range { base: Ipv4Addr::new(10, 0, 0, 0), bits: 24 };
-/// `--service-node-port-range` and the ports at its start that are left to clients. Source: pkg/kubeapiserver/options/
-/// options.go, pkg/registry/core/service/portallocator/allocator.go (v1.34), `calculateRangeOffset`.
-const NODE_PORTS: core::ops::RangeInclusive<i64> = 30_000..=32_767;
-const OWN_PORTS: i64 = 86;
-
 /// A network of cluster IPs.
 #[derive(Clone, Copy)]
 struct Range {
@@ -117,15 +116,6 @@ fn needs_address(tree: &Json) -> bool {
 /// Source: pkg/registry/core/service/strategy.go (v1.34), `needsClusterIP`.
 fn has_address(tree: &Json) -> bool {
     tree.at(&["spec", "type"]).as_str() != Some("ExternalName")
-}
-
-fn needs_node_ports(tree: &Json) -> bool {
-    let spec = tree.get("spec");
-    match spec.get("type").as_str() {
-        Some("NodePort") => true,
-        Some("LoadBalancer") => spec.get("allocateLoadBalancerNodePorts").as_bool() != Some(false),
-        _ => false,
-    }
 }
 
 fn node_ports(tree: &Json) -> Vec<i64> {
@@ -292,6 +282,9 @@ impl ApiServer {
         }
         let errors = self.allocate_service(tree, old, dry_run);
         let Some(first) = errors.first() else { return Ok(()) };
+        if first.problem == Problem::Internal {
+            return Err(status::internal(&first.detail));
+        }
         if !old.is_null()
             && let Some((at, why)) = repeated_node_port(tree)
             && first.field == format!("spec.ports[{at}].nodePort")
@@ -376,7 +369,7 @@ impl ApiServer {
     }
 
     /// Returns the chance of a choice for a Service, which shifts no other.
-    fn choice(&self, tree: &Json, what: &str) -> crate::chance::Chance {
+    fn choice(&self, tree: &Json, what: &str) -> Chance {
         let of = |field: &str| tree.at(&["metadata", field]).as_str().unwrap_or("");
         self.chance.fork(&format!("{what}/{}/{}", of("namespace"), of("name")))
     }
@@ -389,6 +382,10 @@ impl ApiServer {
             })
             .flatten()
             .collect();
+        if old.is_null() {
+            let chance = self.choice(tree, "node-port");
+            return first_ports(tree, PortOperation::new(taken, chance, dry_run)).err().into_iter().collect();
+        }
         let (mut errors, mut own): (_, Vec<(Json, i64)>) = (Vec::new(), Vec::new());
         let mut chance = self.choice(tree, "node-port");
         let mut next = NODE_PORTS.end() + 1;
@@ -418,9 +415,9 @@ impl ApiServer {
                 let is_twice = own.contains(&(protocol.clone(), number));
                 let why = if is_twice || !is_kept && taken.contains(&number) && !own.iter().any(|(_, it)| *it == number)
                 {
-                    "provided port is already allocated"
+                    TAKEN
                 } else if !dry_run && !is_kept && !NODE_PORTS.contains(&number) {
-                    "provided port is not in the valid range. The range of valid ports is 30000-32767"
+                    OUT_OF_RANGE
                 } else {
                     own.push((protocol, number));
                     continue;

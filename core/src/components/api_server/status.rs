@@ -145,6 +145,13 @@ pub(super) fn invalid_options(options: &str, errors: &[FieldError]) -> Answer {
     invalid_of(options, "meta.k8s.io", "", errors)
 }
 
+/// 500 of a failure within the server.
+/// Source: k8s.io/apimachinery pkg/api/errors/errors.go (v1.34), `NewInternalError`.
+pub(super) fn internal(why: &str) -> Answer {
+    let message = format!("Internal error occurred: {why}");
+    failure(500, "InternalError", &message, Some(json!({"causes": [{"message": why}]})))
+}
+
 /// 500 of an error without a type, quoted as it is.
 pub(super) fn untyped(message: &str) -> Answer {
     failure(500, "", message, None)
