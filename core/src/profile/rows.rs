@@ -178,6 +178,7 @@ pub static ROWS: &[Row] = &[
         source: "k8s.io/apimachinery pkg/runtime/scheme.go (v1.34), NewScheme",
         flag: "",
     },
+    off("scale-targets-have-groups", "API versions that a HorizontalPodAutoscaler names are checked"),
     off("errors-print-json", "errors about a field print values and what differs as JSON, not in Go's syntax"),
     off("bad-list-versions-are-bad-requests", "a list with a resourceVersion that is no number gets code 400, not 500"),
     on("flow-control-v1beta3-is-served", "the API server has flowcontrol.apiserver.k8s.io/v1beta3"),

@@ -14,9 +14,9 @@ use jiff::Timestamp;
 
 use super::call::RequestInfo;
 use super::validation::{
-    FieldError, endpoint_slice, event, ip, job, kept, lease, meta, node, others, persistent_volume, pod,
-    pod_containers, pod_status, pod_update, quota, roles, service, small_kinds, storage, storage_status,
-    storage_update, with_empty, worded, worded_beside, workload, workload_status,
+    FieldError, autoscaler, endpoint_slice, event, ip, job, kept, lease, meta, networking, node, others,
+    persistent_volume, pod, pod_containers, pod_status, pod_update, quota, roles, service, small_kinds, storage,
+    storage_status, storage_update, with_empty, worded, worded_beside, workload, workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -414,6 +414,8 @@ fn check_other(
             (0..meta::checks(kind, settings)).for_each(|_| persistent_volume::attachment(tree, settings, errors));
             kept::attachment(tree, old, errors);
         }
+        ("Ingress", "status") => networking::ingress_status(tree, settings, errors),
+        ("HorizontalPodAutoscaler", "status") => autoscaler::status(tree, errors),
         (name, _) => small_kinds::update(name, (tree, old), settings, errors),
     }
 }

@@ -17,6 +17,7 @@ use crate::network::{
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{Release, Settings};
 
+mod answers;
 mod eviction;
 mod http;
 mod kinds;

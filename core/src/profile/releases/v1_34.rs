@@ -30,6 +30,13 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "scale-targets-have-groups",
+            YES,
+            "CHANGELOG/CHANGELOG-1.34.md, #132537; pkg/apis/autoscaling/validation/validation.go (v1.34), \
+             ValidateAPIVersion",
+        ),
+        row(
+            SINCE,
             "volume-attributes-classes-are-kept",
             YES,
             "pkg/features/kube_features.go (v1.34), VolumeAttributesClass",

@@ -87,6 +87,7 @@ pub(in super::super) fn validate_by_strategy(
         ("PodDisruptionBudget", _) | ("CronJob", "status") => (0, 0),
         ("EndpointSlice" | "LimitRange", _) => (1, 0),
         ("PersistentVolume", "") => (2, 0),
+        ("VolumeAttributesClass", _) => (2, 1),
         ("CSINode", "") | ("VolumeAttachment", _) => (checks(kind, settings), 0),
         ("PersistentVolumeClaim" | "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding", "") => {
             (checks(kind, settings), 1)
@@ -95,7 +96,10 @@ pub(in super::super) fn validate_by_strategy(
             "ConfigMap"
             | "Endpoints"
             | "Job"
+            | "Ingress"
+            | "IngressClass"
             | "Namespace"
+            | "NetworkPolicy"
             | "ReplicationController"
             | "RuntimeClass"
             | "Secret"

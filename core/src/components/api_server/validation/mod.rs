@@ -4,6 +4,7 @@
 //! trees in, errors out in upstream's order; nothing is changed.
 
 mod amount;
+pub(super) mod autoscaler;
 mod claim_volumes;
 mod conditions;
 mod container;
@@ -17,6 +18,7 @@ mod job_policies;
 pub(super) mod kept;
 pub(super) mod lease;
 pub(super) mod meta;
+pub(super) mod networking;
 pub(super) mod node;
 pub(super) mod others;
 pub(super) mod persistent_volume;

@@ -1,5 +1,5 @@
 //! Validation of kinds with few rules: Endpoints, RuntimeClasses, ControllerRevisions, CSIStorageCapacities,
-//! PodTemplates.
+//! PodTemplates. Leads on to the rules of kinds that nothing else here uses.
 //!
 //! Mirrors pkg/apis/{core,node,apps,storage}/validation/validation.go (v1.34). Inputs: a new object, or a changed one
 //! and the stored one. Outputs: errors. Left out on purpose: how a ControllerRevision whose data changed is printed.
@@ -12,7 +12,10 @@ use super::endpoint_slice::PROTOCOLS;
 use super::ip::{self, Reading};
 use super::pod::{tolerations, validate_template};
 use super::pod_rules::Rules;
-use super::{FieldError, IMMUTABLE, Problem, invalid, meta, node, one_of, others, pod_resources, quote, text};
+use super::{
+    FieldError, IMMUTABLE, Problem, autoscaler, invalid, meta, networking, node, one_of, others, pod_resources, quote,
+    storage, text,
+};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
@@ -33,6 +36,11 @@ pub(in super::super) fn create(kind: &str, tree: &Json, settings: &Settings, err
         }
         "CSIStorageCapacity" => storage_capacity(tree, wording, errors),
         "PodTemplate" => template(tree, wording, rules, errors),
+        "NetworkPolicy" => networking::policy(tree, settings, errors),
+        "Ingress" => networking::ingress(tree, true, settings, errors),
+        "IngressClass" => networking::class(tree, &NULL, wording, errors),
+        "HorizontalPodAutoscaler" => autoscaler::validate((tree, &NULL), settings, wording, errors),
+        "VolumeAttributesClass" => storage::attributes(tree, wording, errors),
         _ => {}
     }
 }
@@ -68,6 +76,18 @@ pub(in super::super) fn update(
             same("storageClassName", errors);
         }
         "PodTemplate" => template(tree, wording, rules, errors),
+        // Its strategy checks the object, and then its change, which is the object again.
+        "NetworkPolicy" => (0..2).for_each(|_| networking::policy(tree, settings, errors)),
+        "Ingress" => networking::ingress(tree, false, settings, errors),
+        "IngressClass" => networking::class(tree, old, wording, errors),
+        "HorizontalPodAutoscaler" => autoscaler::validate((tree, old), settings, wording, errors),
+        "VolumeAttributesClass" => {
+            storage::attributes(tree, wording, errors);
+            for field in ["driverName", "parameters"].into_iter().filter(|field| tree.get(field) != old.get(field)) {
+                errors.push(FieldError::forbidden(field, format!("updates to {field} are forbidden.")));
+            }
+            storage::attributes(tree, wording, errors);
+        }
         _ => {}
     }
 }

@@ -146,6 +146,21 @@ pub(in super::super) fn class(tree: &Json, wording: Wording, errors: &mut Vec<Fi
     }
 }
 
+/// Checks a VolumeAttributesClass. Source: pkg/apis/storage/validation/validation.go (v1.34),
+/// `ValidateVolumeAttributesClass`.
+pub(super) fn attributes(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let driver = text(tree, "driverName").to_lowercase();
+    match driver.as_str() {
+        "" => errors.push(FieldError::required("driverName", "")),
+        driver => invalid(names::qualified(driver, wording), "driverName", driver, errors),
+    }
+    let own = tree.get("parameters");
+    parameters(own, errors);
+    if own.is_empty() {
+        errors.push(FieldError::required("parameters", "must contain at least one key/value pair"));
+    }
+}
+
 /// Checks the parameters of a class. Source: as [`class`], `validateParameters`.
 fn parameters(parameters: &Json, errors: &mut Vec<FieldError>) {
     if parameters.fields().len() > PARAMETERS_MAX {

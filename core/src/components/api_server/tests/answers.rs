@@ -1,0 +1,53 @@
+//! What kube-apiserver v1.34.4 answers about objects that upstream's own tests write: codes, warnings and stored forms.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Fixture;
+use crate::json;
+use crate::network::{Answer, Call, EVENTS, PODS, Resource, Verb};
+use crate::objects::Json;
+
+fn pod() -> Json {
+    json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "x"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}})
+}
+
+impl Fixture {
+    fn created(&mut self, of: &Resource, namespace: &str, body: &Json) -> Answer {
+        self.call(Call::new(Verb::Create, of.clone(), namespace, "").body(body.clone()))
+    }
+}
+
+fn warnings(answer: &Answer) -> Vec<String> {
+    let own = answer.headers.iter().filter(|(name, _)| name.as_str() == "Warning");
+    own.map(|(_, text)| String::from(text.as_str())).collect()
+}
+
+#[test]
+fn networks_and_scales_are_checked() {
+    let mut fixture = Fixture::new();
+    let policies = Resource::of("networking.k8s.io", "v1", "networkpolicies");
+    let policy = json!({"kind": "NetworkPolicy", "apiVersion": "networking.k8s.io/v1", "metadata": {"name": "x"},
+        "spec": {"podSelector": {}}});
+    let (_, told) = fixture.posted(&policies, &policy, &["spec", "ingress"], json!([{"from": [{}]}]));
+    assert_eq!(told, "spec.ingress[0].from[0]: Required value: must specify a peer");
+    let ingresses = Resource::of("networking.k8s.io", "v1", "ingresses");
+    let ingress = json!({"kind": "Ingress", "apiVersion": "networking.k8s.io/v1", "metadata": {"name": "x"}});
+    let rules = json!([{"host": "*.a", "http": {"paths": [{"path": "a", "pathType": "Exact", "backend": {}}]}}]);
+    let (_, told) = fixture.posted(&ingresses, &ingress, &["spec", "rules"], rules);
+    assert_eq!(
+        told,
+        "[spec.rules[0].http.paths[0].path: Invalid value: \"a\": must be an absolute path, \
+         spec.rules[0].http.paths[0].backend: Invalid value: \"\": resource or service backend is required]"
+    );
+    let scalers = Resource::of("autoscaling", "v2", "horizontalpodautoscalers");
+    let scaler = json!({"kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v2", "metadata": {"name": "x"},
+        "spec": {"scaleTargetRef": {"kind": "Deployment", "apiVersion": "apps/v1", "name": "d"}}});
+    let (_, told) = fixture.posted(&scalers, &scaler, &["spec", "maxReplicas"], 0_i64);
+    assert!(told.contains("spec.maxReplicas: Invalid value: 0: must be greater than 0"), "{told}");
+    let classes = Resource::of("storage.k8s.io", "v1", "volumeattributesclasses");
+    let class = json!({"kind": "VolumeAttributesClass", "apiVersion": "storage.k8s.io/v1", "metadata": {"name": "x"}});
+    let (_, told) = fixture.posted(&classes, &class, &["driverName"], "d");
+    assert_eq!(told, "parameters: Required value: must contain at least one key/value pair");
+}
