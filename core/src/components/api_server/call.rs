@@ -92,7 +92,10 @@ impl ApiServer {
         self.check_route(table, &call)?;
         let warning = self.deprecation(table);
         let warned = |mut answer: Answer| {
-            answer.headers.extend(warning.map(|warning| (Text::of("Warning"), Text::of(warning))));
+            // It is told before the object is read.
+            let first = answer.headers.iter().position(|(name, _)| name.as_str() == "Warning");
+            let place = first.unwrap_or(answer.headers.len());
+            answer.headers.splice(place..place, warning.map(|warning| (Text::of("Warning"), Text::of(warning))));
             answer
         };
         let answer = self.routed(info, (origin, arrived), id, call, wait_budget);

@@ -1,8 +1,8 @@
 //! Warnings of the server about objects that it accepts.
 //!
 //! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/{pod,node}/warnings.go,
-//! pkg/api/node/util.go and k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose: warnings about
-//! fields of other kinds that are deprecated.
+//! pkg/api/{node,storage}/util.go and k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose:
+//! warnings about fields of other kinds that are deprecated.
 
 mod pods;
 
@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::validation::{ip, meta};
+use super::validation::{ip, meta, networking};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -20,6 +20,8 @@ use crate::profile::Settings;
 
 /// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `BetaStorageClassAnnotation`.
+const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
 /// Whose addresses are not looked at. Source: pkg/controller/{endpointslice,endpointslicemirroring} (v1.34),
 /// `ControllerName`.
 const WRITERS: [&str; 2] = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
@@ -33,7 +35,7 @@ pub(super) fn of_change(
 ) -> Vec<String> {
     match (kind.name, subresource) {
         (_, "") => of(kind, tree, old, settings),
-        ("Pod" | "Service", "status") if settings.profile().is("unusual-addresses-warn") => {
+        ("Pod" | "Service" | "Ingress", "status") if settings.profile().is("unusual-addresses-warn") => {
             let lists: &[&[&str]] = match kind.name {
                 "Pod" => &[&["status", "podIPs"], &["status", "hostIPs"]],
                 _ => &[&["status", "loadBalancer", "ingress"]],
@@ -50,6 +52,11 @@ pub(super) fn of_change(
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns the warnings about a new object as it was sent, before it is prepared for the store.
+pub(super) fn of_sent(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
+    if kind.name == "Pod" { pods::of_app_armor(tree, settings) } else { Vec::new() }
 }
 
 /// Returns the warnings about an object that is written: new, or in place of an old one.
@@ -98,13 +105,36 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
             volume(tree.get("spec"), &mut warnings);
         }
         "PersistentVolumeClaim" => {
-            for list in ["requests", "limits"] {
-                let amount = tree.at(&["spec", "resources", list, "storage"]);
-                let parts = Quantity::from_json(amount).map_or(0, |amount| amount.milli_value() % 1000);
-                if let Some(text) = amount.as_str().filter(|_| parts != 0) {
-                    let path = format!("spec.resources.{list}[storage]");
-                    warnings.push(format!("{path}: fractional byte value {text:?} is invalid, must be an integer"));
+            if !tree.at(&["metadata", "annotations", CLASS_ANNOTATION]).is_null() {
+                let why = "deprecated since v1.8; use \"storageClassName\" attribute instead";
+                warnings.push(format!("metadata.annotations[{CLASS_ANNOTATION}]: {why}"));
+            }
+            claim(tree.get("spec"), "spec", &mut warnings);
+        }
+        "NetworkPolicy" if settings.profile().is("unusual-addresses-warn") => policy(tree.get("spec"), &mut warnings),
+        "Ingress" if old.is_null() => {
+            let is_noted = !tree.at(&["metadata", "annotations", networking::CLASS_ANNOTATION]).is_null();
+            if is_noted && tree.at(&["spec", "ingressClassName"]).is_null() {
+                let annotation = networking::CLASS_ANNOTATION;
+                let why = "is deprecated, please use 'spec.ingressClassName' instead";
+                warnings.push(format!("annotation {annotation:?} {why}"));
+            }
+        }
+        "StorageClass" => {
+            for (at, topology) in tree.get("allowedTopologies").items().iter().enumerate() {
+                let path = format!("allowedTopologies[{at}].matchLabelExpressions");
+                for (at, own) in topology.get("matchLabelExpressions").items().iter().enumerate() {
+                    let why = pods::deprecated_label(own.get("key").as_str().unwrap_or(""));
+                    warnings.extend(why.map(|why| format!("{path}[{at}].key: {why}")));
                 }
+            }
+        }
+        "CSIStorageCapacity" => {
+            let topology = tree.get("nodeTopology");
+            pods::node_term(topology, "nodeTopology", &mut warnings);
+            for (key, _) in topology.get("matchLabels").fields() {
+                let why = pods::deprecated_label(key);
+                warnings.extend(why.map(|why| format!("nodeTopology.matchLabels.{key}: {why}")));
             }
         }
         "Service" => service(tree.get("spec"), settings, &mut warnings),
@@ -122,6 +152,18 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
         _ => {}
     }
     warnings
+}
+
+/// Source: pkg/api/persistentvolumeclaim/util.go (v1.34), `GetWarningsForPersistentVolumeClaimSpec`.
+fn claim(spec: &Json, path: &str, warnings: &mut Vec<String>) {
+    for list in ["requests", "limits"] {
+        let amount = spec.at(&["resources", list, "storage"]);
+        let parts = Quantity::from_json(amount).map_or(0, |amount| amount.milli_value() % 1000);
+        if let Some(text) = amount.as_str().filter(|_| parts != 0) {
+            let path = format!("{path}.resources.{list}[storage]");
+            warnings.push(format!("{path}: fractional byte value {text:?} is invalid, must be an integer"));
+        }
+    }
 }
 
 /// Source: pkg/api/persistentvolume/util.go (v1.34), `warningsForPersistentVolumeSpecAndMeta`.
@@ -142,6 +184,21 @@ fn volume(spec: &Json, warnings: &mut Vec<String>) {
     ] {
         if !spec.get(source).is_null() {
             warnings.push(format!("spec.{shown}: deprecated in v{deprecated}, non-functional in v{gone}+"));
+        }
+    }
+}
+
+/// Source: pkg/registry/networking/networkpolicy/strategy.go (v1.34), `networkPolicyWarnings`.
+fn policy(spec: &Json, warnings: &mut Vec<String>) {
+    for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
+        for (at, rule) in spec.get(direction).items().iter().enumerate() {
+            for (place, peer) in rule.get(peers).items().iter().enumerate() {
+                let (block, path) = (peer.get("ipBlock"), format!("spec.{direction}[{at}].{peers}[{place}].ipBlock"));
+                cidr_warnings(block.get("cidr").as_str().unwrap_or(""), &format!("{path}.cidr"), warnings);
+                for (at, except) in block.get("except").items().iter().enumerate() {
+                    cidr_warnings(except.as_str().unwrap_or(""), &format!("{path}.except[{at}]"), warnings);
+                }
+            }
         }
     }
 }

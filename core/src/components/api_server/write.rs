@@ -119,6 +119,7 @@ impl ApiServer {
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
         let generated = self.name_new(info, &mut tree);
+        let mut warnings = super::warnings::of_sent(kind, &tree, &self.settings);
         strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
         if kind.name == "CertificateSigningRequest" {
             certificates::note_requester(&mut tree, &origin.identity);
@@ -137,7 +138,8 @@ impl ApiServer {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));
         }
-        let warnings = as_headers(&super::warnings::of(kind, &tree, &NULL, &self.settings));
+        warnings.extend(super::warnings::of(kind, &tree, &NULL, &self.settings));
+        let warnings = as_headers(&warnings);
         if let Some(managers) = managers {
             tree.set(&["metadata", "managedFields"], managers);
         }

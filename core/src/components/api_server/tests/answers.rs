@@ -51,3 +51,23 @@ fn networks_and_scales_are_checked() {
     let (_, told) = fixture.posted(&classes, &class, &["driverName"], "d");
     assert_eq!(told, "parameters: Required value: must contain at least one key/value pair");
 }
+
+#[test]
+fn annotations_that_fields_replace_are_warned_of() {
+    let mut fixture = Fixture::new();
+    let key = "container.apparmor.security.beta.kubernetes.io/c";
+    let mut named = pod();
+    named.set(&["metadata", "annotations", key], "unconfined");
+    let why = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
+    let expected = alloc::format!("299 - \"metadata.annotations[{key}]: {}\"", why.replace('"', "\\\""));
+    assert_eq!(warnings(&fixture.created(&PODS, "default", &named)), [expected]);
+    // The Pod's own profile says the same.
+    named.set(&["metadata", "name"], "y");
+    named.set(&["spec", "securityContext", "appArmorProfile", "type"], "Unconfined");
+    assert_eq!(warnings(&fixture.created(&PODS, "default", &named)), Vec::<String>::new());
+    let claim = json!({"kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": {"name": "x",
+        "annotations": {"volume.beta.kubernetes.io/storage-class": "fast"}},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}});
+    let told = warnings(&fixture.created(&Resource::of("", "v1", "persistentvolumeclaims"), "default", &claim));
+    assert!(told[0].contains("[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8"), "{told:?}");
+}

@@ -217,7 +217,7 @@ fn matches(profile: &Json, annotation: &str, path: &str, (what, seccomp): (&str,
 }
 
 /// Gives containers the profiles of AppArmor that annotations name. Source: pkg/registry/core/pod/strategy.go (v1.34),
-/// `applyAppArmorVersionSkew`; its warning is left out.
+/// `applyAppArmorVersionSkew`.
 pub(in super::super) fn take_app_armor(tree: &mut Json) {
     let annotations = tree.at(&["metadata", "annotations"]).clone();
     let spec = tree.get("spec");
@@ -239,6 +239,14 @@ pub(in super::super) fn take_app_armor(tree: &mut Json) {
             }
         }
     }
+}
+
+/// Tells whether an annotation says of a container what a field should say: the field is not there, and the Pod's own
+/// profile is another. Source: pkg/api/pod/warnings.go (v1.34), `warningsForPodSpecAndMeta`.
+pub(in super::super) fn needs_app_armor_field(annotation: &str, container: &Json, spec: &Json) -> bool {
+    let profile = profile_of(annotation);
+    let has_own = !container.at(&["securityContext", "appArmorProfile"]).is_null();
+    !has_own && (profile.is_null() || profile != *spec.at(&["securityContext", "appArmorProfile"]))
 }
 
 /// Returns the profile that an annotation names; null for one that is no profile.

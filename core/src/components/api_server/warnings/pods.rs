@@ -1,20 +1,20 @@
 //! Warnings of the server about Pods that it accepts.
 //!
 //! Mirrors pkg/api/pod/warnings.go and pkg/api/node/util.go (v1.34), `warningsForPodSpecAndMeta`. Inputs: the metadata
-//! and the specification of a Pod or a template. Outputs: warnings. Left out on purpose: annotations of AppArmor.
+//! and the specification of a Pod or a template. Outputs: warnings.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::validation::{ip, meta};
+use super::super::validation::{ip, meta, security};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
 /// Says why the label of a Node is not to be used any more.
-fn deprecated_label(key: &str) -> Option<&'static str> {
+pub(super) fn deprecated_label(key: &str) -> Option<&'static str> {
     Some(match key {
         "beta.kubernetes.io/arch" => "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
         "beta.kubernetes.io/os" => "deprecated since v1.14; use \"kubernetes.io/os\" instead",
@@ -38,6 +38,7 @@ fn deprecated_label(key: &str) -> Option<&'static str> {
 pub(super) fn of(tree: &Json, path: &str, settings: &Settings, warnings: &mut Vec<String>) {
     let (metadata, spec) = (tree.get("metadata"), tree.get("spec"));
     let annotations = (metadata.get("annotations"), format!("{path}metadata.annotations"));
+    let (is_template, takes_app_armor) = (!path.is_empty(), settings.profile().is("app-armor-is-a-field"));
     let path = format!("{path}spec");
     placement(spec, &path, meta::wording(settings), warnings);
     for (key, why) in ANNOTATIONS.iter().filter(|(key, _)| !annotations.0.get(key).is_null()) {
@@ -56,6 +57,11 @@ pub(super) fn of(tree: &Json, path: &str, settings: &Settings, warnings: &mut Ve
         if !has_own(container) && !annotations.0.get(&key).is_null() {
             warnings.push(format!("{}[{key}]: {unused}", annotations.1));
         }
+        let key = format!("{APP_ARMOR}{}", text(container, "name"));
+        let annotation = annotations.0.get(&key).as_str().filter(|_| is_template && takes_app_armor);
+        if annotation.is_some_and(|annotation| security::needs_app_armor_field(annotation, container, spec)) {
+            warnings.push(format!("{}[{key}]: {APP_ARMOR_IS_A_FIELD}", annotations.1));
+        }
         for list in ["limits", "requests"] {
             fractions(container.at(&["resources", list]), &format!("{own}.resources.{list}"), warnings);
         }
@@ -73,6 +79,21 @@ pub(super) fn of(tree: &Json, path: &str, settings: &Settings, warnings: &mut Ve
     }
 }
 
+/// Warns about profiles of AppArmor that a new Pod, as it was sent, has as annotations. Source:
+/// pkg/registry/core/pod/strategy.go (v1.34), `applyAppArmorVersionSkew`.
+pub(in super::super) fn of_app_armor(sent: &Json, settings: &Settings) -> Vec<String> {
+    let (own, spec) = (sent.at(&["metadata", "annotations"]), sent.get("spec"));
+    if !settings.profile().is("app-armor-is-a-field") || spec.at(&["os", "name"]).as_str() == Some("windows") {
+        return Vec::new();
+    }
+    let keys = containers(spec, "").into_iter().filter_map(|(_, container)| {
+        let key = format!("{APP_ARMOR}{}", text(container, "name"));
+        let annotation = own.get(&key).as_str()?;
+        security::needs_app_armor_field(annotation, container, spec).then_some(key)
+    });
+    keys.map(|key| format!("metadata.annotations[{key}]: {APP_ARMOR_IS_A_FIELD}")).collect()
+}
+
 /// The annotations that mean nothing any more. Source: warnings.go (v1.34), `deprecatedAnnotations`.
 const ANNOTATIONS: [(&str, &str); 3] = [
     (
@@ -86,6 +107,9 @@ const ANNOTATIONS: [(&str, &str); 3] = [
 const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 /// Source: as above, `SeccompContainerAnnotationKeyPrefix`.
 const SECCOMP_OF_CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
+/// Source: as above, `DeprecatedAppArmorBetaContainerAnnotationKeyPrefix`.
+const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+const APP_ARMOR_IS_A_FIELD: &str = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 const NULL_SELECTOR: &str = "a null labelSelector results in matching no pod";
@@ -181,6 +205,12 @@ fn volumes(spec: &Json, path: &str, settings: &Settings, warnings: &mut Vec<Stri
                 if settings.profile().is("git-repos-are-off") { ", and disabled by default in v1.33+" } else { "" };
             warnings.push(format!("{path}.volumes[{at}].gitRepo: deprecated in v1.11{more}"));
         }
+        let template = volume.at(&["ephemeral", "volumeClaimTemplate"]);
+        super::claim(
+            template.get("spec"),
+            &format!("{path}.volumes[{at}].ephemeral.volumeClaimTemplate.spec"),
+            warnings,
+        );
     }
     if !settings.profile().is("overlapping-paths-warn") {
         return;
