@@ -5,6 +5,7 @@
 
 use super::fields::set_absent;
 use super::workloads::default_template;
+use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::profile::Settings;
 
@@ -28,6 +29,7 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
         }
         return;
     }
+    default_labels(tree);
     let spec = tree.entry(&["spec"]);
     default_template(spec);
     default_conditions(spec);
@@ -63,6 +65,20 @@ fn default_conditions(spec: &mut Json) {
             }
         }
     }
+}
+
+/// Tells whether a new Job comes without labels and so takes those of its template: upstream then has one map for both,
+/// and labels that the server adds to the template are the Job's too.
+/// Source: pkg/apis/batch/v1/defaults.go (v1.34), `SetDefaults_Job`.
+pub(super) fn shares_labels(kind: &Kind, tree: &Json) -> bool {
+    let template = tree.at(&["spec", "template", "metadata", "labels"]);
+    kind.name == "Job" && tree.at(&["metadata", "labels"]).is_empty() && !template.is_empty()
+}
+
+/// Gives a Job the labels of its template.
+pub(super) fn share_labels(tree: &mut Json) {
+    let labels = tree.at(&["spec", "template", "metadata", "labels"]).clone();
+    tree.set(&["metadata", "labels"], labels);
 }
 
 /// Lets a Job without labels carry those of its template, as it is read from the storage.

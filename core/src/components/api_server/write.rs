@@ -18,7 +18,7 @@ use super::managers::is_same_but_times;
 use super::naming::{check_name, fix_namespace};
 use super::options::RequestOptions;
 use super::validation::{FieldError, worded};
-use super::{ApiServer, Origin, admission, certificates, changes, custom, status, strategy};
+use super::{ApiServer, Origin, admission, certificates, changes, custom, jobs, status, strategy};
 use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
@@ -106,6 +106,7 @@ impl ApiServer {
         let given = ["name", "generateName"].map(|field| tree.at(&["metadata", field]).as_text());
         let given = given.into_iter().flatten().find(|name| !name.is_empty());
         self.check_namespace(kind, &info.namespace, given.map_or("Unknown", Text::as_str))?;
+        let shares_labels = jobs::shares_labels(kind, &tree);
         strategy::default(kind, &mut tree);
         custom::refuse_not_modelled(kind, &tree)?;
         if !options.applies {
@@ -121,6 +122,9 @@ impl ApiServer {
         let generated = self.name_new(info, &mut tree);
         let mut warnings = super::warnings::of_sent(kind, &tree, &self.settings);
         strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
+        if shares_labels {
+            jobs::share_labels(&mut tree);
+        }
         if kind.name == "CertificateSigningRequest" {
             certificates::note_requester(&mut tree, &origin.identity);
         }

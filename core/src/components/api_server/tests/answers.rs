@@ -71,3 +71,21 @@ fn annotations_that_fields_replace_are_warned_of() {
     let told = warnings(&fixture.created(&Resource::of("", "v1", "persistentvolumeclaims"), "default", &claim));
     assert!(told[0].contains("[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8"), "{told:?}");
 }
+
+#[test]
+fn a_job_without_labels_has_one_map_with_its_template() {
+    let jobs = Resource::of("batch", "v1", "jobs");
+    let mut job = json!({"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "x"},
+        "spec": {"template": {"metadata": {"labels": {"a": "b"}},
+            "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}});
+    let mut fixture = Fixture::new();
+    fixture.server.track_managers();
+    let made = fixture.created(&jobs, "default", &job).body();
+    assert_eq!(made.at(&["metadata", "labels"]), made.at(&["spec", "template", "metadata", "labels"]));
+    let owned = made.at(&["metadata", "managedFields"]).items()[0].at(&["fieldsV1", "f:metadata", "f:labels"]).clone();
+    assert_eq!(owned, json!({".": {}, "f:a": {}}));
+    job.set(&["metadata", "name"], "y");
+    job.set(&["metadata", "labels", "a"], "b");
+    let made = fixture.created(&jobs, "default", &job).body();
+    assert_eq!(made.at(&["metadata", "labels"]), &json!({"a": "b"}));
+}
