@@ -256,7 +256,10 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
     if settings.profile().is("pod-generation") {
         tree.set(&["metadata", "generation"], 1_i64);
     }
-    tree.set(&["status"], json!({"phase": "Pending", "qosClass": qos_class(tree)}));
+    // A class that was sent stays. Source: pkg/apis/core/v1/helper/qos/qos.go (v1.34), `GetPodQOS`.
+    let sent = tree.at(&["status", "qosClass"]).as_text().filter(|class| !class.is_empty()).cloned();
+    let class = sent.map_or_else(|| Json::from(qos_class(tree)), Json::from);
+    tree.set(&["status"], json!({"phase": "Pending", "qosClass": class}));
     if !tree.at(&["spec", "schedulingGates"]).is_empty() {
         let condition = json!({"type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",

@@ -106,6 +106,9 @@ impl ApiServer {
         let given = ["name", "generateName"].map(|field| tree.at(&["metadata", field]).as_text());
         let given = given.into_iter().flatten().find(|name| !name.is_empty());
         self.check_namespace(kind, &info.namespace, given.map_or("Unknown", Text::as_str))?;
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+            tree.remove(&["metadata", field]);
+        }
         let shares_labels = jobs::shares_labels(kind, &tree);
         strategy::default(kind, &mut tree);
         custom::refuse_not_modelled(kind, &tree)?;
@@ -115,7 +118,7 @@ impl ApiServer {
         let managers = tree.remove(&["metadata", "managedFields"]);
         admission::create(self, kind, origin, &mut tree)?;
         self.check_escalation(info, origin, &tree, None)?;
-        drop_system_fields(&mut tree, options.dry_run)?;
+        refuse_version(&mut tree, options.dry_run)?;
         self.allocate(kind, &mut tree, &NULL, options.dry_run)?;
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
@@ -434,12 +437,9 @@ fn restore(tree: &mut Json, stored: &Json, field: &str) {
     }
 }
 
-/// Drops what the server alone sets, and refuses a version, which a new object cannot have. Nothing is stored in a dry
-/// run: there a version passes, and stays.
-fn drop_system_fields(tree: &mut Json, is_dry_run: bool) -> Result<(), Answer> {
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
-        tree.remove(&["metadata", field]);
-    }
+/// Refuses a version, which a new object cannot have. Nothing is stored in a dry run: there a version passes, and
+/// stays.
+fn refuse_version(tree: &mut Json, is_dry_run: bool) -> Result<(), Answer> {
     if is_dry_run {
         return Ok(());
     }

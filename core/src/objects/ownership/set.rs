@@ -23,6 +23,12 @@ pub(super) enum Step {
     Value(Json),
 }
 
+/// Prints a value as Go does, which escapes what has a meaning in HTML.
+/// Source: sigs.k8s.io/structured-merge-diff fieldpath/serialize-pe.go (v6.3.0), `SerializePathElementToWriter`.
+fn escaped(value: &Json) -> String {
+    value.to_string().replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
 impl Step {
     const fn rank(&self) -> u8 {
         match self {
@@ -36,8 +42,8 @@ impl Step {
     fn encoded(&self) -> String {
         match self {
             Self::Field(name) => format!("f:{name}"),
-            Self::Key(fields) => format!("k:{}", Json::of_fields(fields.clone())),
-            Self::Value(value) => format!("v:{value}"),
+            Self::Key(fields) => format!("k:{}", escaped(&Json::of_fields(fields.clone()))),
+            Self::Value(value) => format!("v:{}", escaped(value)),
         }
     }
 

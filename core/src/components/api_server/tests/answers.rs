@@ -89,3 +89,19 @@ fn a_job_without_labels_has_one_map_with_its_template() {
     let made = fixture.created(&jobs, "default", &job).body();
     assert_eq!(made.at(&["metadata", "labels"]), &json!({"a": "b"}));
 }
+
+#[test]
+fn a_pod_keeps_the_class_that_was_sent_and_nobody_owns_its_end() {
+    let mut fixture = Fixture::new();
+    fixture.server.track_managers();
+    let mut sent = pod();
+    sent.set(&["status", "qosClass"], "Guaranteed");
+    sent.set(&["metadata", "deletionTimestamp"], "2026-01-01T00:00:00Z");
+    sent.set(&["spec", "containers"], json!([{"name": "c", "image": "i", "env": [{"name": "<&>", "value": "v"}]}]));
+    let made = fixture.created(&PODS, "default", &sent).body();
+    assert_eq!(made.at(&["status", "qosClass"]).as_str(), Some("Guaranteed"));
+    let owned = made.at(&["metadata", "managedFields"]).items()[0].get("fieldsV1").clone();
+    assert!(owned.get("f:metadata").is_null(), "{owned}");
+    let list = owned.at(&["f:spec", "f:containers", "k:{\"name\":\"c\"}", "f:env"]).clone();
+    assert!(!list.get("k:{\"name\":\"\\u003c\\u0026\\u003e\"}").is_null(), "{list}");
+}
