@@ -21,7 +21,7 @@ use crate::json;
 use crate::network::kinds::Kind;
 use crate::network::{Answer, NODES, Resource};
 use crate::objects::quantity::Quantity;
-use crate::objects::{Json, ObjectKey};
+use crate::objects::{Json, ObjectKey, names};
 
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
 
@@ -269,6 +269,12 @@ fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), 
         return Ok(());
     }
     let Some(class) = server.object(&RUNTIME_CLASSES, &ObjectKey::cluster(&class)) else {
+        let problems = names::path_segment(&class);
+        if !problems.is_empty() {
+            // Source: k8s.io/client-go rest/request.go (v1.34), `Name`: it is then asked for, and no path can name it.
+            let why = format!("invalid resource name {:?}: [{}]", class.as_str(), problems.join(", "));
+            return Err(status::untyped(&why));
+        }
         return refuse(&format!("RuntimeClass {:?} not found", class.as_str()));
     };
     let overhead = class.stable().at(&["overhead", "podFixed"]);

@@ -42,6 +42,8 @@ pub(super) fn validate(
         let path = format!("spec.containers[{at}]");
         common(container, &path, &context, errors);
         is_new_name(container, &path, &mut names, errors);
+        // An init container without a name takes none.
+        names.push(text(container, "name"));
         lifecycle(container, &path, spec, errors);
         probes(container, &path, errors);
     }

@@ -12,17 +12,26 @@ use crate::objects::names::{self, Wording};
 /// Checks an Event.
 pub(in super::super) fn validate(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let text = |path: &[&str]| tree.at(path).as_str().unwrap_or("");
-    let own = text(&["metadata", "namespace"]);
-    let involved = text(&["involvedObject", "namespace"]);
-    let fits = if involved.is_empty() { own.is_empty() || own == "default" } else { own == involved };
-    if !fits {
-        errors.push(FieldError::invalid_text("involvedObject.namespace", involved, "does not match event.namespace"));
-    }
-    if tree.get("eventTime").is_null() {
+    let has_time = !tree.get("eventTime").is_null();
+    same_namespace(text(&["metadata", "namespace"]), text(&["involvedObject", "namespace"]), has_time, errors);
+    if !has_time {
         return;
     }
     reporter(tree, ("reportingComponent", "reportingComponent"), wording, errors);
     told(tree, "message", errors);
+}
+
+/// Checks that an Event stands in the namespace of what it is about, which one with an `eventTime` need not.
+fn same_namespace(own: &str, involved: &str, has_time: bool, errors: &mut Vec<FieldError>) {
+    let fits = match (involved.is_empty(), has_time) {
+        (true, true) => ["default", "kube-system"].contains(&own),
+        (true, false) => own.is_empty() || own == "default",
+        (false, false) => own == involved,
+        (false, true) => true,
+    };
+    if !fits {
+        errors.push(FieldError::invalid_text("involvedObject.namespace", involved, "does not match event.namespace"));
+    }
 }
 
 /// Checks who reports an Event that has an `eventTime`, and what was done; the field of the reporter has a name of its
@@ -53,17 +62,8 @@ fn told(tree: &Json, field: &str, errors: &mut Vec<FieldError>) {
 /// Checks a change of an Event through `events.k8s.io`: only its series changes.
 pub(in super::super) fn validate_new_update(tree: &Json, old: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let text = |path: &[&str]| tree.at(path).as_str().unwrap_or("");
-    let (own, regarding) = (text(&["metadata", "namespace"]), text(&["regarding", "namespace"]));
     let has_time = !tree.get("eventTime").is_null();
-    let fits = match (regarding.is_empty(), has_time) {
-        (true, true) => ["default", "kube-system"].contains(&own),
-        (true, false) => own.is_empty() || own == "default",
-        (false, false) => own == regarding,
-        (false, true) => true,
-    };
-    if !fits {
-        errors.push(FieldError::invalid_text("involvedObject.namespace", regarding, "does not match event.namespace"));
-    }
+    same_namespace(text(&["metadata", "namespace"]), text(&["regarding", "namespace"]), has_time, errors);
     if has_time {
         reporter(tree, ("reportingController", "reportingController"), wording, errors);
         told(tree, "note", errors);

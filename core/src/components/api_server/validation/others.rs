@@ -14,7 +14,9 @@ use crate::objects::{Json, base64};
 
 /// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
-const SYSTEM_CLASSES: [&str; 2] = ["system-node-critical", "system-cluster-critical"];
+/// Source: pkg/apis/scheduling/v1/helpers.go (v1.34), `systemPriorityClasses`.
+const SYSTEM_CLASSES: [(&str, i64); 2] =
+    [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
 
 /// Checks a PodDisruptionBudget.
 pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
@@ -89,12 +91,17 @@ pub(in super::super) fn priority_class(tree: &Json, errors: &mut Vec<FieldError>
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     let value = tree.get("value").as_i64().unwrap_or(0);
     if name.starts_with("system-") {
-        if !SYSTEM_CLASSES.contains(&name) {
-            let why = format!(
-                "priority class names with 'system-' prefix are reserved for system use only. error: {name} is not a \
-                 known system priority class"
-            );
-            errors.push(FieldError::forbidden("metadata.name", why));
+        let why = match SYSTEM_CLASSES.iter().find(|(own, _)| *own == name) {
+            None => format!("{name} is not a known system priority class"),
+            Some((_, own)) if *own != value => format!("value of {name} PriorityClass must be {own}"),
+            Some(_) if tree.get("globalDefault").as_bool() == Some(true) => {
+                format!("globalDefault of {name} PriorityClass must be false")
+            }
+            Some(_) => String::new(),
+        };
+        if !why.is_empty() {
+            let whole = "priority class names with 'system-' prefix are reserved for system use only. error: ";
+            errors.push(FieldError::forbidden("metadata.name", format!("{whole}{why}")));
         }
     } else if value > HIGHEST_USER_PRIORITY {
         let why = format!("maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}");

@@ -106,6 +106,7 @@ pub(in super::super) fn validate_template(
     validate_template_metadata(template, wording, errors);
     let mut own = Vec::new();
     validate_spec(template.get("spec"), wording, rules, &mut own);
+    security::profiles_match(template, false, &mut own);
     errors.extend(own.into_iter().map(|mut error| {
         error.field = format!("spec.template.{}", error.field);
         error
