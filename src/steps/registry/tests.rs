@@ -1,11 +1,11 @@
 //! Tests of compilation: what sentences become, and the problems of steps that are none.
 
-use gherkin::Step;
+use gherkin::{Step, StepType};
 use nodeproof_core::scenario::{Bound, Predicate, ScenarioAction, Setup};
 
 use super::*;
 use crate::load::{Requirements, Source, check_one};
-use nodeproof_core::objects::likeness::is_among;
+use crate::steps::catalogue::catalogue;
 
 fn read(steps: &str) -> (Vec<Compiled>, Vec<Problem>) {
     let lines: String = steps.lines().map(|line| format!("    {}\n", line.trim())).collect();
