@@ -97,20 +97,6 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                 ));
             }
         }
-        "PersistentVolume" => {
-            let terms = tree.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]).items();
-            for (at, term) in terms.iter().enumerate() {
-                pods::node_term(term, &format!("spec.nodeAffinity.required.nodeSelectorTerms[{at}]"), &mut warnings);
-            }
-            volume(tree.get("spec"), &mut warnings);
-        }
-        "PersistentVolumeClaim" => {
-            if !tree.at(&["metadata", "annotations", CLASS_ANNOTATION]).is_null() {
-                let why = "deprecated since v1.8; use \"storageClassName\" attribute instead";
-                warnings.push(format!("metadata.annotations[{CLASS_ANNOTATION}]: {why}"));
-            }
-            claim(tree.get("spec"), "spec", &mut warnings);
-        }
         "NetworkPolicy" if settings.profile().is("unusual-addresses-warn") => policy(tree.get("spec"), &mut warnings),
         "Ingress" if old.is_null() => {
             let is_noted = !tree.at(&["metadata", "annotations", networking::CLASS_ANNOTATION]).is_null();
@@ -118,23 +104,6 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                 let annotation = networking::CLASS_ANNOTATION;
                 let why = "is deprecated, please use 'spec.ingressClassName' instead";
                 warnings.push(format!("annotation {annotation:?} {why}"));
-            }
-        }
-        "StorageClass" => {
-            for (at, topology) in tree.get("allowedTopologies").items().iter().enumerate() {
-                let path = format!("allowedTopologies[{at}].matchLabelExpressions");
-                for (at, own) in topology.get("matchLabelExpressions").items().iter().enumerate() {
-                    let why = pods::deprecated_label(own.get("key").as_str().unwrap_or(""));
-                    warnings.extend(why.map(|why| format!("{path}[{at}].key: {why}")));
-                }
-            }
-        }
-        "CSIStorageCapacity" => {
-            let topology = tree.get("nodeTopology");
-            pods::node_term(topology, "nodeTopology", &mut warnings);
-            for (key, _) in topology.get("matchLabels").fields() {
-                let why = pods::deprecated_label(key);
-                warnings.extend(why.map(|why| format!("nodeTopology.matchLabels.{key}: {why}")));
             }
         }
         "Service" => service(tree.get("spec"), settings, &mut warnings),
@@ -149,9 +118,47 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
             }
         }
         "EndpointSlice" => endpoint_slice(tree, old, settings, &mut warnings),
-        _ => {}
+        name => of_storage(name, tree, &mut warnings),
     }
     warnings
+}
+
+/// Adds the warnings about an object of storage.
+fn of_storage(kind: &str, tree: &Json, warnings: &mut Vec<String>) {
+    match kind {
+        "PersistentVolume" => {
+            let terms = tree.at(&["spec", "nodeAffinity", "required", "nodeSelectorTerms"]).items();
+            for (at, term) in terms.iter().enumerate() {
+                pods::node_term(term, &format!("spec.nodeAffinity.required.nodeSelectorTerms[{at}]"), warnings);
+            }
+            volume(tree.get("spec"), warnings);
+        }
+        "PersistentVolumeClaim" => {
+            if !tree.at(&["metadata", "annotations", CLASS_ANNOTATION]).is_null() {
+                let why = "deprecated since v1.8; use \"storageClassName\" attribute instead";
+                warnings.push(format!("metadata.annotations[{CLASS_ANNOTATION}]: {why}"));
+            }
+            claim(tree.get("spec"), "spec", warnings);
+        }
+        "StorageClass" => {
+            for (at, topology) in tree.get("allowedTopologies").items().iter().enumerate() {
+                let path = format!("allowedTopologies[{at}].matchLabelExpressions");
+                for (at, own) in topology.get("matchLabelExpressions").items().iter().enumerate() {
+                    let why = pods::deprecated_label(own.get("key").as_str().unwrap_or(""));
+                    warnings.extend(why.map(|why| format!("{path}[{at}].key: {why}")));
+                }
+            }
+        }
+        "CSIStorageCapacity" => {
+            let topology = tree.get("nodeTopology");
+            pods::node_term(topology, "nodeTopology", warnings);
+            for (key, _) in topology.get("matchLabels").fields() {
+                let why = pods::deprecated_label(key);
+                warnings.extend(why.map(|why| format!("nodeTopology.matchLabels.{key}: {why}")));
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Source: pkg/api/persistentvolumeclaim/util.go (v1.34), `GetWarningsForPersistentVolumeClaimSpec`.
@@ -306,9 +313,9 @@ fn cidr_warnings(text: &str, path: &str, warnings: &mut Vec<String>) {
     let canonical = format!("{}/{bits}", read.to_canonical());
     let before = warnings.len();
     // The address that leads to the network is told in its usual form, the value as it was written.
-    let ambiguous = ambiguous_cidr(&canonical).map(|why| why.replacen(&canonical, text, 1));
+    let ambiguous = ip::ambiguous_cidr(&canonical).map(|why| why.replacen(&canonical, text, 1));
     warnings.extend(ambiguous.map(|why| format!("{path}: {why}")));
-    let network = network_of(read.to_canonical(), bits).unwrap_or(canonical);
+    let network = ip::network_of(read.to_canonical(), bits).unwrap_or(canonical);
     if address.parse::<IpAddr>().is_err() || read != read.to_canonical() {
         warnings.push(format!(
             "{path}: non-standard CIDR value {text:?} will be considered invalid in a future Kubernetes release: use \
@@ -319,46 +326,5 @@ fn cidr_warnings(text: &str, path: &str, warnings: &mut Vec<String>) {
     if warnings.len() == before && read.is_ipv6() && usual != text {
         let why = format!("IPv6 CIDR value {text:?} should be in RFC 5952 canonical format ({usual:?})");
         warnings.push(format!("{path}: {why}"));
-    }
-}
-
-fn network_of(address: IpAddr, bits: &str) -> Option<String> {
-    let bits: u32 = bits.parse().ok()?;
-    let network = match address {
-        IpAddr::V4(ip) => {
-            let mask = u32::MAX.checked_shl(32_u32.checked_sub(bits)?).unwrap_or(0);
-            IpAddr::from((u32::from(ip) & mask).to_be_bytes())
-        }
-        IpAddr::V6(ip) => {
-            let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits)?).unwrap_or(0);
-            IpAddr::from((u128::from(ip) & mask).to_be_bytes())
-        }
-    };
-    Some(format!("{network}/{bits}"))
-}
-
-/// Says that a CIDR's address is not the first of its network.
-pub(super) fn ambiguous_cidr(text: &str) -> Option<String> {
-    let (address, bits) = text.split_once('/')?;
-    let address: IpAddr = address.parse().ok()?;
-    let network = network_of(address, bits)?;
-    let most = if address.is_ipv4() { 32 } else { 128 };
-    (!network.starts_with(&format!("{address}/"))).then(|| {
-        format!("CIDR value {text:?} is ambiguous in this context (should be {network:?} or \"{address}/{most}\"?)")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ambiguous_cidr;
-
-    #[test]
-    fn a_network_whose_address_is_not_its_first_is_ambiguous() {
-        assert_eq!(ambiguous_cidr("10.0.0.0/24"), None);
-        assert_eq!(ambiguous_cidr("fd00::/64"), None);
-        assert_eq!(
-            ambiguous_cidr("10.0.0.1/24").unwrap(),
-            "CIDR value \"10.0.0.1/24\" is ambiguous in this context (should be \"10.0.0.0/24\" or \"10.0.0.1/32\"?)"
-        );
     }
 }

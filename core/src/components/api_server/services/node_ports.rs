@@ -140,7 +140,9 @@ mod tests {
 
     #[test]
     fn ports_of_one_number_share_a_port_of_the_nodes() {
-        let spec = |type_name: &str, second: &Json| json!({"type": type_name, "ports": [{"port": 53, "protocol": "TCP"}, second.clone()]});
+        let first = json!({"port": 53, "protocol": "TCP"});
+        let spec =
+            |type_name: &str, second: &Json| json!({"type": type_name, "ports": [first.clone(), second.clone()]});
         let asked = json!({"port": 53, "protocol": "UDP", "nodePort": 30053});
         let made = take(spec("NodePort", &asked), Vec::new()).unwrap();
         let ports = made.at(&["spec", "ports"]).items();

@@ -1,8 +1,8 @@
 //! Validation of HorizontalPodAutoscalers.
 //!
 //! Mirrors pkg/apis/autoscaling/validation/validation.go (v1.34), `validateHorizontalPodAutoscalerSpec`, and the
-//! options of pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go. Inputs: an autoscaler, and the stored one. Outputs:
-//! errors.
+//! options of pkg/registry/autoscaling/horizontalpodautoscaler/strategy.go. Inputs: an autoscaler, and the stored one.
+//! Outputs: errors.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -119,9 +119,36 @@ pub(in super::super) fn warning(text: &str, path: &str) -> Option<String> {
         .then(|| format!("{path}: IPv6 address {text:?} should be in RFC 5952 canonical format (\"{ip}\")"))
 }
 
+/// Returns the network of an address with so many bits.
+pub(in super::super) fn network_of(address: IpAddr, bits: &str) -> Option<String> {
+    let bits: u32 = bits.parse().ok()?;
+    let network = match address {
+        IpAddr::V4(ip) => {
+            let mask = u32::MAX.checked_shl(32_u32.checked_sub(bits)?).unwrap_or(0);
+            IpAddr::from((u32::from(ip) & mask).to_be_bytes())
+        }
+        IpAddr::V6(ip) => {
+            let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits)?).unwrap_or(0);
+            IpAddr::from((u128::from(ip) & mask).to_be_bytes())
+        }
+    };
+    Some(format!("{network}/{bits}"))
+}
+
+/// Says that a CIDR's address is not the first of its network.
+pub(in super::super) fn ambiguous_cidr(text: &str) -> Option<String> {
+    let (address, bits) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let network = network_of(address, bits)?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    (!network.starts_with(&format!("{address}/"))).then(|| {
+        format!("CIDR value {text:?} is ambiguous in this context (should be {network:?} or \"{address}/{most}\"?)")
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{canonical, endpoint, legacy, parse, warning};
+    use super::{ambiguous_cidr, canonical, endpoint, legacy, parse, warning};
     use crate::components::api_server::validation::ip::Reading;
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
@@ -177,6 +204,16 @@ mod tests {
         assert_eq!(
             warning("FD00::1", "p").unwrap(),
             "p: IPv6 address \"FD00::1\" should be in RFC 5952 canonical format (\"fd00::1\")"
+        );
+    }
+
+    #[test]
+    fn a_network_whose_address_is_not_its_first_is_ambiguous() {
+        assert_eq!(ambiguous_cidr("10.0.0.0/24"), None);
+        assert_eq!(ambiguous_cidr("fd00::/64"), None);
+        assert_eq!(
+            ambiguous_cidr("10.0.0.1/24").unwrap(),
+            "CIDR value \"10.0.0.1/24\" is ambiguous in this context (should be \"10.0.0.0/24\" or \"10.0.0.1/32\"?)"
         );
     }
 }

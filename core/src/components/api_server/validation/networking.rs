@@ -1,7 +1,8 @@
 //! Validation of NetworkPolicies, Ingresses and IngressClasses.
 //!
 //! Mirrors pkg/apis/networking/validation/validation.go (v1.34). Inputs: an object, and the stored one. Outputs:
-//! errors. Left out on purpose: what is invalid in a stored Ingress and may stay, the strict reading of CIDRs from 1.36 on.
+//! errors. Left out on purpose: what is invalid in a stored Ingress and may stay, the strict reading of CIDRs from 1.36
+//! on.
 
 use alloc::format;
 use alloc::string::String;

@@ -216,7 +216,7 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
 pub(in super::super) fn masked_cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
     for (at, cidr) in tree.at(&["spec", "podCIDRs"]).items().iter().enumerate() {
         let text = cidr.as_str().unwrap_or("");
-        if super::super::warnings::ambiguous_cidr(text).is_some() {
+        if ip::ambiguous_cidr(text).is_some() {
             let why = "must not have bits set beyond the prefix length";
             errors.push(FieldError::invalid_text(format!("spec.podCIDRs[{at}]"), text, why));
         }
