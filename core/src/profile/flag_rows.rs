@@ -33,8 +33,9 @@ pub(super) const ALLOCATE_NODE_CIDRS: Row = Row {
     flag: "kube-controller-manager.allocate-node-cidrs",
 };
 
-/// Of the signers of certificates, the garbage collection of Pods, and the controller that attaches volumes.
-pub(super) const OTHER_CONTROLLERS: [Row; 5] = [
+/// Of the signers of certificates, the garbage collection of Pods, and the controllers that attach volumes and keep
+/// EndpointSlices.
+pub(super) const OTHER_CONTROLLERS: [Row; 7] = [
     Row {
         name: "cluster-signing-duration",
         says: "how long the certificates are valid that are signed for CertificateSigningRequests",
@@ -69,6 +70,20 @@ pub(super) const OTHER_CONTROLLERS: [Row; 5] = [
         first: &[(OLDEST, NO)],
         source: "pkg/features/kube_features.go (v1.34), MaxUnavailableStatefulSet",
         flag: "",
+    },
+    Row {
+        name: "max-endpoints-per-slice",
+        says: "the most endpoints that an EndpointSlice gets",
+        first: &[(OLDEST, Value::Number(100.0))],
+        source: "pkg/controller/endpointslice/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.max-endpoints-per-slice",
+    },
+    Row {
+        name: "endpointslice-updates-batch-period",
+        says: "how long the endpoints of a Service wait for more changes of its pods",
+        first: &[(OLDEST, secs(0))],
+        source: "cmd/kube-controller-manager/app/options/endpointslicecontroller.go (v1.34)",
+        flag: "kube-controller-manager.endpointslice-updates-batch-period",
     },
 ];
 

@@ -66,6 +66,8 @@ pub static ROWS: &[Row] = &[
     OTHER_CONTROLLERS[2],
     OTHER_CONTROLLERS[3],
     OTHER_CONTROLLERS[4],
+    OTHER_CONTROLLERS[5],
+    OTHER_CONTROLLERS[6],
     Row {
         name: "disable-force-detach-on-timeout",
         says: "a node that is not ready keeps its volumes, however long it does not let them go",

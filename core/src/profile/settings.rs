@@ -399,6 +399,8 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
             // A Node whose grace is over at once is found silent by the next pass.
             // Source: cmd/kube-controller-manager/app/options/nodelifecyclecontroller.go (v1.34), `Validate`.
             Some(duration) if range.ends_with("-grace-period") => Ok(Value::Duration(duration)),
+            // What is to be done after no time, or less, is done at once.
+            Some(duration) if range == "endpointslice-updates-batch-period" => Ok(Value::Duration(duration)),
             Some(duration) if duration > SignedDuration::ZERO => Ok(Value::Duration(duration)),
             Some(_) => Err("it must be greater than zero"),
             None => Err("a duration with a unit is needed, as \"40s\" or \"5m\""),
@@ -418,6 +420,9 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
                 "node-lease-duration-seconds" if number < 1.0 => Err("it must be greater than zero"),
                 // Zero and less turn the collection off, or make each zone a large one.
                 "terminated-pod-gc-threshold" | "large-cluster-size-threshold" => Ok(Value::Number(number)),
+                // Source: cmd/kube-controller-manager/app/options/endpointslicecontroller.go (v1.34), `Validate`.
+                "max-endpoints-per-slice" if number < 1.0 => Err("it must not be less than 1"),
+                "max-endpoints-per-slice" if number > 1000.0 => Err("it must not be more than 1000"),
                 _ if number < 0.0 => Err("it must not be negative"),
                 _ => Ok(Value::Number(number)),
             }
@@ -448,6 +453,8 @@ mod tests {
             ("kube-api-burst", "-1"),
             ("kubelet.max-pods", "-1"),
             ("node-lease-duration-seconds", "0"),
+            ("max-endpoints-per-slice", "0"),
+            ("max-endpoints-per-slice", "1001"),
             ("default-not-ready-toleration-seconds", "ten"),
             ("feature-gates", "NodeSwap=false"),
             ("kubectl.feature-gates", "NodeSwap=true"),
@@ -464,6 +471,8 @@ mod tests {
             ("node-eviction-rate", "-0.1"),
             ("node-monitor-grace-period", "0s"),
             ("node-startup-grace-period", "-1s"),
+            ("max-endpoints-per-slice", "1000"),
+            ("endpointslice-updates-batch-period", "0s"),
             ("unhealthy-zone-threshold", "0.3"),
             ("unhealthy-zone-threshold", "1.1"),
             ("large-cluster-size-threshold", "-1"),

@@ -257,3 +257,45 @@ fn a_service_whose_write_is_seen_before_it_is_answered_is_looked_at_again() {
     assert_eq!(zone_after(None), "a");
     assert_eq!(zone_after(Some(Race::SliceBeforeAnswer)), "b");
 }
+
+fn cluster_with(flags: &[(&str, &str)]) -> Simulation {
+    let mut settings = Settings::default();
+    for (flag, value) in flags {
+        settings.set(flag, value).unwrap();
+    }
+    let controllers = ["endpointslice-controller"].to_vec();
+    Simulation::new(SimulationOptions { controllers, settings, ..SimulationOptions::default() })
+}
+
+fn sizes(sim: &mut Simulation) -> Vec<usize> {
+    let mut sizes: Vec<usize> = slices(sim).iter().map(|slice| slice.get("endpoints").items().len()).collect();
+    sizes.sort_unstable();
+    sizes
+}
+
+#[test]
+fn a_slice_has_no_more_endpoints_than_the_flag_says() {
+    let mut sim = cluster_with(&[("max-endpoints-per-slice", "3")]);
+    node(&mut sim, "w1", "a", "2");
+    for number in 1..=7 {
+        pod(&mut sim, number, "w1");
+    }
+    service(&mut sim, &[]);
+    advance(&mut sim, 5_000);
+    assert_eq!(sizes(&mut sim), [1, 3, 3]);
+}
+
+#[test]
+fn changes_of_pods_wait_for_more_of_them_and_those_of_a_service_do_not() {
+    let mut sim = cluster_with(&[("endpointslice-updates-batch-period", "5s")]);
+    node(&mut sim, "w1", "a", "2");
+    service(&mut sim, &[]);
+    advance(&mut sim, 1_000);
+    assert_eq!(sizes(&mut sim), [0]);
+    pod(&mut sim, 1, "w1");
+    advance(&mut sim, 4_000);
+    pod(&mut sim, 2, "w1");
+    assert_eq!(sizes(&mut sim), [0]);
+    advance(&mut sim, 1_500);
+    assert_eq!(sizes(&mut sim), [2], "five seconds after the first");
+}

@@ -71,14 +71,26 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
         knows_nodes: context.settings.profile().is("endpoint-hints-name-nodes"),
         answers_late: context.settings.is_lost(Race::SliceBeforeAnswer),
         looks_early: context.settings.is_lost(Race::SyncBeforeSlice),
+        most: most(context.settings.number("max-endpoints-per-slice")),
+        batch: context.settings.duration("endpointslice-updates-batch-period"),
         ..EndpointSlices::default()
     };
     KeyedController::new(own, &CONFIG, context, now)
 }
 
+/// Reads how many endpoints a slice may have.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 1000, as the flag says")]
+const fn most(number: f64) -> usize {
+    number as usize
+}
+
 /// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug, Default)]
 struct EndpointSlices {
+    /// The most endpoints of a slice.
+    most: usize,
+    /// How long a Service waits for more changes of its pods.
+    batch: SignedDuration,
     /// Whether a Service may wish that traffic stays on its node.
     knows_nodes: bool,
     /// Whether the watch tells of what is written here before the answer comes.
@@ -172,7 +184,7 @@ impl EndpointSlices {
             (None, None) => [None, None],
         };
         for key in affected.into_iter().flatten() {
-            runtime.add_after(key, SLICE_PAUSE, now);
+            runtime.add_after(key, SLICE_PAUSE.max(self.batch), now);
         }
     }
 
@@ -251,7 +263,7 @@ impl EndpointSlices {
         let node = |name: &Text| runtime.cache(NODE_CACHE).cache().get("", name);
         let (groups, skipped) = endpoints::groups(service, family, alive, node);
         sync.errors.extend(skipped);
-        let mut plan = SlicePlan::new(service, family, slices, groups);
+        let mut plan = SlicePlan::new(service, family, slices, groups, self.most);
         let distribution = service.stable().at(&["spec", "trafficDistribution"]).as_str();
         let word = if topology::is_wanted(service) {
             self.topology.add(&key, family, &mut plan, runtime.cache(NODE_CACHE).objects())
@@ -333,7 +345,12 @@ impl Reconciler for EndpointSlices {
                 let pod = event.object().key();
                 for key in self.pods.update(event) {
                     let had = event.before.as_ref().is_some_and(|before| self.pods.would_have(&key, before));
-                    if had != self.pods.has(&key, &pod) || moves_endpoints(event) {
+                    if had == self.pods.has(&key, &pod) && !moves_endpoints(event) {
+                        continue;
+                    }
+                    if self.batch > SignedDuration::ZERO {
+                        runtime.add_after(key, self.batch, now);
+                    } else {
                         runtime.add(key);
                     }
                 }

@@ -16,9 +16,6 @@ use crate::network::SERVICE_NAME;
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object};
 
-/// Endpoints of one slice. Source: pkg/controller/endpointslice/config/v1alpha1/defaults.go (v1.34).
-const SLICE_MOST: usize = 100;
-
 /// What is to be done to the slices of a Service that are of one family.
 pub(super) struct SlicePlan {
     pub(super) create: Vec<Json>,
@@ -29,8 +26,14 @@ pub(super) struct SlicePlan {
 }
 
 impl SlicePlan {
-    /// Distributes the endpoints over the existing slices and new ones.
-    pub(super) fn new(service: &Object, family: Family, slices: Vec<Object>, groups: Vec<PortGroup>) -> Self {
+    /// Distributes the endpoints over the existing slices and new ones, which hold `most` at most.
+    pub(super) fn new(
+        service: &Object,
+        family: Family,
+        slices: Vec<Object>,
+        groups: Vec<PortGroup>,
+        most: usize,
+    ) -> Self {
         let mut plan = Self { create: Vec::new(), update: Vec::new(), delete: Vec::new(), unchanged: Vec::new() };
         let marks = slice_labels(service);
         for slice in &slices {
@@ -41,7 +44,7 @@ impl SlicePlan {
         for group in groups {
             let existing = slices.iter().filter(|slice| is_of_group(&group, slice, service));
             let fresh = |endpoints| new_slice(service, family, &marks, endpoints, &group.ports);
-            plan.fill(existing, &group, &marks, fresh);
+            plan.fill(existing, &group, &marks, (most, fresh));
         }
         if slices.len() == plan.delete.len() && plan.create.is_empty() {
             match plan.delete.as_slice() {
@@ -63,7 +66,7 @@ impl SlicePlan {
         existing: impl Iterator<Item = &'a Object>,
         group: &PortGroup,
         marks: &Json,
-        fresh: impl Fn(Vec<Json>) -> Json,
+        (most, fresh): (usize, impl Fn(Vec<Json>) -> Json),
     ) {
         let mut wanted = group.endpoints.clone();
         let (mut changed, mut unchanged) = (Vec::new(), Vec::new());
@@ -95,17 +98,17 @@ impl SlicePlan {
         }
         changed.sort_by_key(|(_, endpoints)| core::cmp::Reverse(endpoints.len()));
         for (_, endpoints) in &mut changed {
-            let room = SLICE_MOST.saturating_sub(endpoints.len()).min(wanted.len());
+            let room = most.saturating_sub(endpoints.len()).min(wanted.len());
             endpoints.extend(wanted.drain(..room));
         }
         while !wanted.is_empty() {
-            if let Some(at) = slice_to_fill(&unchanged, wanted.len()) {
+            if let Some(at) = slice_to_fill(&unchanged, wanted.len(), most) {
                 let slice = unchanged.swap_remove(at);
                 let endpoints = slice.stable().get("endpoints").items().iter().cloned().chain(wanted.drain(..));
                 changed.push((slice.json(), endpoints.collect()));
             } else {
-                let most = wanted.len().min(SLICE_MOST);
-                self.create.push(fresh(wanted.drain(..most).collect()));
+                let count = wanted.len().min(most);
+                self.create.push(fresh(wanted.drain(..count).collect()));
             }
         }
         for (mut body, endpoints) in changed {
@@ -138,9 +141,9 @@ impl SlicePlan {
 
 /// Returns the place of the slice that so many endpoints fill best, if they fill one.
 /// Source: k8s.io/endpointslice utils.go (v1.34), `getSliceToFill`.
-fn slice_to_fill(slices: &[&Object], count: usize) -> Option<usize> {
+fn slice_to_fill(slices: &[&Object], count: usize, most: usize) -> Option<usize> {
     let size = |at: &usize| slices[*at].stable().get("endpoints").items().len();
-    let fits = (0..slices.len()).filter(|at| count < SLICE_MOST && size(at) + count <= SLICE_MOST);
+    let fits = (0..slices.len()).filter(|at| count < most && size(at) + count <= most);
     fits.max_by_key(size)
 }
 
