@@ -3,10 +3,11 @@
 //! Mirrors k8s.io/component-helpers resource/helpers.go, `PodRequests`, and pkg/scheduler/framework/types.go,
 //! `Resource` and `HostPortInfo` (v1.34): containers add up, the largest init container counts if it is larger,
 //! sidecars count with both, overhead comes on top.
-//! Inputs: the Pod's spec. Outputs: amounts, CPU in thousandths, the others in whole units, rounded up.
-//! Left out on purpose: the allocated resources of a resize under way.
+//! While a resize is under way, a container counts with the most of what it asks for, has and was allocated.
+//! Inputs: the Pod's spec, its status. Outputs: amounts, CPU in thousandths, the others in whole units, rounded up.
 
 use alloc::collections::BTreeMap;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use crate::objects::lifecycle::is_sidecar;
@@ -202,6 +203,50 @@ pub(crate) fn together<T: Tally>(spec: &Json, of_container: impl Fn(&Json) -> T)
     running
 }
 
+/// Returns the spec of a Pod with the resources that its containers count with, if its status tells of others: the
+/// server keeps none there where `InPlacePodVerticalScaling` is off.
+///
+/// Source: k8s.io/component-helpers resource/helpers.go (v1.34), `determineContainerReqs`, `determineContainerLimits`.
+pub(crate) fn spec_in_effect(pod: &Json) -> Option<Json> {
+    let status = pod.get("status");
+    let statuses =
+        || ["containerStatuses", "initContainerStatuses"].into_iter().flat_map(move |list| status.get(list).items());
+    let conditions = status.get("conditions").items();
+    let pending = conditions.iter().find(|one| one.get("type").as_str() == Some("PodResizePending"));
+    let is_infeasible = pending.is_some_and(|one| one.get("reason").as_str() == Some("Infeasible"));
+    let mut spec = None;
+    for list in ["containers", "initContainers"] {
+        for (at, container) in pod.at(&["spec", list]).items().iter().enumerate() {
+            if list == "initContainers" && !is_sidecar(container) {
+                continue;
+            }
+            let named = statuses().find(|own| own.get("name") == container.get("name"));
+            let Some(own) = named.filter(|own| !own.get("resources").is_null()) else { continue };
+            for kind in ["requests", "limits"] {
+                if let Some(amounts) = in_effect(container, own, kind, is_infeasible) {
+                    let spec: &mut Json = spec.get_or_insert_with(|| pod.get("spec").clone());
+                    spec.entry(&[list]).make_array()[at].set(&["resources", kind], amounts);
+                }
+            }
+        }
+    }
+    spec
+}
+
+/// Returns with what a container counts; `None` if that is what it asks for.
+fn in_effect(container: &Json, status: &Json, kind: &str, is_infeasible: bool) -> Option<Json> {
+    let asked = container.at(&["resources", kind]);
+    let allocated = if kind == "requests" { status.get("allocatedResources") } else { &Json::Null };
+    let has = [status.at(&["resources", kind]), allocated];
+    if !is_infeasible && has.iter().all(|list| list.is_empty() || *list == asked) {
+        return None;
+    }
+    let mut most = if is_infeasible { Quantities::new() } else { quantities(asked) };
+    has.iter().for_each(|list| most.raise(&quantities(list)));
+    (most != quantities(asked))
+        .then(|| most.iter().map(|(name, own)| (name.clone(), Json::text(own.to_string()))).collect())
+}
+
 fn total(spec: &Json, level: PodLevel, kind: &str, missing: Missing) -> Amounts {
     let mut sum = together(spec, |container| of_container(container, kind, missing));
     if level == PodLevel::Counts {
@@ -267,7 +312,7 @@ impl HostPort {
 
 #[cfg(test)]
 mod tests {
-    use super::{HostPort, PodLevel, requests, requests_for_scoring};
+    use super::{HostPort, PodLevel, limits, requests, requests_for_scoring, spec_in_effect};
     use crate::json;
     use crate::objects::Object;
 
@@ -299,6 +344,35 @@ mod tests {
         let sum = requests_for_scoring(&spec, PodLevel::Ignored);
         assert_eq!((sum.get("cpu"), sum.get("memory")), (1_100, 400 << 20));
         assert!(requests(&json!({"containers": [{}]}), PodLevel::Ignored).is_zero());
+    }
+
+    #[test]
+    fn a_container_counts_with_the_most_of_what_it_asks_for_has_and_was_allocated() {
+        let mut pod = json!({
+            "spec": {"containers": [{"name": "a", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}],
+                "initContainers": [{"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}]},
+            "status": {"containerStatuses": [{"name": "a", "allocatedResources": {"cpu": "3"},
+                    "resources": {"requests": {"cpu": "2", "memory": "1Gi"}, "limits": {"cpu": "4"}}}],
+                "initContainerStatuses": [{"name": "s", "resources": {"requests": {"cpu": "500m"}}}]}});
+        let sums = |pod: &crate::objects::Json| {
+            let spec = spec_in_effect(pod).unwrap();
+            let sum = requests(&spec, PodLevel::Counts);
+            (sum.get("cpu"), sum.get("memory"), limits(&spec, PodLevel::Counts).get("cpu"))
+        };
+        assert_eq!(sums(&pod), (4_000, 1 << 30, 4_000));
+        pod.set(&["status", "conditions"], json!([{"type": "PodResizePending", "reason": "Deferred"}]));
+        assert_eq!(sums(&pod), (4_000, 1 << 30, 4_000));
+        // What cannot be is not counted.
+        pod.set(&["status", "conditions"], json!([{"type": "PodResizePending", "reason": "Infeasible"}]));
+        assert_eq!(sums(&pod), (3_500, 1 << 30, 4_000));
+        pod.set(
+            &["status"],
+            json!({"containerStatuses": [{"name": "a", "allocatedResources": {"cpu": "1000m"},
+            "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}]}),
+        );
+        assert_eq!(spec_in_effect(&pod), None);
+        pod.set(&["status"], json!({"containerStatuses": [{"name": "a", "allocatedResources": {"cpu": "3"}}]}));
+        assert_eq!(spec_in_effect(&pod), None, "it tells of no resources");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::pod_resources::{PodLevel, Quantities, quantities, together};
+use super::pod_resources::{PodLevel, Quantities, quantities, spec_in_effect, together};
 use super::volumes::BETA_CLASS;
 use crate::json;
 use crate::network::Resource;
@@ -97,7 +97,10 @@ impl Evaluator {
     pub(crate) fn usage(self, resource: &Resource, tree: &Json, level: PodLevel, now: Timestamp) -> Quantities {
         let mut used = Quantities::from([(Text::from(count_name(resource)), whole(1))]);
         match self {
-            Self::Pods if is_charged(tree, now) => used.extend(of_pod(tree.get("spec"), level)),
+            Self::Pods if is_charged(tree, now) => {
+                let resized = spec_in_effect(tree);
+                used.extend(of_pod(resized.as_ref().unwrap_or(tree.get("spec")), level));
+            }
             Self::Pods => {}
             Self::Services => used.extend(of_service(tree.get("spec"))),
             Self::Claims => used.extend(of_claim(tree)),
@@ -350,6 +353,9 @@ mod tests {
         pod.set(&["metadata", "deletionGracePeriodSeconds"], 29_i64);
         assert_eq!(used(&PODS, &pod), "count/pods=1");
         assert_eq!(used(&PODS, &json!({"status": {"phase": "Failed"}})), "count/pods=1");
+        let resized = json!({"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]},
+            "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "150m"}}}]}});
+        assert_eq!(used(&PODS, &resized), "count/pods=1,cpu=150m,pods=1,requests.cpu=150m");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use crate::components::client::node_name;
-use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring};
+use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring, spec_in_effect};
 use crate::objects::kubelet_labels::{HOSTNAME, ZONE};
 use crate::objects::lifecycle::{is_ending, is_terminal};
 use crate::objects::selector::Selector;
@@ -31,7 +31,9 @@ pub(super) struct PodInfo {
 
 impl PodInfo {
     pub(super) fn of(object: &Object, level: PodLevel) -> Self {
-        let spec = object.stable().get("spec");
+        // Of a Pod without a node only the spec counts.
+        let resized = node_name(object).and_then(|_| spec_in_effect(object.stable()));
+        let spec = resized.as_ref().unwrap_or(object.stable().get("spec"));
         Self {
             key: object.key(),
             object: object.clone(),
@@ -528,5 +530,17 @@ mod tests {
         assert_eq!(cluster.get(&Text::of("w1")).unwrap().requested.get("cpu"), 500);
         assert!(cluster.remove_pod(&pod.key()).is_some());
         assert_eq!(cluster.get(&Text::of("w1")).unwrap().requested.get("cpu"), 0);
+    }
+
+    #[test]
+    fn a_pod_counts_with_what_its_status_tells_once_it_has_a_node() {
+        let mut tree = json!({"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]},
+            "status": {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "2"}}}]}});
+        let cpu = |tree: &crate::objects::Json| {
+            PodInfo::of(&Object::new(tree.clone(), 1), PodLevel::Ignored).requests.get("cpu")
+        };
+        assert_eq!(cpu(&tree), 1_000);
+        tree.set(&["spec", "nodeName"], "w1");
+        assert_eq!(cpu(&tree), 2_000);
     }
 }
