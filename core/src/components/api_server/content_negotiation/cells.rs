@@ -312,16 +312,39 @@ fn service(service: &Json, age: Json) -> Vec<Json> {
             if node > 0 { format!("{number}:{node}/{protocol}") } else { format!("{number}/{protocol}") }
         })
         .collect();
-    let outside: Vec<&str> = service.at(&["spec", "externalIPs"]).items().iter().filter_map(Json::as_str).collect();
-    let or_none = |parts: String| Json::from(if parts.is_empty() { String::from(NONE) } else { parts });
     Vec::from([
         text(service, &["spec", "type"]),
         text_or(service, &["spec", "clusterIP"], NONE),
-        or_none(outside.join(",")),
-        or_none(ports.join(",")),
+        outside(service),
+        listed(&ports, NONE),
         age,
         Json::from(labels(service.at(&["spec", "selector"]))),
     ])
+}
+
+/// Returns the addresses by which a Service is reached from outside the cluster.
+///
+/// Source: printers.go (v1.34), `getServiceExternalIP`, `loadBalancerStatusStringer`; the server's tables are wide ones.
+fn outside(service: &Json) -> Json {
+    let own = service.at(&["spec", "externalIPs"]).items().iter().filter_map(Json::as_str).map(String::from);
+    match service.at(&["spec", "type"]).as_str() {
+        Some("ClusterIP" | "NodePort") => listed(&own.collect::<Vec<_>>(), NONE),
+        Some("LoadBalancer") => {
+            let address = |one: &Json| {
+                let mut texts = ["ip", "hostname"].into_iter().filter_map(|field| one.get(field).as_str());
+                texts.find(|text| !text.is_empty()).map(String::from)
+            };
+            let given = service.at(&["status", "loadBalancer", "ingress"]).items().iter().filter_map(address);
+            let given: BTreeSet<String> = given.collect();
+            listed(&given.into_iter().chain(own).collect::<Vec<_>>(), "<pending>")
+        }
+        Some("ExternalName") => text(service, &["spec", "externalName"]),
+        _ => Json::from(UNKNOWN),
+    }
+}
+
+fn listed(parts: &[String], none: &str) -> Json {
+    Json::from(if parts.is_empty() { String::from(none) } else { parts.join(",") })
 }
 
 fn budget(budget: &Json, age: Json) -> Vec<Json> {
@@ -360,4 +383,30 @@ fn signing_request(request: &Json, age: Json) -> Vec<Json> {
         Json::from(lasts),
         Json::from(status),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outside;
+    use crate::json;
+
+    #[test]
+    fn a_service_is_reached_from_outside_as_its_type_says() {
+        let ingress = json!({"loadBalancer": {"ingress": [{"ip": "3.4.5.6", "hostname": "a.example"}, {"ip": "2.3.4.5"},
+            {"hostname": "b.example"}, {}]}});
+        for (spec, shown) in [
+            (json!({"type": "ClusterIP"}), "<none>"),
+            (json!({"type": "NodePort", "externalIPs": ["1.1.1.1", "1.1.1.0"]}), "1.1.1.1,1.1.1.0"),
+            (json!({"type": "LoadBalancer"}), "2.3.4.5,3.4.5.6,b.example"),
+            (json!({"type": "LoadBalancer", "externalIPs": ["1.1.1.1"]}), "2.3.4.5,3.4.5.6,b.example,1.1.1.1"),
+            (json!({"type": "ExternalName", "externalName": "db.example"}), "db.example"),
+            (json!({"type": "Other"}), "<unknown>"),
+        ] {
+            let mut service = json!({});
+            service.set(&["spec"], spec);
+            service.set(&["status"], ingress.clone());
+            assert_eq!(outside(&service).as_str(), Some(shown));
+        }
+        assert_eq!(outside(&json!({"spec": {"type": "LoadBalancer"}})).as_str(), Some("<pending>"));
+    }
 }
