@@ -27,7 +27,13 @@ fn by_name() -> Result<(), String> {
     let component = |rows: &str| format!("Given {rows}\n    And a ready Node \"worker-1\"");
     for (given, what) in [
         (kubelet("| kernelMemcgNotification | true |"), "kernelMemcgNotification"),
-        (kubelet("| imageMaximumGCAge | 1h |"), "imageMaximumGCAge"),
+        (
+            kubelet(
+                "| cpuManagerPolicy | static |\n      | kubeReserved | {\"cpu\": \"1\"} |\n      \
+                 | cpuManagerPolicyOptions | {\"distribute-cpus-across-numa\": \"true\"} |",
+            ),
+            "cpuManagerPolicyOptions distribute-cpus-across-numa",
+        ),
         (kubelet("| --kernel-memcg-notification | true |"), "kernelMemcgNotification"),
         (kubelet("| featureGates | {\"MemoryQoS\": true} |"), "feature gate MemoryQoS=true of one kubelet"),
         (component("kube-controller-manager runs with:\n      | leader-elect | true |"), "leader-elect"),

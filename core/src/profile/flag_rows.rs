@@ -35,7 +35,7 @@ pub(super) const ALLOCATE_NODE_CIDRS: Row = Row {
 
 /// Of the signers of certificates, the garbage collection of Pods, and the controllers that attach volumes and keep
 /// EndpointSlices.
-pub(super) const OTHER_CONTROLLERS: [Row; 7] = [
+pub(super) const OTHER_CONTROLLERS: [Row; 8] = [
     Row {
         name: "cluster-signing-duration",
         says: "how long the certificates are valid that are signed for CertificateSigningRequests",
@@ -84,6 +84,13 @@ pub(super) const OTHER_CONTROLLERS: [Row; 7] = [
         first: &[(OLDEST, secs(0))],
         source: "cmd/kube-controller-manager/app/options/endpointslicecontroller.go (v1.34)",
         flag: "kube-controller-manager.endpointslice-updates-batch-period",
+    },
+    Row {
+        name: "disable-force-detach-on-timeout",
+        says: "a node that is not ready keeps its volumes, however long it does not let them go",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "cmd/kube-controller-manager/app/options/attachdetachcontroller.go (v1.34)",
+        flag: "kube-controller-manager.disable-force-detach-on-timeout",
     },
 ];
 

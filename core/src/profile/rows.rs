@@ -68,13 +68,7 @@ pub static ROWS: &[Row] = &[
     OTHER_CONTROLLERS[4],
     OTHER_CONTROLLERS[5],
     OTHER_CONTROLLERS[6],
-    Row {
-        name: "disable-force-detach-on-timeout",
-        says: "a node that is not ready keeps its volumes, however long it does not let them go",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "cmd/kube-controller-manager/app/options/attachdetachcontroller.go (v1.34)",
-        flag: "kube-controller-manager.disable-force-detach-on-timeout",
-    },
+    OTHER_CONTROLLERS[7],
     Row {
         name: "pvclaimbinder-sync-period",
         says: "how often volumes and claims that could not be bound are looked at again",

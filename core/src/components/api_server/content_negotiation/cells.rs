@@ -324,7 +324,7 @@ fn service(service: &Json, age: Json) -> Vec<Json> {
 
 /// Returns the addresses by which a Service is reached from outside the cluster.
 ///
-/// Source: printers.go (v1.34), `getServiceExternalIP`, `loadBalancerStatusStringer`; the server's tables are wide ones.
+/// Source: printers.go (v1.34), `getServiceExternalIP`, `loadBalancerStatusStringer`; the server's tables are wide.
 fn outside(service: &Json) -> Json {
     let own = service.at(&["spec", "externalIPs"]).items().iter().filter_map(Json::as_str).map(String::from);
     match service.at(&["spec", "type"]).as_str() {

@@ -61,7 +61,10 @@ fn a_flag_has_the_effect_of_the_field_of_its_name() {
     assert!(resolve(json!({}), json!({})).unwrap().has_static_pods);
     let static_cpus = json!({"cpuManagerPolicy": "static", "kubeReserved": {"cpu": "1"}});
     let options = |text: &str| resolve(json!({"cpu-manager-policy-options": text}), static_cpus.clone());
-    assert!(options("full-pcpus-only=true,distribute-cpus-across-numa=0").unwrap().not_modelled.is_empty());
+    assert!(options("full-pcpus-only=true").unwrap().not_modelled.is_empty());
+    // The flag is one pair each time (cmd/kubelet/app/options/options.go, v1.34, NewMapStringStringNoSplit).
+    let refused = options("full-pcpus-only=true,strict-cpu-reservation=true").unwrap_err();
+    assert!(refused.contains("parsing \"true,strict-cpu-reservation=true\": invalid syntax"), "{refused}");
     let config = options("distribute-cpus-across-numa=true").unwrap();
     assert_eq!(config.not_modelled, ["cpuManagerPolicyOptions distribute-cpus-across-numa"]);
 }
