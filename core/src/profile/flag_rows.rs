@@ -3,7 +3,7 @@
 
 use super::Release;
 use super::release::OLDEST;
-use super::row::{Row, off};
+use super::row::{PLAIN, Row, off};
 use super::value::{Value, secs};
 
 /// Of the clients of controllers.
@@ -93,6 +93,14 @@ pub(super) const OTHER_CONTROLLERS: [Row; 8] = [
         flag: "kube-controller-manager.disable-force-detach-on-timeout",
     },
 ];
+
+/// Of kubelets.
+pub(super) const CPU_MANAGER_OPTIONS: Row = Row {
+    name: "cpu-manager-options",
+    says: "the options of the CPU manager, each with its stage: all but stable ones need a gate",
+    first: &[(OLDEST, Value::Text(""))],
+    ..PLAIN
+};
 
 /// Of how the API server reaches kubelets.
 pub(super) const TO_KUBELETS: [Row; 3] = [

@@ -3,8 +3,8 @@
 
 use super::Release;
 use super::flag_rows::{
-    ALLOCATE_NODE_CIDRS, BEFORE_OFFERED, CLIENTS, CLOUD, NODE_IPAM, NODE_LIFECYCLE, OF_STORE, OTHER_CONTROLLERS,
-    TO_KUBELETS,
+    ALLOCATE_NODE_CIDRS, BEFORE_OFFERED, CLIENTS, CLOUD, CPU_MANAGER_OPTIONS, NODE_IPAM, NODE_LIFECYCLE, OF_STORE,
+    OTHER_CONTROLLERS, TO_KUBELETS,
 };
 use super::release::OLDEST;
 use super::row::{PLAIN, Row, off, on};
@@ -69,6 +69,7 @@ pub static ROWS: &[Row] = &[
     OTHER_CONTROLLERS[5],
     OTHER_CONTROLLERS[6],
     OTHER_CONTROLLERS[7],
+    CPU_MANAGER_OPTIONS,
     Row {
         name: "pvclaimbinder-sync-period",
         says: "how often volumes and claims that could not be bound are looked at again",

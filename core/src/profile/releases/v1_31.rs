@@ -13,6 +13,15 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     patch: Some(0),
     node_image: "kindest/node:v1.31.0",
     rows: &[
+        row(
+            SINCE,
+            "cpu-manager-options",
+            Value::Text(
+                "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,\
+                 distribute-cpus-across-numa=Alpha,full-pcpus-only=Beta",
+            ),
+            "pkg/kubelet/cm/cpumanager/policy_options.go (v1.31)",
+        ),
         row(SINCE, "kube-proxy-version-in-status", NO, ""),
         row(Release::new(31, 1), "kube-proxy-version-in-status", YES, ""),
         row(SINCE, "node-features-in-status", YES, "pkg/kubelet/nodestatus/setters.go (v1.31), NodeFeatures"),

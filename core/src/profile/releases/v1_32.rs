@@ -11,6 +11,16 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "cpu-manager-options",
+            Value::Text(
+                "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,\
+                 distribute-cpus-across-numa=Alpha,full-pcpus-only=Beta,\
+                 prefer-align-cpus-by-uncorecache=Alpha,strict-cpu-reservation=Alpha",
+            ),
+            "pkg/kubelet/cm/cpumanager/policy_options.go (v1.32)",
+        ),
+        row(
+            SINCE,
             "overlapping-paths-warn",
             YES,
             "pkg/api/pod/warnings.go (v1.31, v1.32), warningsForOverlappingVirtualPaths",

@@ -9,6 +9,15 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     patch: Some(13),
     node_image: "kindest/node:v1.33.0",
     rows: &[
+        row(
+            SINCE,
+            "cpu-manager-options",
+            Value::Text(
+                "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\
+                 full-pcpus-only=Stable,prefer-align-cpus-by-uncorecache=Alpha,strict-cpu-reservation=Beta",
+            ),
+            "pkg/kubelet/cm/cpumanager/policy_options.go (v1.33)",
+        ),
         row(SINCE, "running-init-makes-pending", YES, "pkg/kubelet/kubelet_pods.go (v1.32, v1.33), getPhase"),
         row(
             SINCE,

@@ -11,6 +11,15 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "cpu-manager-options",
+            Value::Text(
+                "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\
+                 full-pcpus-only=Stable,prefer-align-cpus-by-uncorecache=Beta,strict-cpu-reservation=Beta",
+            ),
+            "pkg/kubelet/cm/cpumanager/policy_options.go (v1.34)",
+        ),
+        row(
+            SINCE,
             "exclusive-conditions-name-their-list",
             YES,
             "pkg/apis/certificates/validation/validation.go (v1.33, v1.34), validateConditions",

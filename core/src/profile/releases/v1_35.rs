@@ -11,6 +11,15 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "cpu-manager-options",
+            Value::Text(
+                "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\
+                 full-pcpus-only=Stable,prefer-align-cpus-by-uncorecache=Beta,strict-cpu-reservation=Stable",
+            ),
+            "pkg/kubelet/cm/cpumanager/policy_options.go (v1.35)",
+        ),
+        row(
+            SINCE,
             "kinds-checked-once",
             Value::Text("ClusterRole,ClusterRoleBinding,PersistentVolumeClaim,Role,RoleBinding,VolumeAttachment"),
             "pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/registry/rbac/*/strategy.go, \

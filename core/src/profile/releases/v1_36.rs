@@ -10,6 +10,16 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "cpu-manager-options",
+            Value::Text(
+                "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\
+                 full-pcpus-only=Stable,prefer-align-cpus-by-uncorecache=Stable,\
+                 strict-cpu-reservation=Stable",
+            ),
+            "pkg/kubelet/cm/cpumanager/policy_options.go (v1.36)",
+        ),
+        row(
+            SINCE,
             "kinds-checked-once",
             Value::Text(
                 "CSINode,ClusterRole,ClusterRoleBinding,PersistentVolumeClaim,Role,RoleBinding,VolumeAttachment",

@@ -70,6 +70,21 @@ fn a_flag_has_the_effect_of_the_field_of_its_name() {
 }
 
 #[test]
+fn an_option_of_the_cpu_manager_needs_the_gate_of_its_stage() {
+    let machine = MachineSpec { name: "w1".into(), ..MachineSpec::default() };
+    let static_cpus = json!({"config": {"cpuManagerPolicy": "static", "kubeReserved": {"cpu": "1"},
+        "cpuManagerPolicyOptions": {"strict-cpu-reservation": "true"}}});
+    let kubelet = Arc::new(KubeletSpec::from_json(&static_cpus, "kubelet").unwrap());
+    let refusal = |minor| {
+        KubeletConfig::resolve(&machine, &kubelet, &Settings::of(Release::new(minor, 0))).err().unwrap_or_default()
+    };
+    assert!(refusal(31).ends_with("unknown CPU Manager Policy option: \"strict-cpu-reservation\""), "{}", refusal(31));
+    let off = "CPU Manager Policy Alpha-level Options not enabled, but option \"strict-cpu-reservation\" provided";
+    assert!(refusal(32).ends_with(off), "{}", refusal(32));
+    assert_eq!([refusal(33), refusal(34), refusal(35)], ["", "", ""]);
+}
+
+#[test]
 fn each_use_of_the_flag_for_memory_is_for_one_numa_node() {
     let config = json!({"memoryManagerPolicy": "Static", "kubeReserved": {"memory": "924Mi"}});
     let by_field = json!([{"numaNode": 0, "limits": {"memory": "1Gi"}}]);

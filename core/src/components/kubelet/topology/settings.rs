@@ -32,17 +32,8 @@ const FIELDS: [&str; 6] = [
     "topologyManagerPolicyOptions",
     "topologyManagerScope",
 ];
-/// The options of the CPU manager, each with how settled it is: the others need a gate.
-/// Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34).
-const CPU_OPTIONS: [(&str, &str); 6] = [
-    ("align-by-socket", "Alpha"),
-    ("distribute-cpus-across-cores", "Alpha"),
-    ("distribute-cpus-across-numa", "Beta"),
-    ("full-pcpus-only", "Stable"),
-    ("prefer-align-cpus-by-uncorecache", "Beta"),
-    ("strict-cpu-reservation", "Beta"),
-];
-/// Options that cannot be on together. Source: as above, `NewStaticPolicyOptions`.
+/// Options that cannot be on together.
+/// Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34), `NewStaticPolicyOptions`.
 const CPU_OPTIONS_APART: [[&str; 2]; 4] = [
     ["full-pcpus-only", "distribute-cpus-across-cores"],
     ["distribute-cpus-across-numa", "distribute-cpus-across-cores"],
@@ -205,12 +196,14 @@ fn reserved_cpus(
 /// Source: pkg/kubelet/cm/cpumanager/policy_options.go (v1.34), `NewStaticPolicyOptions` and
 /// `ValidateStaticPolicyOptions`.
 fn cpu_options(options: &Json, topology: Policy, settings: &Settings) -> Result<(), String> {
+    // Each option with how settled it is: the others need a gate.
+    let known = || settings.profile().text("cpu-manager-options").split(',').filter_map(|one| one.split_once('='));
     let mut on: Vec<&str> = Vec::new();
     for (name, value) in options.fields() {
-        let Some((known, level)) = CPU_OPTIONS.iter().find(|(known, _)| **name == **known) else {
+        let Some((known, level)) = known().find(|(known, _)| **name == **known) else {
             return Err(format!("unknown CPU Manager Policy option: \"{name}\""));
         };
-        if *level != "Stable" && !settings.is_gate_on(&format!("CPUManagerPolicy{level}Options")) {
+        if level != "Stable" && !settings.is_gate_on(&format!("CPUManagerPolicy{level}Options")) {
             return Err(format!(
                 "CPU Manager Policy {level}-level Options not enabled, but option \"{name}\" provided"
             ));
@@ -219,7 +212,7 @@ fn cpu_options(options: &Json, topology: Policy, settings: &Settings) -> Result<
         let is_on = parse_bool(&value).ok_or_else(|| {
             format!("bad value for option \"{name}\": strconv.ParseBool: parsing {value:?}: invalid syntax")
         })?;
-        on.extend(is_on.then_some(*known));
+        on.extend(is_on.then_some(known));
     }
     if let Some([one, other]) = CPU_OPTIONS_APART.iter().find(|pair| pair.iter().all(|own| on.contains(own))) {
         return Err(format!("static policy options {one} and {other} can not be used at the same time"));
