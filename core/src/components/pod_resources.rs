@@ -183,23 +183,27 @@ impl Tally for Quantities {
 /// Returns what the containers of a Pod need together: those that run side by side, or an init container that needs
 /// more beside the sidecars before it.
 pub(crate) fn together<T: Tally>(spec: &Json, of_container: impl Fn(&Json) -> T) -> T {
-    let mut running = T::default();
-    for container in spec.get("containers").items() {
-        running.add_all(&of_container(container));
-    }
-    let (mut sidecars, mut starting) = (T::default(), T::default());
-    for container in spec.get("initContainers").items() {
-        let mut own = of_container(container);
-        if is_sidecar(container) {
-            running.add_all(&own);
-            sidecars.add_all(&own);
-            own = sidecars.clone();
+    most_at_once(in_order(spec).map(|(container, ends)| (of_container(container), ends)))
+}
+
+/// Returns the containers of a Pod in the order in which they start, each with whether it ends before the next one.
+pub(crate) fn in_order(spec: &Json) -> impl Iterator<Item = (&Json, bool)> {
+    let starting = spec.get("initContainers").items().iter().map(|own| (own, !is_sidecar(own)));
+    starting.chain(spec.get("containers").items().iter().map(|own| (own, false)))
+}
+
+/// Returns the most that containers need at one time, which come as those of [`in_order`].
+pub(crate) fn most_at_once<T: Tally>(containers: impl Iterator<Item = (T, bool)>) -> T {
+    let (mut running, mut most) = (T::default(), T::default());
+    for (mut own, ends) in containers {
+        if ends {
+            own.add_all(&running);
+            most.raise(&own);
         } else {
-            own.add_all(&sidecars);
+            running.add_all(&own);
         }
-        starting.raise(&own);
     }
-    running.raise(&starting);
+    running.raise(&most);
     running
 }
 

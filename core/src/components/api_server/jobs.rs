@@ -71,8 +71,9 @@ fn default_conditions(spec: &mut Json) {
 /// and labels that the server adds to the template are the Job's too.
 /// Source: pkg/apis/batch/v1/defaults.go (v1.34), `SetDefaults_Job`.
 pub(super) fn shares_labels(kind: &Kind, tree: &Json) -> bool {
-    let template = tree.at(&["spec", "template", "metadata", "labels"]);
-    kind.name == "Job" && tree.at(&["metadata", "labels"]).is_empty() && !template.is_empty()
+    kind.name == "Job"
+        && tree.at(&["metadata", "labels"]).is_empty()
+        && !tree.at(&["spec", "template", "metadata", "labels"]).is_empty()
 }
 
 /// Gives a Job the labels of its template.
@@ -83,9 +84,9 @@ pub(super) fn share_labels(tree: &mut Json) {
 
 /// Lets a Job without labels carry those of its template, as it is read from the storage.
 pub(super) fn default_labels(tree: &mut Json) {
-    let labels = tree.at(&["spec", "template", "metadata", "labels"]).clone();
-    if !labels.is_null() && tree.at(&["metadata", "labels"]).is_empty() {
-        tree.set(&["metadata", "labels"], labels);
+    let has_others = !tree.at(&["spec", "template", "metadata", "labels"]).is_null();
+    if has_others && tree.at(&["metadata", "labels"]).is_empty() {
+        share_labels(tree);
     }
 }
 

@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 
-use self::node_ports::{NODE_PORTS, OUT_OF_RANGE, OWN_PORTS, PortOperation, TAKEN, first_ports, needs_node_ports};
+use self::node_ports::{PortOperation, changed_ports, first_ports, needs_node_ports};
 use super::fields::put;
 use super::rbac_kubeadm::Maker;
 use super::validation::ip::{self, Reading};
@@ -374,64 +374,15 @@ impl ApiServer {
         self.chance.fork(&format!("{what}/{}/{}", of("namespace"), of("name")))
     }
 
-    fn allocate_ports(&mut self, tree: &mut Json, old: &Json, dry_run: bool) -> Vec<FieldError> {
-        let mut taken: Vec<i64> = self
-            .other_services(tree)
-            .flat_map(|other| {
-                [node_ports(&other), other.at(&["spec", "healthCheckNodePort"]).as_i64().into_iter().collect()]
-            })
-            .flatten()
-            .collect();
-        if old.is_null() {
-            let chance = self.choice(tree, "node-port");
-            return first_ports(tree, PortOperation::new(taken, chance, dry_run)).err().into_iter().collect();
+    fn allocate_ports(&self, tree: &mut Json, old: &Json, dry_run: bool) -> Vec<FieldError> {
+        let taken = self.other_services(tree).flat_map(|other| {
+            let health = other.at(&["spec", "healthCheckNodePort"]).as_i64();
+            node_ports(&other).into_iter().chain(health)
+        });
+        let operation = PortOperation::new(taken.collect(), self.choice(tree, "node-port"), dry_run);
+        match old {
+            Json::Null => first_ports(tree, operation).err().into_iter().collect(),
+            old => changed_ports(tree, &node_ports(old), operation),
         }
-        let (mut errors, mut own): (_, Vec<(Json, i64)>) = (Vec::new(), Vec::new());
-        let mut chance = self.choice(tree, "node-port");
-        let mut next = NODE_PORTS.end() + 1;
-        let mut free = |taken: &[i64]| {
-            if dry_run {
-                next += 1;
-                return next;
-            }
-            let count = NODE_PORTS.end() - NODE_PORTS.start() + 1 - OWN_PORTS;
-            let start = i64::try_from(chance.below(u64::try_from(count).unwrap_or(1))).unwrap_or(0);
-            let mut all = (0..count).map(|step| NODE_PORTS.start() + OWN_PORTS + (start + step) % count);
-            all.find(|port| !taken.contains(port)).unwrap_or(0)
-        };
-        let is_external = tree.at(&["spec", "type"]).as_str() == Some("ExternalName");
-        let needs = needs_node_ports(tree);
-        let has_ports = needs || tree.at(&["spec", "type"]).as_str() == Some("LoadBalancer");
-        let count = if is_external { 0 } else { tree.at(&["spec", "ports"]).items().len() };
-        for at in 0..count {
-            let port = &mut tree.entry(&["spec", "ports"]).make_array()[at];
-            let (protocol, number) = (port.get("protocol").clone(), port.get("nodePort").as_i64().unwrap_or(0));
-            let is_kept = node_ports(old).contains(&number);
-            if number == 0 && needs {
-                let number = free(&taken);
-                taken.push(number);
-                port.set(&["nodePort"], number);
-            } else if number != 0 && has_ports {
-                let is_twice = own.contains(&(protocol.clone(), number));
-                let why = if is_twice || !is_kept && taken.contains(&number) && !own.iter().any(|(_, it)| *it == number)
-                {
-                    TAKEN
-                } else if !dry_run && !is_kept && !NODE_PORTS.contains(&number) {
-                    OUT_OF_RANGE
-                } else {
-                    own.push((protocol, number));
-                    continue;
-                };
-                errors.push(FieldError::invalid(format!("spec.ports[{at}].nodePort"), &Json::Int(number), why));
-            }
-        }
-        if errors.is_empty()
-            && needs_health_check(tree.get("spec"))
-            && tree.at(&["spec", "healthCheckNodePort"]).as_i64().unwrap_or(0) == 0
-        {
-            let number = free(&taken);
-            tree.set(&["spec", "healthCheckNodePort"], number);
-        }
-        errors
     }
 }

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::call::RequestInfo;
+use super::validation::others::{CLUSTER_CRITICAL, NODE_CRITICAL};
 use super::validation::{
     FieldError, autoscaler, endpoint_slice, event, ip, job, kept, lease, meta, networking, node, others,
     persistent_volume, pod, pod_containers, pod_status, pod_update, quota, roles, service, small_kinds, storage,
@@ -40,7 +41,7 @@ pub(super) fn initial_objects() -> Vec<(Resource, Json)> {
         tree.set(&["metadata", "labels", "kubernetes.io/metadata.name"], name);
         (NAMESPACES, tree)
     };
-    let class = |name: &str, value: i64, description: &str| {
+    let class = |(name, value): (&str, i64), description: &str| {
         let tree = json!({"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1",
             "metadata": {"name": name, "generation": 1}, "value": value, "description": description,
             "preemptionPolicy": "PreemptLowerPriority"});
@@ -51,14 +52,9 @@ pub(super) fn initial_objects() -> Vec<(Resource, Json)> {
         namespace("kube-public"),
         namespace("kube-node-lease"),
         namespace("default"),
+        class(NODE_CRITICAL, "Used for system critical pods that must not be moved from their current node."),
         class(
-            "system-node-critical",
-            2_000_001_000,
-            "Used for system critical pods that must not be moved from their current node.",
-        ),
-        class(
-            "system-cluster-critical",
-            2_000_000_000,
+            CLUSTER_CRITICAL,
             "Used for system critical pods that must run in the cluster, but can be moved to another node if \
                 necessary.",
         ),

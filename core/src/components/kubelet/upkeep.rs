@@ -73,9 +73,10 @@ impl Kubelet {
 
     /// Notes that pods have started, changed or ended: what they use has changed if they use anything.
     pub(super) fn note_pods(&mut self, context: &mut KubeletContext<'_>) {
-        self.note_used_images(context);
         if context.host.is_used() {
             self.note_usage(context);
+        } else {
+            self.note_used_images(context);
         }
         self.heed_ended_pods(context);
     }

@@ -1,7 +1,8 @@
-//! The ports of all nodes that new Services take.
+//! The ports of all nodes that Services take.
 //!
 //! Mirrors pkg/registry/core/service/storage/alloc.go and pkg/registry/core/service/portallocator (v1.34). Inputs: a
-//! new Service, the ports of the others, chance. Outputs: the Service with its ports, or which cannot be had. Pure.
+//! Service, the ports that it had, the ports of the others, chance. Outputs: the Service with its ports, or which ones
+//! cannot be had. Pure.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,12 +15,11 @@ use crate::objects::Json;
 
 /// `--service-node-port-range` and the ports at its start that are left to clients. Source: pkg/kubeapiserver/options/
 /// options.go, pkg/registry/core/service/portallocator/allocator.go (v1.34), `calculateRangeOffset`.
-pub(super) const NODE_PORTS: core::ops::RangeInclusive<i64> = 30_000..=32_767;
-pub(super) const OWN_PORTS: i64 = 86;
+const NODE_PORTS: core::ops::RangeInclusive<i64> = 30_000..=32_767;
+const OWN_PORTS: i64 = 86;
 
-pub(super) const TAKEN: &str = "provided port is already allocated";
-pub(super) const OUT_OF_RANGE: &str =
-    "provided port is not in the valid range. The range of valid ports is 30000-32767";
+const TAKEN: &str = "provided port is already allocated";
+const OUT_OF_RANGE: &str = "provided port is not in the valid range. The range of valid ports is 30000-32767";
 
 /// The ports of all nodes as one write takes of them. Source: pkg/registry/core/service/portallocator/{operation,
 /// allocator}.go (v1.34).
@@ -53,6 +53,7 @@ impl PortOperation {
     fn take_any(&mut self) -> i64 {
         if self.is_dry_run {
             self.next += 1;
+            self.taken.push(self.next);
             return self.next;
         }
         let count = NODE_PORTS.end() - NODE_PORTS.start() + 1 - OWN_PORTS;
@@ -113,6 +114,40 @@ pub(super) fn first_ports(tree: &mut Json, mut operation: PortOperation) -> Resu
         })?,
     }
     Ok(())
+}
+
+/// Takes the ports that a changed Service asks for or lacks; those that it had are its own.
+pub(super) fn changed_ports(tree: &mut Json, kept: &[i64], mut operation: PortOperation) -> Vec<FieldError> {
+    let (mut errors, mut own): (_, Vec<(Json, i64)>) = (Vec::new(), Vec::new());
+    let kind = tree.at(&["spec", "type"]).as_str();
+    let (is_external, is_balancer) = (kind == Some("ExternalName"), kind == Some("LoadBalancer"));
+    let needs = needs_node_ports(tree);
+    let count = if is_external { 0 } else { tree.at(&["spec", "ports"]).items().len() };
+    for at in 0..count {
+        let port = &mut tree.entry(&["spec", "ports"]).make_array()[at];
+        let (protocol, number) = (port.get("protocol").clone(), port.get("nodePort").as_i64().unwrap_or(0));
+        let is_kept = kept.contains(&number);
+        if number == 0 && needs {
+            port.set(&["nodePort"], operation.take_any());
+        } else if number != 0 && (needs || is_balancer) {
+            let is_twice = own.contains(&(protocol.clone(), number));
+            let is_shared = own.iter().any(|(_, it)| *it == number);
+            let why = if is_twice || !is_kept && operation.taken.contains(&number) && !is_shared {
+                TAKEN
+            } else if !operation.is_dry_run && !is_kept && !NODE_PORTS.contains(&number) {
+                OUT_OF_RANGE
+            } else {
+                own.push((protocol, number));
+                continue;
+            };
+            errors.push(FieldError::invalid(format!("spec.ports[{at}].nodePort"), &Json::Int(number), why));
+        }
+    }
+    let has_own = tree.at(&["spec", "healthCheckNodePort"]).as_i64().unwrap_or(0) != 0;
+    if errors.is_empty() && needs_health_check(tree.get("spec")) && !has_own {
+        tree.set(&["spec", "healthCheckNodePort"], operation.take_any());
+    }
+    errors
 }
 
 /// Tells whether the ports of a Service are given ports on the nodes. Source:

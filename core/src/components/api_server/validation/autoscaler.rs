@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::amount::not_negative;
 use super::pod_resources::resource_name;
-use super::{FieldError, invalid, text};
+use super::{FieldError, invalid, path_segment, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -87,19 +87,10 @@ enum Group {
 /// Source: validation.go (v1.34), `ValidateCrossVersionObjectReference`.
 fn reference(of: &Json, path: &str, group: Group, errors: &mut Vec<FieldError>) {
     for field in ["kind", "name"] {
-        segment(text(of, field), format!("{path}.{field}"), "", errors);
+        path_segment(text(of, field), format!("{path}.{field}"), "", errors);
     }
     if let Some(why) = why_no_version(text(of, "apiVersion"), group) {
         errors.push(FieldError::invalid_text(format!("{path}.apiVersion"), text(of, "apiVersion"), why));
-    }
-}
-
-/// Checks a text that becomes a part of a path.
-fn segment(name: &str, path: String, missing: &str, errors: &mut Vec<FieldError>) {
-    if name.is_empty() {
-        errors.push(FieldError::required(path, missing));
-    } else {
-        invalid(names::path_segment(name), path, name, errors);
     }
 }
 
@@ -180,7 +171,7 @@ fn source(kind: &str, own: &Json, path: &str, (group, wording): (Group, Wording)
                 resource_name(&format!("{path}.name"), name, wording, errors);
             }
         }
-        _ => segment(
+        _ => path_segment(
             text(own.get("metric"), "name"),
             format!("{path}.metric.name"),
             "must specify a metric name",

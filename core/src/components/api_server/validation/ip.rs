@@ -119,10 +119,27 @@ pub(in super::super) fn warning(text: &str, path: &str) -> Option<String> {
         .then(|| format!("{path}: IPv6 address {text:?} should be in RFC 5952 canonical format (\"{ip}\")"))
 }
 
-/// Returns the network of an address with so many bits.
-pub(in super::super) fn network_of(address: IpAddr, bits: &str) -> Option<String> {
-    let bits: u32 = bits.parse().ok()?;
-    let network = match address {
+/// Says that a text is no network. Source: pkg/apis/core/validation (v1.34), `IsValidCIDR`.
+pub(super) const NO_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+
+/// Reads a CIDR leniently. Source: k8s.io/utils net/parse.go, `ParseCIDRSloppy`.
+pub(super) fn read_cidr(text: &str) -> Option<(IpAddr, u32)> {
+    let (address, bits) = text.split_once('/')?;
+    let address = parse(address)?;
+    let is_number = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
+    let bits: u32 = bits.parse().ok().filter(|_| is_number)?;
+    (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some((address, bits))
+}
+
+/// Tells whether a network is a part of another, and not all of it.
+pub(super) fn is_strictly_within((address, bits): (IpAddr, u32), (whole, most): (IpAddr, u32)) -> bool {
+    let is_part = address.is_ipv4() == whole.is_ipv4() && network(address, most) == network(whole, most);
+    is_part && most < bits
+}
+
+/// Returns the first address of the network of an address with so many bits.
+fn network(address: IpAddr, bits: u32) -> Option<IpAddr> {
+    Some(match address {
         IpAddr::V4(ip) => {
             let mask = u32::MAX.checked_shl(32_u32.checked_sub(bits)?).unwrap_or(0);
             IpAddr::from((u32::from(ip) & mask).to_be_bytes())
@@ -131,8 +148,13 @@ pub(in super::super) fn network_of(address: IpAddr, bits: &str) -> Option<String
             let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits)?).unwrap_or(0);
             IpAddr::from((u128::from(ip) & mask).to_be_bytes())
         }
-    };
-    Some(format!("{network}/{bits}"))
+    })
+}
+
+/// Returns the network of an address with so many bits, as it is written.
+pub(in super::super) fn network_of(address: IpAddr, bits: &str) -> Option<String> {
+    let bits: u32 = bits.parse().ok()?;
+    Some(format!("{}/{bits}", network(address, bits)?))
 }
 
 /// Says that a CIDR's address is not the first of its network.

@@ -11,7 +11,7 @@ use super::amount::not_negative;
 use super::job_policies;
 use super::others::label_selector;
 use super::pod::{Rules, validate_template};
-use super::{FieldError, IMMUTABLE, Problem, cron, invalid, text};
+use super::{FieldError, IMMUTABLE, Problem, cron, prefixed_path, text};
 use crate::components::api_server::jobs::{NAME_LABELS, UID_LABELS};
 use crate::objects::Json;
 use crate::objects::lifecycle::is_condition_true;
@@ -153,23 +153,8 @@ fn restart_policy(spec: &Json, path: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34), `IsDomainPrefixedPath`.
 fn managed_by(manager: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    match manager.split_once('/') {
-        _ if manager.is_empty() => errors.push(FieldError::required(path, "")),
-        Some((host, rest)) if !host.is_empty() && !rest.is_empty() => {
-            invalid(names::subdomain(host, wording), path, host, errors);
-            let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
-            if !rest.bytes().all(is_path) {
-                let why = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
-                errors.push(FieldError::invalid_text(path, rest, why));
-            }
-        }
-        _ => {
-            let why = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-            errors.push(FieldError::invalid_text(path, manager, why));
-        }
-    }
+    prefixed_path(manager, path, wording, errors);
     if manager.len() > MANAGER_MAX {
         errors.push(FieldError::too_long(path, format!("may not be more than {MANAGER_MAX} bytes")));
     }

@@ -320,6 +320,36 @@ fn driver_name(name: &str, path: &str, wording: Wording, errors: &mut Vec<FieldE
     invalid(names::subdomain(&name.to_lowercase(), wording), path, name, errors);
 }
 
+/// Checks a text that becomes a part of a path; what is missing is told in these words.
+fn path_segment(name: &str, path: String, missing: &str, errors: &mut Vec<FieldError>) {
+    if name.is_empty() {
+        errors.push(FieldError::required(path, missing));
+    } else {
+        invalid(names::path_segment(name), path, name, errors);
+    }
+}
+
+/// Checks a path below a domain.
+///
+/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34), `IsDomainPrefixedPath`.
+fn prefixed_path(own: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    if own.is_empty() {
+        errors.push(FieldError::required(path, ""));
+        return;
+    }
+    let parts = own.split_once('/').filter(|(host, rest)| !host.is_empty() && !rest.is_empty());
+    let Some((host, rest)) = parts else {
+        let why = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+        errors.push(FieldError::invalid_text(path, own, why));
+        return;
+    };
+    invalid(names::subdomain(host, wording), path, host, errors);
+    if !rest.chars().all(|letter| letter.is_ascii_alphanumeric() || "/-._~%!$&'()*+,;=:".contains(letter)) {
+        let why = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+        errors.push(FieldError::invalid_text(path, rest, why));
+    }
+}
+
 /// Returns the containers of a Pod with their paths, in the order in which upstream visits them.
 /// Source: pkg/apis/core/pods/helpers.go (v1.34), `VisitContainersWithPath`.
 fn containers(spec: &Json) -> impl Iterator<Item = (String, &Json)> {

@@ -7,17 +7,15 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::net::IpAddr;
 
 use super::amount::check_port;
 use super::ip::{self, Reading};
 use super::others::label_selector;
-use super::{FieldError, IMMUTABLE, invalid, meta, text};
+use super::{FieldError, IMMUTABLE, invalid, meta, path_segment, prefixed_path, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
 
-const NO_CIDR: &str = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 /// Source: validation.go (v1.34), `annotationIngressClass`.
 pub(in super::super) const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
 /// Source: validation.go (v1.34), `maxLenIngressClassController`.
@@ -27,10 +25,6 @@ const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', foll
     must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. \
     '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?\
     (\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-/// Source: as above, `httpPathFmt`.
-const HTTP_PATH: &str = "/-._~%!$&'()*+,;=:";
-const NO_PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
-
 /// Checks a NetworkPolicy.
 pub(in super::super) fn policy(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
     let (spec, wording) = (tree.get("spec"), meta::wording(settings));
@@ -118,40 +112,20 @@ fn ip_block(block: &Json, path: &str, errors: &mut Vec<FieldError>) {
         errors.push(FieldError::required(format!("{path}.cidr"), ""));
         return;
     }
-    let Some(whole) = read_cidr(cidr) else {
-        errors.push(FieldError::invalid_text(format!("{path}.cidr"), cidr, NO_CIDR));
+    let Some(whole) = ip::read_cidr(cidr) else {
+        errors.push(FieldError::invalid_text(format!("{path}.cidr"), cidr, ip::NO_CIDR));
         return;
     };
     for (at, except) in block.get("except").items().iter().enumerate() {
         let (path, except) = (format!("{path}.except[{at}]"), except.as_str().unwrap_or(""));
-        match read_cidr(except) {
-            None => errors.push(FieldError::invalid_text(path, except, NO_CIDR)),
-            Some(part) if !is_strictly_within(part, whole) => {
+        match ip::read_cidr(except) {
+            None => errors.push(FieldError::invalid_text(path, except, ip::NO_CIDR)),
+            Some(part) if !ip::is_strictly_within(part, whole) => {
                 errors.push(FieldError::invalid_text(path, except, "must be a strict subset of `cidr`"));
             }
             Some(_) => {}
         }
     }
-}
-
-/// Reads a CIDR leniently. Source: k8s.io/utils net/parse.go, `ParseCIDRSloppy`.
-fn read_cidr(text: &str) -> Option<(IpAddr, u32)> {
-    let (address, bits) = text.split_once('/')?;
-    let address = ip::parse(address)?;
-    let is_number = !bits.is_empty() && bits.bytes().all(|byte| byte.is_ascii_digit());
-    let bits: u32 = bits.parse().ok().filter(|_| is_number)?;
-    (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some((address, bits))
-}
-
-fn is_strictly_within((address, bits): (IpAddr, u32), (whole, most): (IpAddr, u32)) -> bool {
-    let number = |address: IpAddr| match address {
-        IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
-        IpAddr::V6(address) => u128::from(address),
-    };
-    let mask = |bits: u32| u128::MAX.checked_shl(128 - bits).unwrap_or(0);
-    address.is_ipv4() == whole.is_ipv4()
-        && most < bits
-        && number(address) & mask(bits) & mask(most) == number(whole) & mask(most)
 }
 
 /// Checks an Ingress.
@@ -289,11 +263,7 @@ fn reference(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErro
         invalid(names::subdomain(group, wording), format!("{path}.apiGroup"), group, errors);
     }
     for field in ["kind", "name"] {
-        let (name, path) = (text(of, field), format!("{path}.{field}"));
-        match name {
-            "" => errors.push(FieldError::required(path, "")),
-            name => invalid(names::path_segment(name), path, name, errors),
-        }
+        path_segment(text(of, field), format!("{path}.{field}"), "", errors);
     }
 }
 
@@ -353,24 +323,6 @@ pub(in super::super) fn class(tree: &Json, old: &Json, wording: Wording, errors:
     }
 }
 
-/// Source: k8s.io/apimachinery pkg/util/validation/validation.go (v1.34), `IsDomainPrefixedPath`.
-fn prefixed_path(own: &str, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    if own.is_empty() {
-        errors.push(FieldError::required(path, ""));
-        return;
-    }
-    let parts = own.split_once('/').filter(|(host, rest)| !host.is_empty() && !rest.is_empty());
-    let Some((host, rest)) = parts else {
-        let why = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-        errors.push(FieldError::invalid_text(path, own, why));
-        return;
-    };
-    invalid(names::subdomain(host, wording), path, host, errors);
-    if !rest.chars().all(|letter| letter.is_ascii_alphanumeric() || HTTP_PATH.contains(letter)) {
-        errors.push(FieldError::invalid_text(path, rest, NO_PATH));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,11 +342,11 @@ mod tests {
             [
                 "b.except[1]: Invalid value: \"11.0.0.0/16\": must be a strict subset of `cidr`",
                 "b.except[2]: Invalid value: \"10.0.0.0/8\": must be a strict subset of `cidr`",
-                &format!("b.except[3]: Invalid value: \"x\": {NO_CIDR}"),
+                &format!("b.except[3]: Invalid value: \"x\": {}", ip::NO_CIDR),
             ]
         );
-        assert!(is_strictly_within(read_cidr("fd00:1::/32").unwrap(), read_cidr("fd00::/8").unwrap()));
-        assert!(is_strictly_within(read_cidr("1.2.3.0/24").unwrap(), read_cidr("0.0.0.0/0").unwrap()));
+        assert!(ip::is_strictly_within(ip::read_cidr("fd00:1::/32").unwrap(), ip::read_cidr("fd00::/8").unwrap()));
+        assert!(ip::is_strictly_within(ip::read_cidr("1.2.3.0/24").unwrap(), ip::read_cidr("0.0.0.0/0").unwrap()));
     }
 
     #[test]
@@ -431,6 +383,8 @@ mod tests {
         let of = |own: &str| told(|errors| prefixed_path(own, "c", Wording::Bytes, errors));
         assert_eq!(of("acme.io/foo"), Vec::<String>::new());
         assert_eq!(of("foo"), ["c: Invalid value: \"foo\": must be a domain-prefixed path (such as \"acme.io/foo\")"]);
-        assert_eq!(of("acme.io/f?"), [format!("c: Invalid value: \"f?\": {NO_PATH}")]);
+        let pattern = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+        let told = format!("c: Invalid value: \"f?\": Invalid path (regex used for validation is '{pattern}')");
+        assert_eq!(of("acme.io/f?"), [told]);
     }
 }

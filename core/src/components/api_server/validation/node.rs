@@ -5,7 +5,6 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::net::IpAddr;
 
 use super::super::syntax;
 use super::{FieldError, Problem, invalid, ip, meta};
@@ -223,26 +222,16 @@ pub(in super::super) fn masked_cidrs(tree: &Json, errors: &mut Vec<FieldError>) 
     }
 }
 
-/// Reads a CIDR; the address need not be the network's first.
-fn parse_cidr(text: &str) -> Option<IpAddr> {
-    let (address, length) = text.split_once('/')?;
-    let address = ip::parse(address)?;
-    let bits: u8 = length.parse().ok()?;
-    let most = if address.is_ipv4() { 32 } else { 128 };
-    (bits <= most).then_some(address)
-}
-
 fn cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
     let list = tree.at(&["spec", "podCIDRs"]);
     let texts: Vec<&str> = list.items().iter().map(|item| item.as_str().unwrap_or("")).collect();
     for (at, text) in texts.iter().enumerate() {
-        if parse_cidr(text).is_none() {
-            let detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-            errors.push(FieldError::invalid_text(format!("spec.podCIDRs[{at}]"), text, detail));
+        if ip::read_cidr(text).is_none() {
+            errors.push(FieldError::invalid_text(format!("spec.podCIDRs[{at}]"), text, ip::NO_CIDR));
         }
     }
     if texts.len() > 1 {
-        let wrong = texts.iter().position(|text| parse_cidr(text).is_none());
+        let wrong = texts.iter().position(|text| ip::read_cidr(text).is_none());
         if let Some(at) = wrong {
             let detail = format!(
                 "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{at}]: <nil> (invalid CIDR \
@@ -251,7 +240,8 @@ fn cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
             );
             errors.push(FieldError::new("spec.podCIDRs", Problem::Internal, String::new(), detail));
         }
-        let families: Vec<bool> = texts.iter().filter_map(|text| parse_cidr(text)).map(|ip| ip.is_ipv4()).collect();
+        let families: Vec<bool> =
+            texts.iter().filter_map(|text| ip::read_cidr(text)).map(|(address, _)| address.is_ipv4()).collect();
         let dual = wrong.is_none() && families.contains(&true) && families.contains(&false);
         if !dual || texts.len() > 2 {
             let detail = "may specify no more than one CIDR for each IP family";

@@ -15,8 +15,9 @@ use crate::objects::{Json, base64};
 /// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
 /// Source: pkg/apis/scheduling/v1/helpers.go (v1.34), `systemPriorityClasses`.
-const SYSTEM_CLASSES: [(&str, i64); 2] =
-    [("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
+pub(in super::super) const NODE_CRITICAL: (&str, i64) = ("system-node-critical", 2_000_001_000);
+/// Source: as above.
+pub(in super::super) const CLUSTER_CRITICAL: (&str, i64) = ("system-cluster-critical", 2_000_000_000);
 
 /// Checks a PodDisruptionBudget.
 pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
@@ -91,7 +92,7 @@ pub(in super::super) fn priority_class(tree: &Json, errors: &mut Vec<FieldError>
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     let value = tree.get("value").as_i64().unwrap_or(0);
     if name.starts_with("system-") {
-        let why = match SYSTEM_CLASSES.iter().find(|(own, _)| *own == name) {
+        let why = match [NODE_CRITICAL, CLUSTER_CRITICAL].iter().find(|(own, _)| *own == name) {
             None => format!("{name} is not a known system priority class"),
             Some((_, own)) if *own != value => format!("value of {name} PriorityClass must be {own}"),
             Some(_) if tree.get("globalDefault").as_bool() == Some(true) => {

@@ -343,13 +343,8 @@ fn noted_before(old: &Json, noted: &str) -> bool {
 /// Checks one range, which may have spaces around it.
 fn source_range(range: &str, path: &str, errors: &mut Vec<FieldError>) {
     let range = range.trim();
-    let is_range = range.split_once('/').is_some_and(|(address, bits)| {
-        let most = ip::parse(address).map(|ip| if ip.is_ipv4() { 32 } else { 128 });
-        most.is_some_and(|most| bits.parse::<u8>().is_ok_and(|bits| bits <= most))
-    });
-    if !is_range {
-        let why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-        errors.push(FieldError::invalid_text(path, range, why));
+    if ip::read_cidr(range).is_none() {
+        errors.push(FieldError::invalid_text(path, range, ip::NO_CIDR));
     }
 }
 

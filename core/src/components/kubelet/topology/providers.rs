@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 use super::merge::{Hint, Hints, Mask, all_masks};
 use super::{Place, has_pod_level_resources, is_guaranteed, take};
 use crate::components::host::{Assignment, Device, DevicePlugin, Host, NumaNode};
+use crate::components::pod_resources::{Tally, in_order, most_at_once};
 use crate::objects::cpu_set::CpuSet;
-use crate::objects::lifecycle::is_sidecar;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Object, Text};
 
@@ -45,20 +45,10 @@ impl Demand {
     /// Source: policy_static.go of cpumanager, `podGuaranteedCPUs`, and of memorymanager, `getPodRequestedResources`
     /// (v1.34).
     pub(super) fn whole(requests: &[Self]) -> Self {
-        let mut sum = Self { cpus: 0, memory: 0, devices: Vec::new(), ..requests.first().cloned().unwrap_or_default() };
-        sum.container = Text::default();
-        let mut most = sum.clone();
-        for own in requests {
-            let mut with = sum.clone();
-            with.add(own);
-            if own.is_left {
-                most.raise(&with);
-            } else {
-                sum = with;
-            }
-        }
-        most.raise(&sum);
-        most
+        let Self { cpus, memory, devices, .. } =
+            most_at_once(requests.iter().map(|request| (request.clone(), request.is_left)));
+        let first = requests.first().cloned().unwrap_or_default();
+        Self { cpus, memory, devices, container: Text::default(), ..first }
     }
 
     fn devices_of(&mut self, resource: &Text) -> &mut usize {
@@ -68,8 +58,10 @@ impl Demand {
         });
         &mut self.devices[at].1
     }
+}
 
-    fn add(&mut self, other: &Self) {
+impl Tally for Demand {
+    fn add_all(&mut self, other: &Self) {
         self.cpus += other.cpus;
         self.memory = self.memory.saturating_add(other.memory);
         for (resource, count) in &other.devices {
@@ -91,10 +83,7 @@ impl Demand {
 pub(super) fn requests_of(pod: &Object, host: &Host) -> Vec<Demand> {
     let is_alone = is_guaranteed(pod) && !has_pod_level_resources(pod.stable());
     let key = pod.key();
-    let spec = pod.stable().get("spec");
-    let starting = spec.get("initContainers").items().iter().map(|own| (own, !is_sidecar(own)));
-    let containers = starting.chain(spec.get("containers").items().iter().map(|own| (own, false)));
-    let read = containers.map(|(container, is_left)| {
+    let read = in_order(pod.stable().get("spec")).map(|(container, is_left)| {
         let amount = |kind: &str, resource: &str| Quantity::from_json(container.at(&["resources", kind, resource]));
         let cpu = amount("requests", "cpu").filter(|_| is_alone);
         let cpu = cpu.filter(|cpu| cpu.value().saturating_mul(1000) == cpu.milli_value());
