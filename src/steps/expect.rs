@@ -15,13 +15,13 @@ use super::words;
 /// A condition becomes this; `reason` and `message` are compared whole where they are named. In a Given or When the
 /// scenario waits for it.
 #[given(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?(?P<bound>,? .*)?$"#
 )]
 fn has_condition(draft: &mut Draft, object: String, condition: String, reason: String, message: String, bound: String) {
     let predicate = draft.condition(&condition, &reason, &message);
@@ -101,13 +101,13 @@ fn unless(is_negative: bool, predicate: Option<Predicate>) -> Option<Predicate> 
 /// `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`. Of a machine it leads into what `GET machines/NAME`
 /// shows: `containers[web/main].limits["memory.swap.max"]`.
 #[given(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"[^"]*"|[^ ,"]+)|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"(?:[^"\\]|\\.)*"|[^ ,"]+)|set|absent|"(?:[^"\\]|\\.)*"(?: or "(?:[^"\\]|\\.)*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"[^"]*"|[^ ,"]+)|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"(?:[^"\\]|\\.)*"|[^ ,"]+)|set|absent|"(?:[^"\\]|\\.)*"(?: or "(?:[^"\\]|\\.)*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"[^"]*"|[^ ,"]+)|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"(?:[^"\\]|\\.)*"|[^ ,"]+)|set|absent|"(?:[^"\\]|\\.)*"(?: or "(?:[^"\\]|\\.)*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 fn field_is(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     let predicate = draft.field_test(&path, &value);
@@ -116,7 +116,7 @@ fn field_is(draft: &mut Draft, object: String, path: String, value: String, boun
 
 /// A field has this value all the time, or stays `unchanged`, `set` or `absent`.
 #[then(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"(?:[^"\\]|\\.)*"(?: or "(?:[^"\\]|\\.)*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
 )]
 fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     if value == "not" {
@@ -420,7 +420,7 @@ fn kubectl_does(draft: &mut Draft, what: String, message: String, bound: String)
         draft.problem_with(name, format!("nothing in the scenario is called {name:?}"), help);
         return;
     }
-    let line = Predicate::Prints(Text::from(message.replace("\\\"", "\"")));
+    let line = Predicate::Prints(Text::from(words::unquoted(&message)));
     match what.as_str() {
         "prints" => draft.expect_becomes(Some((Subject::Command, line)), &bound),
         "never prints" => draft.expect_lasts(Some((Subject::Command, line.negated())), &bound),
@@ -490,6 +490,6 @@ fn nodes_have_taint(draft: &mut Draft, never: String, count: String, zone: Strin
 
 fn event_predicate(reason: &str, message: &str, times: Option<u32>) -> Predicate {
     let message = Some(message).filter(|message| !message.is_empty());
-    let message = message.map(|message| Text::from(message.replace("\\\"", "\"")));
+    let message = message.map(|message| Text::from(words::unquoted(message)));
     Predicate::Event { reason: Text::from(reason.trim_matches('"')), message, times }
 }

@@ -134,16 +134,16 @@ fn half_silent(draft: &mut Draft, what: String, node: String) {
 
 /// The scenario writes a condition of the hand-fed Node at once, as its kubelet would, and from then on.
 #[given(
-    regex = r#"^Node "(?P<node>[^"]*)" posts condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?$"#
+    regex = r#"^Node "(?P<node>[^"]*)" posts condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?$"#
 )]
 #[when(
-    regex = r#"^Node "(?P<node>[^"]*)" posts condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?$"#
+    regex = r#"^Node "(?P<node>[^"]*)" posts condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>(?:[^"\\]|\\.)*)")?$"#
 )]
 fn posts_condition(draft: &mut Draft, node: String, condition: String, reason: String, message: String) {
     let Some((kind, status)) = draft.take(&condition, words::condition(&condition)) else { return };
     let (own_reason, own_message) = usual(&kind, &status);
     let reason = if reason.is_empty() { own_reason } else { reason };
-    let message = if message.is_empty() { own_message } else { message };
+    let message = if message.is_empty() { own_message } else { words::unquoted(&message) };
     draft.feed(&node, Feed::Condition { kind, status, reason: reason.into(), message: message.into() });
 }
 

@@ -194,7 +194,7 @@ impl Draft {
 
     pub(super) fn condition(&mut self, condition: &str, reason: &str, message: &str) -> Option<Predicate> {
         let (kind, status) = self.take(condition, words::condition(condition))?;
-        let optional = |text: &str| Some(text).filter(|text| !text.is_empty()).map(Text::from);
+        let optional = |text: &str| Some(text).filter(|text| !text.is_empty()).map(|text| words::unquoted(text).into());
         Some(Predicate::Condition { kind, status, reason: optional(reason), message: optional(message) })
     }
 
@@ -219,7 +219,7 @@ impl Draft {
             "unchanged" => FieldTest::Unchanged,
             value if value.starts_with('"') && value.contains("\" or \"") => {
                 let values = value.trim_matches('"').split("\" or \"");
-                FieldTest::OneOf(values.map(Json::from).collect())
+                FieldTest::OneOf(values.map(|value| Json::from(words::unquoted(value))).collect())
             }
             value => match value.strip_prefix("not ") {
                 Some(other) => FieldTest::IsNot(words::value(other)),

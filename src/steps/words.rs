@@ -223,6 +223,11 @@ pub(super) fn path(word: &str) -> Result<Path, Wrong> {
     word.parse::<Path>().map_err(|error| format!("{word:?} is no path to a field: {error}"))
 }
 
+/// Reads a text between quotation marks, in which one is written as `\"`.
+pub(super) fn unquoted(word: &str) -> String {
+    word.replace("\\\"", "\"")
+}
+
 /// Reads a value: valid JSON as JSON, anything else as text.
 pub(super) fn value(word: &str) -> Json {
     Json::parse(word).unwrap_or_else(|_| Json::text(word))
