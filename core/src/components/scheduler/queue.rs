@@ -346,8 +346,11 @@ impl Queue {
     }
 }
 
+/// Tells whether a Pod may not be tried: it has gates, or claims of devices, which nobody makes or allocates here.
+///
+/// Source: pkg/scheduler/framework/plugins/{schedulinggates,dynamicresources} (v1.34), `PreEnqueue`.
 fn has_gates(pod: &Object) -> bool {
-    !pod.stable().at(&["spec", "schedulingGates"]).is_empty()
+    ["schedulingGates", "resourceClaims"].iter().any(|field| !pod.stable().at(&["spec", field]).is_empty())
 }
 
 #[cfg(test)]
@@ -460,6 +463,8 @@ mod tests {
     #[test]
     fn a_pod_with_gates_waits_until_they_are_gone() {
         let (mut queue, start) = queue(34);
+        let claims = json!({"resourceClaims": [{"name": "x", "resourceClaimName": "x"}]});
+        queue.add(info(json!({"metadata": {"name": "c", "namespace": "d"}, "spec": claims})), start);
         let gated =
             info(json!({"metadata": {"name": "g", "namespace": "d"}, "spec": {"schedulingGates": [{"name": "x"}]}}));
         queue.add(gated, start);
