@@ -28,8 +28,8 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["sim"],
     ])),
     (&["core", "components"], Rows(&[
-        &["client", "cloud", "cloud_calls", "host", "node_affinity", "pod_resources", "pod_status", "record",
-            "tolerations", "volumes"],
+        &["client", "cloud", "cloud_calls", "host", "node_affinity", "pod_references", "pod_resources", "pod_status",
+            "record", "tolerations", "volumes"],
         &["events", "quota_usage", "volume_matching"],
         &["controller"],
         &["api_server", "kubelet", "workload"],

@@ -58,7 +58,7 @@ fn by_name() -> Result<(), String> {
 /// What a user writes that would change other objects.
 fn without_effect() -> Result<(), String> {
     let pod = "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: c, image: i, \
-               envFrom: [{secretRef: {name: s}}]}]}}";
+               resources: {claims: [{name: d}]}}], resourceClaims: [{name: d, resourceClaimName: d}]}}";
     for (object, what) in [
         (
             "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}}",
@@ -74,7 +74,7 @@ fn without_effect() -> Result<(), String> {
              containers: [{name: c, image: i}]}}}}",
             "what Job \"j\" does to other objects",
         ),
-        (pod, "a Pod that waits for Secret \"s\", which is not there,"),
+        (pod, "a Pod with claims of devices"),
     ] {
         let world = World::new();
         let written = format!(

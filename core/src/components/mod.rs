@@ -30,6 +30,7 @@ pub mod node_ipam;
 pub mod node_lifecycle;
 mod node_route;
 pub mod pod_gc;
+mod pod_references;
 pub mod pod_resources;
 mod pod_status;
 mod quota_usage;
@@ -65,6 +66,10 @@ use crate::objects::Text;
 ///
 /// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
 const MIRROR: &str = "kubernetes.io/config.mirror";
+/// The ConfigMap of the cluster's root certificate, which a controller keeps in each namespace.
+///
+/// Source: pkg/controller/certificates/rootcacertpublisher/publisher.go (v1.34), `RootCACertConfigMapName`.
+const ROOT_CERTIFICATE: &str = "kube-root-ca.crt";
 
 /// When a component wants to be woken, and what for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

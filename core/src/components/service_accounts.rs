@@ -12,22 +12,18 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::Because;
 use super::client::CacheEvent;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
     Retries, Watched, code, failure, is_namespace_ending,
 };
+use super::{Because, ROOT_CERTIFICATE};
 use crate::json;
-use crate::network::{Call, NAMESPACES, Resource, SERVICE_ACCOUNTS, Verb};
+use crate::network::{CONFIG_MAPS, Call, NAMESPACES, Resource, SERVICE_ACCOUNTS, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
-
-const CONFIG_MAPS: Resource = Resource::of("", "v1", "configmaps");
 
 /// Source: serviceaccounts_controller.go (v1.34), `DefaultServiceAccountsControllerOptions`.
 const ACCOUNT: &str = "default";
-/// Source: publisher.go (v1.34), `RootCACertConfigMapName`.
-const ROOT_CERTIFICATE: &str = "kube-root-ca.crt";
 /// Source: publisher.go (v1.34), `DescriptionAnnotation`.
 const DESCRIPTION_KEY: &str = "kubernetes.io/description";
 /// Source: publisher.go (v1.34), `Description`.

@@ -129,6 +129,10 @@ pub const LEASES: Resource = Resource::of("coordination.k8s.io", "v1", "leases")
 pub const SERVICES: Resource = Resource::of("", "v1", "services");
 /// `serviceaccounts`.
 pub const SERVICE_ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
+/// ConfigMaps.
+pub const CONFIG_MAPS: Resource = Resource::of("", "v1", "configmaps");
+/// Secrets.
+pub const SECRETS: Resource = Resource::of("", "v1", "secrets");
 /// `endpointslices`.
 pub const ENDPOINT_SLICES: Resource = Resource::of("discovery.k8s.io", "v1", "endpointslices");
 /// The label of an EndpointSlice that names its Service.

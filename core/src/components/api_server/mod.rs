@@ -56,7 +56,6 @@ mod rbac_escalation;
 mod rbac_kubeadm;
 mod rbac_policy;
 mod read;
-mod references;
 mod renewal;
 mod reset_fields;
 mod reviews;

@@ -13,8 +13,8 @@ use alloc::sync::Arc;
 use super::ApiServer;
 use super::attributes::Attributes;
 use super::rbac_policy::cluster_rules;
-use super::references::{self, Reference};
 use crate::components::MIRROR;
+use crate::components::pod_references::{self, Reference};
 use crate::components::volumes::{ATTACHMENTS, VOLUMES};
 use crate::network::kinds;
 use crate::network::{Identity, NODE_LEASES, PODS, Resource};
@@ -187,7 +187,7 @@ impl ApiServer {
             let tree = pod.stable();
             tree.at(&["spec", "nodeName"]).as_str() == Some(node)
                 && tree.at(&["metadata", "annotations", MIRROR]).is_null()
-                && references::names(tree, what).iter().any(|own| own == name)
+                && pod_references::names(tree, what).iter().any(|own| own == name)
         })
     }
 
@@ -201,7 +201,7 @@ impl ApiServer {
     fn volumes_lead_to(&self, node: &str, namespace: &str, name: &str) -> bool {
         self.objects(&VOLUMES).iter().any(|volume| {
             let wants = |(own_namespace, own): &(String, String)| own_namespace == namespace && own == name;
-            references::secrets_of_volume(volume.stable()).iter().any(wants) && self.claim_leads_to(node, volume)
+            pod_references::secrets_of_volume(volume.stable()).iter().any(wants) && self.claim_leads_to(node, volume)
         })
     }
 }

@@ -13,9 +13,9 @@ use alloc::vec::Vec;
 use super::admission_write::{Operation, Write};
 use super::attributes::Attributes;
 use super::node_authoriser::node_of;
-use super::references;
 use super::{ApiServer, status};
 use crate::components::MIRROR;
+use crate::components::pod_references;
 use crate::components::volumes::{CLAIMS, DRIVERS, VOLUMES};
 use crate::json;
 use crate::network::{Answer, NODE_LEASES, NODES, PODS};
@@ -113,9 +113,9 @@ fn new_pod(server: &ApiServer, write: &Write<'_>, node: &str) -> Result<(), Answ
         return write.refuse(&format!("node {node} UID mismatch: expected {} got {}", text("uid"), stored.uid()));
     }
     let found = if server.settings.profile().is("mirror-pods-name-no-api-object") {
-        references::first_reference(pod)
+        pod_references::first_reference(pod)
     } else {
-        references::first_reference_before_1_34(pod)
+        pod_references::first_reference_before_1_34(pod)
     };
     match found {
         Some(what) => write.refuse(&format!("node {node:?} can not create pods that reference {what}")),

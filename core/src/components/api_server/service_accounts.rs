@@ -10,9 +10,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::admission_write::subject;
-use super::references::{self, Reference};
 use super::{ApiServer, status};
 use crate::components::MIRROR;
+use crate::components::pod_references::{self, Reference};
 use crate::json;
 use crate::network::kinds::{self, Kind};
 use crate::network::{Answer, SERVICE_ACCOUNTS};
@@ -43,7 +43,7 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
         if !spec.get("serviceAccountName").is_null() {
             return Err(refuse("a mirror pod may not reference service accounts"));
         }
-        if !references::names(tree, Reference::Secret).is_empty() {
+        if !pod_references::names(tree, Reference::Secret).is_empty() {
             return Err(refuse("a mirror pod may not reference secrets"));
         }
         let mut sources =

@@ -17,10 +17,9 @@ use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
-use crate::network::{Answer, Identity, NODES, PODS, Resource};
+use crate::network::{Answer, Identity, NODES, PODS, Resource, SECRETS};
 use crate::objects::{Json, ObjectKey, Text, base64, time};
 
-const SECRETS: Resource = Resource::of("", "v1", "secrets");
 /// Source: k8s.io/kubernetes cmd/kube-apiserver, `--api-audiences` as kubeadm leaves it: the issuer.
 const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";
 /// Source: pkg/apis/authentication/v1/defaults.go (v1.34).

@@ -255,6 +255,13 @@ impl Reflector {
         Some(slot)
     }
 
+    /// Ends what is under way: nobody reads this cache any more.
+    pub(crate) fn stop(self, outbox: &mut Outbox) {
+        if let ReflectorState::Listing(id) | ReflectorState::Watching(id) = self.state {
+            outbox.push(Output::Cancel(id));
+        }
+    }
+
     /// Sends the list or watch whose pause is over.
     pub fn handle_timeout(&mut self, outbox: &mut Outbox, now: Timestamp) {
         match self.state {

@@ -146,6 +146,7 @@ impl Kubelet {
         if let Some(source) = &mut self.pods.source {
             source.act_as(&self.identity);
         }
+        self.objects.act_as(&self.identity);
     }
 
     /// Schedules the request for the server's certificate.

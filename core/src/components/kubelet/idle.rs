@@ -134,7 +134,7 @@ impl Kubelet {
         if self.nodes.owns(id) {
             return self.nodes.handle_bookmark(resource_version);
         }
-        self.pods.handle_bookmark(id, resource_version)
+        self.objects.handle_bookmark(id, resource_version) || self.pods.handle_bookmark(id, resource_version)
     }
 
     /// Returns the identity of the kubelet's requests.

@@ -23,6 +23,7 @@ mod image_names;
 mod lease;
 mod logging;
 mod not_modelled;
+mod object_cache;
 mod pods;
 mod preemption;
 mod registration;
@@ -59,6 +60,7 @@ pub use self::idle::IdleLoops;
 use self::idle::Pauses;
 use self::image_gc::Images;
 use self::lease::Lease;
+use self::object_cache::ObjectCache;
 use self::pods::PodManager;
 use self::runtime_state::RuntimeState;
 use self::shutdown::ShutdownManager;
@@ -72,7 +74,7 @@ use super::client::Reflector;
 use super::host::Host;
 use super::{Deadline, DecisionId, Outbox, Output, earliest};
 use crate::chance::Chance;
-use crate::network::{Answer, Ask, Call, Identity, NODES, PODS, Request, RequestId, ToClient, TransportError, Verb};
+use crate::network::{Answer, Ask, Call, Identity, NODES, Request, RequestId, ToClient, TransportError, Verb};
 use crate::objects::{Object, ObjectKey, Text};
 use crate::profile::Settings;
 
@@ -149,6 +151,7 @@ pub struct Kubelet {
     server: server::ServerCalls,
     static_pods: StaticPods,
     volumes: Volumes,
+    objects: ObjectCache,
     was_unschedulable: bool,
     has_said_rebooted: bool,
     /// Counts the changes of kubelet state that the status depends on.
@@ -193,6 +196,7 @@ impl Kubelet {
             server: server::ServerCalls::default(),
             static_pods: StaticPods::default(),
             volumes: Volumes::default(),
+            objects: ObjectCache::new(chance.fork("objects")),
             started: context.now,
             timers: [None; TIMERS.len()],
             pending: Vec::new(),
@@ -334,6 +338,10 @@ impl Kubelet {
             self.handle_certificate_watch(message, context);
             return;
         }
+        if self.objects.owns(id) {
+            self.handle_referenced(message, context);
+            return;
+        }
         let ToClient::Response { result, .. } = message else { return };
         let Some(at) = self.pending.iter().position(|(own, _)| *own == id) else { return };
         let (_, purpose) = self.pending.swap_remove(at);
@@ -385,6 +393,8 @@ impl Kubelet {
         }
         self.nodes.handle_timeout(context.outbox, context.now);
         self.handle_certificate_timeout(context);
+        self.objects.handle_timeout(context.outbox, context.now);
+        self.mount_due(context);
         self.handle_pod_timeout(context);
         self.handle_shutdown_timeout(context);
         self.flush_events(context);
@@ -404,6 +414,8 @@ impl Kubelet {
             self.pods.next_deadline(),
             self.events.next_deadline(),
             self.certificates.next_deadline(),
+            self.objects.next_deadline(),
+            self.volumes.next_mount(),
             self.shutdown.next_deadline(),
         ])
     }
@@ -463,22 +475,6 @@ impl Kubelet {
     fn log(&mut self, line: String, context: &mut KubeletContext<'_>) {
         context.outbox.push(Output::Log(line.clone()));
         self.last_log = line;
-    }
-
-    /// Watches the pods of the node, once the node's own cache is filled.
-    fn start_pod_source(&mut self, context: &mut KubeletContext<'_>) {
-        if !self.nodes.synced() {
-            self.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
-            return;
-        }
-        let selector = alloc::format!("spec.nodeName={}", self.config.node_name);
-        let selectors = Vec::from([(Text::of("fieldSelector"), Text::from(selector))]);
-        let chance = self.chance.fork("pods");
-        let mut source = Reflector::new(self.identity.clone(), PODS, "", selectors, chance, context.outbox);
-        if let Some(choices) = &self.choices {
-            source.lead(&choices.pod_lists);
-        }
-        self.pods.source = Some(source);
     }
 }
 

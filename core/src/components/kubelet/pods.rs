@@ -11,6 +11,7 @@ mod adoption;
 mod changes;
 mod container_status;
 mod ending;
+mod environment;
 mod initializing;
 mod overdue;
 mod pod_status;
@@ -39,6 +40,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::ending::PREEMPTED;
 pub(super) use self::ending::{Ending, kill_timeout};
+pub(super) use self::environment::is_optional;
 use self::pod_status::{build, has_stale_readiness};
 pub(super) use self::restarts::CrashPauses;
 use self::status_context::StatusContext;
@@ -46,7 +48,7 @@ use super::admission::AdmissionResult;
 use super::events::{EventType, decided_about};
 use super::runtime_state::{RELIST_PERIOD, RUNTIME_CALL};
 use super::static_pods::{hash_of, is_mirror, is_static};
-use super::{ApiResult, Kubelet, KubeletContext, Purpose};
+use super::{ApiResult, Kubelet, KubeletContext, NODE_SYNC_PERIOD, Purpose, Timer};
 use crate::chance::Chance;
 use crate::components::client::Reflector;
 use crate::components::host::Host;
@@ -222,7 +224,7 @@ impl Kubelet {
         let pod = self.pods.workers.get(uid).map(|worker| worker.object.clone());
         self.pods.workers.remove(uid);
         context.host.runtime.remove(uid, context.now);
-        self.release_volumes(uid);
+        self.release_volumes(uid, context);
         if let Some(pod) = pod {
             self.static_ended(&pod, context);
         }
@@ -266,6 +268,22 @@ impl Kubelet {
                 None => self.sync_with_next_period(uid, context),
             }
         }
+    }
+
+    /// Watches the pods of the node, once the node's own cache is filled.
+    pub(super) fn start_pod_source(&mut self, context: &mut KubeletContext<'_>) {
+        if !self.nodes.synced() {
+            self.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
+            return;
+        }
+        let selector = format!("spec.nodeName={}", self.config.node_name);
+        let selectors = Vec::from([(Text::of("fieldSelector"), Text::from(selector))]);
+        let chance = self.chance.fork("pods");
+        let mut source = Reflector::new(self.identity.clone(), PODS, "", selectors, chance, context.outbox);
+        if let Some(choices) = &self.choices {
+            source.lead(&choices.pod_lists);
+        }
+        self.pods.source = Some(source);
     }
 
     /// Takes a message of the watch of pods.
@@ -369,7 +387,10 @@ impl Kubelet {
             self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
             return;
         }
-        if !self.has_volumes(uid, context) && !runs {
+        self.register_references(uid, context);
+        let has_claims = self.has_volumes(uid, context);
+        let is_mounted = self.has_sources(uid, context) && has_claims;
+        if !is_mounted && !runs {
             return;
         }
         let keeps = self.settings.profile().is("restart-keeps-container-status");

@@ -7,6 +7,8 @@
 //! status. Invariant: a pod without claims costs nothing here. Left out on purpose: that mounting fails, and how
 //! drivers are installed: every machine has them all.
 
+mod sources;
+
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -14,6 +16,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::sources::SourceMounts;
 use super::events::EventType;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, failure};
 use crate::components::Because;
@@ -34,6 +37,8 @@ const MOUNT_TAKES: SignedDuration = SignedDuration::from_millis(200);
 /// The pause after a mount that failed. Source: pkg/util/goroutinemap/exponentialbackoff (v1.34),
 /// `initialDurationBeforeRetry`, doubled each time.
 const MOUNT_PAUSE: SignedDuration = SignedDuration::from_millis(500);
+/// The longest such pause. Source: as [`MOUNT_PAUSE`], `maxDurationBeforeRetry`.
+const MOUNT_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(122);
 
 /// What an answer about a pod's volumes is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,6 +89,7 @@ struct PodVolumes {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Volumes {
     pods: BTreeMap<Text, PodVolumes>,
+    sources: BTreeMap<Text, SourceMounts>,
     /// What the Node was told last to be in use.
     reported: BTreeSet<Text>,
     /// Whether what the pods use is known since the start of the process.
@@ -157,9 +163,10 @@ impl Kubelet {
 
     /// Tells whether the sync of a pod has waited for its volumes long enough and pauses now.
     pub(super) fn gives_up_on_volumes(&self, uid: &Text, now: Timestamp) -> bool {
-        self.volumes.pods.get(uid).is_some_and(|own| {
+        let claims = self.volumes.pods.get(uid).is_some_and(|own| {
             own.ready_at.is_none() && own.stage != VolumeStage::LookUp && now == own.since + WAIT_MAX
-        })
+        });
+        claims || self.volumes.sources.get(uid).is_some_and(|own| own.is_given_up(now))
     }
 
     /// Looks up the next claim of a pod.
@@ -343,7 +350,7 @@ impl Kubelet {
         };
         own.stage = VolumeStage::Wait;
         own.paused_until = Some(context.now + own.pause);
-        own.pause *= 2;
+        own.pause = (own.pause * 2).min(MOUNT_PAUSE_MAX);
         let message = format!("MountVolume.WaitForAttach failed for volume \"{}\" : {why}", volume.name);
         if let Some(pod) = self.pods.object(uid).cloned() {
             self.pod_event(&pod, None, (EventType::Warning, "FailedMount", message), context);
@@ -369,7 +376,9 @@ impl Kubelet {
     }
 
     /// Takes a pod's volumes back: it runs nothing any more.
-    pub(super) fn release_volumes(&mut self, uid: &Text) {
+    pub(super) fn release_volumes(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        self.volumes.sources.remove(uid);
+        self.objects.release(uid, context.outbox);
         if self.volumes.pods.remove(uid).is_some_and(|own| !own.attachable.is_empty()) {
             self.generation += 1;
         }

@@ -58,26 +58,13 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
             status.set(&["started"], plan.has_started_up());
             status.set(&["state", "running", "startedAt"], view.time(container.started_at));
         }
-        ContainerState::Exited { .. } if plan.is_crash_looping && !worker.is_over() => {
-            status.set(&["lastState", "terminated"], terminated(container, view));
-            let text = format!(
-                "back-off {} restarting failed container={} pod={}_{}({})",
-                go_duration(plan.held_back),
-                plan.name,
-                worker.object.key().name,
-                worker.object.key().namespace,
-                worker.uid
-            );
-            let mut waiting = json!({"reason": "CrashLoopBackOff"});
-            waiting.set(&["message"], text);
-            status.set(&["state", "waiting"], waiting);
-        }
-        ContainerState::Exited { .. } if plan.hook_error.is_some() && !worker.is_over() => {
-            status.set(&["lastState", "terminated"], terminated(container, view));
-            let message = plan.hook_error.clone().unwrap_or_default();
-            status.set(&["state", "waiting"], json!({"message": message.as_str(), "reason": "PostStartHookError"}));
-        }
-        ContainerState::Exited { .. } => status.set(&["state", "terminated"], terminated(container, view)),
+        ContainerState::Exited { .. } => match waiting(worker, plan) {
+            Some(waiting) => {
+                status.set(&["lastState", "terminated"], terminated(container, view));
+                status.set(&["state", "waiting"], waiting);
+            }
+            None => status.set(&["state", "terminated"], terminated(container, view)),
+        },
     }
     if view.settings.profile().is("container-resources-in-status") {
         let resources = spec.map(|spec| spec.get("resources").clone()).filter(Json::is_object);
@@ -110,7 +97,7 @@ fn set_unknown(status: &mut Json, worker: &Worker, plan: &ContainerPlan, is_lost
         let message = "The container could not be located when the pod was terminated";
         status.set(&["state", "terminated"], unknown(message));
     } else if let Some((reason, message)) = plan.shown_error.as_ref().filter(|_| has_started) {
-        status.set(&["state", "waiting"], json!({"message": message.as_str(), "reason": reason}));
+        status.set(&["state", "waiting"], waiting_for(reason, message));
     } else {
         let is_initial = |plan: &ContainerPlan| plan.role.is_initial();
         let reason = if worker.plans.iter().any(is_initial) { "PodInitializing" } else { "ContainerCreating" };
@@ -131,6 +118,33 @@ fn has_to_be_known(worker: &Worker, plan: &ContainerPlan, host: &Host) -> bool {
     }
     let is_done = |own: &&ContainerPlan| known(own).is_some_and(|own| own.exit_code() == Some(0));
     worker.regular().any(|own| known(own).is_some()) || initial.last().is_none_or(is_done)
+}
+
+/// Returns the state of a container that has ended and is to run again; `None` if nothing holds it back, or its pod has
+/// ended.
+///
+/// Source: pkg/kubelet/kubelet_pods.go (v1.34), `convertToAPIContainerStatuses`, what the `reasonCache` has.
+fn waiting(worker: &Worker, plan: &ContainerPlan) -> Option<Json> {
+    if worker.is_over() {
+        return None;
+    }
+    if plan.is_crash_looping {
+        let text = format!(
+            "back-off {} restarting failed container={} pod={}_{}({})",
+            go_duration(plan.held_back),
+            plan.name,
+            worker.object.key().name,
+            worker.object.key().namespace,
+            worker.uid
+        );
+        return Some(waiting_for("CrashLoopBackOff", &text));
+    }
+    let of_hook = plan.hook_error.as_ref().map(|message| waiting_for("PostStartHookError", message));
+    of_hook.or_else(|| plan.shown_error.as_ref().map(|(reason, message)| waiting_for(reason, message)))
+}
+
+fn waiting_for(reason: &str, message: &str) -> Json {
+    json!({"message": message, "reason": reason})
 }
 
 fn terminated(container: &Container, view: &StatusContext<'_>) -> Json {

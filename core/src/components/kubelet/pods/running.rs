@@ -70,8 +70,10 @@ impl Kubelet {
                     worker.is_dirty = true;
                 }
                 for plan in worker.plans.iter_mut().filter(|plan| plan.start_error.is_some()) {
-                    plan.shown_error = plan.start_error.clone();
-                    plan.start_at = Some(context.now);
+                    plan.shown_error = plan.start_error.take();
+                    // The pause of one that has run before counts from its end.
+                    let is_first = context.host.runtime.container(uid, &plan.name).is_none();
+                    plan.start_at = Some(context.now).filter(|_| is_first);
                     worker.is_dirty = true;
                 }
                 self.settle_pod(uid, context);
@@ -169,7 +171,7 @@ impl Kubelet {
         worker.is_dirty = false;
         if worker.is_over() || context.host.runtime.sandbox(uid).is_none() {
             self.pods.workers.remove(uid);
-            self.release_volumes(uid);
+            self.release_volumes(uid, context);
             context.host.runtime.remove(uid, context.now);
             return;
         }
@@ -283,7 +285,7 @@ impl Kubelet {
             self.pods.workers.remove(uid);
             context.host.runtime.remove(uid, context.now);
         }
-        self.release_volumes(uid);
+        self.release_volumes(uid, context);
     }
 
     /// Ends a pod none of whose containers runs or will be started again; its sidecars are told to end first.
@@ -301,7 +303,7 @@ impl Kubelet {
         worker.stage = WorkerStage::Over;
         worker.phase_held_until = Some(context.now + RELIST_PERIOD);
         worker.sync_at = worker.phase_held_until;
-        self.release_volumes(uid);
+        self.release_volumes(uid, context);
     }
 
     /// Handles the containers that have ended: a restart, or the end of the pod.

@@ -5,10 +5,12 @@
 
 use super::super::swap::limits;
 use super::changes::image_of;
+use super::environment::CONFIG_ERROR;
 use super::initializing::Initialization;
 use super::probing::new_probes;
 use super::pulling::{Said, lacking};
 use super::*;
+use crate::components::kubelet::object_cache::CacheError;
 
 /// The runtime's error without a network. Source: github.com/containerd/go-cni errors.go (v1.1),
 /// `ErrCNINotInitialized`.
@@ -46,9 +48,14 @@ impl Kubelet {
             let Some(worker) = self.pods.workers.get_mut(uid) else { return };
             let plan = &mut worker.plans[at];
             plan.start_at = None;
-            let said = plan.fetch_image(&worker.object, context.host, tells_why, context.now);
-            if plan.start_error.is_some() {
-                context.host.runtime.make_sandbox(&worker.object, cidr.as_deref());
+            let mut said = plan.fetch_image(&worker.object, context.host, tells_why, context.now);
+            let (pod, can_be_made) = (worker.object.clone(), plan.start_error.is_none());
+            if can_be_made && self.waits_for_config(uid, at, &mut said, context) {
+                continue;
+            }
+            let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+            if worker.plans[at].start_error.is_some() {
+                context.host.runtime.make_sandbox(&pod, cidr.as_deref());
                 failed.push((at, said));
             } else {
                 self.start_container(uid, at, cidr.as_deref(), context);
@@ -62,6 +69,40 @@ impl Kubelet {
         self.tell_starts(uid, &started, has_sandbox, context);
     }
 
+    /// Looks whether a container whose image is there can be made; tells whether that is not known yet.
+    fn waits_for_config(
+        &mut self,
+        uid: &Text,
+        at: usize,
+        said: &mut Vec<Said>,
+        context: &mut KubeletContext<'_>,
+    ) -> bool {
+        let Some(worker) = self.pods.workers.get(uid) else { return false };
+        let (pod, name) = (worker.object.clone(), worker.plans[at].name.clone());
+        let outcome = self.config_error(&pod, &name, context);
+        let pulled = self.settings.profile().text("event-pulled");
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return false };
+        let plan = &mut worker.plans[at];
+        plan.awaits_object = false;
+        match outcome {
+            Ok(()) => {}
+            Err(CacheError::Pending(until)) => (plan.start_at, plan.awaits_object) = (Some(until), true),
+            Err(CacheError::NotFound(why) | CacheError::Unknown(why)) => {
+                plan.start_error = Some((CONFIG_ERROR, Text::from(why)));
+                said.push((EventType::Normal, "Pulled", pulled.replace("{}", image_of(&pod, &name))));
+            }
+        }
+        plan.awaits_object
+    }
+
+    /// Tries the containers of a pod again that wait for the first list of an object.
+    pub(in crate::components::kubelet) fn start_awaited(&mut self, uid: &Text, now: Timestamp) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        for plan in worker.plans.iter_mut().filter(|plan| plan.awaits_object && plan.start_at.is_some()) {
+            plan.start_at = Some(now);
+        }
+    }
+
     /// Starts the process of a container.
     fn start_container(&mut self, uid: &Text, at: usize, cidr: Option<&str>, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
@@ -69,7 +110,7 @@ impl Kubelet {
         let before = context.host.runtime.container(uid, &plan.name).is_some();
         plan.restarts += u32::from(before);
         (plan.is_waiting, plan.is_crash_looping, plan.killed_for) = (false, false, None);
-        plan.hook_error = None;
+        (plan.hook_error, plan.shown_error) = (None, None);
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
         let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
         context.host.runtime.limit(uid, &plan.name, limits, context.now);
@@ -89,11 +130,16 @@ impl Kubelet {
         let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| !failed.is_empty()) else { return };
         worker.note_sync(context.now);
         let pod = worker.object.clone();
-        let name =
-            |at: usize| Some((worker.plans.get(at)?.name.clone(), worker.plans.get(at)?.start_error.as_ref()?.0));
-        let failed: Vec<_> = failed.into_iter().filter_map(|(at, said)| Some((name(at)?, said))).collect();
-        for ((name, reason), said) in failed {
-            for said in said.into_iter().chain([(EventType::Warning, "Failed", format!("Error: {reason}"))]) {
+        let told = |at: usize| {
+            let plan = worker.plans.get(at)?;
+            let (reason, message) = plan.start_error.as_ref()?;
+            // The error of an image is told by its reason alone.
+            let error = if *reason == CONFIG_ERROR { message.as_str() } else { reason };
+            Some((plan.name.clone(), format!("Error: {error}")))
+        };
+        let failed: Vec<_> = failed.into_iter().filter_map(|(at, said)| Some((told(at)?, said))).collect();
+        for ((name, error), said) in failed {
+            for said in said.into_iter().chain([(EventType::Warning, "Failed", error)]) {
                 self.pod_event(&pod, Some(&name), said, context);
             }
         }
@@ -198,6 +244,7 @@ pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Hos
         is_waiting: false,
         is_crash_looping: false,
         start_error: None,
+        awaits_object: false,
         shown_error: None,
     }
 }

@@ -102,7 +102,9 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(super) failed_pull: Option<FailedPull>,
     /// Reason and message of the start that failed.
     pub(in crate::components::kubelet) start_error: Option<(&'static str, Text)>,
-    /// The same as of the sync before: a status is made at the beginning of a sync.
+    /// Whether its start waits for the first list of an object that its environment names.
+    pub(super) awaits_object: bool,
+    /// The error of the sync before: a status is made at the beginning of a sync.
     pub(super) shown_error: Option<(&'static str, Text)>,
 }
 

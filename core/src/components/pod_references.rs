@@ -11,7 +11,7 @@ use crate::objects::Json;
 
 /// A kind of objects that a Pod can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reference {
+pub(crate) enum Reference {
     Secret,
     ConfigMap,
     Claim,
@@ -52,7 +52,7 @@ fn containers(pod: &Json) -> impl Iterator<Item = &Json> {
 }
 
 /// Returns the names of one kind that a Pod refers to.
-pub(super) fn names(pod: &Json, what: Reference) -> Vec<String> {
+pub(crate) fn names(pod: &Json, what: Reference) -> Vec<String> {
     let mut names = Vec::new();
     let mut add = |name: &Json| names.extend(name.as_str().filter(|name| !name.is_empty()).map(ToString::to_string));
     let spec = pod.get("spec");
@@ -144,7 +144,7 @@ const PROJECTED: [(&str, &str); 5] = [
 
 /// Returns the first kind that a Pod refers to, as the refusal of a mirror Pod names it.
 /// Source: pkg/api/pod/util.go (v1.34), `HasAPIObjectReference`.
-pub(super) fn first_reference(pod: &Json) -> Option<&'static str> {
+pub(crate) fn first_reference(pod: &Json) -> Option<&'static str> {
     for (what, plural) in [
         (Reference::ServiceAccount, "serviceaccounts"),
         (Reference::Secret, "secrets"),
@@ -172,7 +172,7 @@ pub(super) fn first_reference(pod: &Json) -> Option<&'static str> {
 
 /// Returns the first kind that a Pod refers to, in the words of older releases.
 /// Source: plugin/pkg/admission/noderestriction/admission.go (v1.31), `admitPodCreate`.
-pub(super) fn first_reference_before_1_34(pod: &Json) -> Option<&'static str> {
+pub(crate) fn first_reference_before_1_34(pod: &Json) -> Option<&'static str> {
     let volumes = pod.at(&["spec", "volumes"]).items();
     let mut sources = volumes.iter().flat_map(|volume| volume.at(&["projected", "sources"]).items());
     let checks = [
@@ -186,7 +186,7 @@ pub(super) fn first_reference_before_1_34(pod: &Json) -> Option<&'static str> {
 }
 
 /// Returns the secrets, with their namespaces, that kubelets need for a PersistentVolume.
-pub(super) fn secrets_of_volume(volume: &Json) -> Vec<(String, String)> {
+pub(crate) fn secrets_of_volume(volume: &Json) -> Vec<(String, String)> {
     let spec = volume.get("spec");
     let home = spec.at(&["claimRef", "namespace"]).as_str().unwrap_or("");
     let mut secrets = Vec::new();

@@ -1,0 +1,262 @@
+@core
+Feature: A container is made once the ConfigMaps and secrets are there that its Pod names
+  Source: pkg/kubelet/kubelet_pods.go (v1.34), makeEnvironmentVariables
+  Source: pkg/volume/configmap/configmap.go and pkg/volume/projected/projected.go (v1.34), SetUpAt and collectData
+  Source: pkg/kubelet/util/manager/watch_based_manager.go (v1.34)
+
+  Rule: An environment needs what it names
+
+    Scenario: The container waits until the ConfigMap is there
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            envFrom: [{configMapRef: {name: app}}]
+        """
+      Then Event Pulled about Pod "web" within 3s
+      And Event Failed about Pod "web", message "Error: configmap \"app\" not found" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CreateContainerConfigError" within 5s
+      And Pod "web" field status.containerStatuses[0].state.waiting.message is "configmap \"app\" not found" within 5s
+      And Pod "web" keeps field status.phase "Pending" for 60s
+      But no Event Created about Pod "web" for 60s
+      When the user creates:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        data: {mode: quiet}
+        """
+      Then Pod "web" has condition Ready=True within 18s
+      And the history of Pod "web" matches its snapshot
+
+    Scenario Outline: A key that <kind> does not have
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: <kind>
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        data: {bW9kZQ: bW9kZQ==}
+        """
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            env:
+            - {name: THERE, valueFrom: {<field>: {name: app, key: bW9kZQ}}}
+            - {name: MAYBE, valueFrom: {<field>: {name: app, key: other, optional: true}}}
+            - {name: MODE, valueFrom: {<field>: {name: app, key: mode}}}
+        """
+      Then Event Failed about Pod "web", message "Error: couldn't find key mode in <kind> default/app" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CreateContainerConfigError" within 5s
+      But Pod "web" keeps field status.phase "Pending" for 60s
+
+      Examples:
+        | kind      | field           |
+        | ConfigMap | configMapKeyRef |
+        | Secret    | secretKeyRef    |
+
+    Scenario: What may be missing holds nothing back
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes:
+          - {name: settings, configMap: {name: app, optional: true, items: [{key: a, path: a}]}}
+          - {name: unused, configMap: {name: nowhere}}
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            envFrom: [{configMapRef: {name: app, optional: true}}]
+            env: [{name: MODE, valueFrom: {secretKeyRef: {name: keys, key: mode, optional: true}}}]
+            volumeMounts: [{name: settings, mountPath: /settings}]
+        """
+      Then Pod "web" has condition Ready=True within 3s
+      And no Event Failed about Pod "web" for 10s
+      And no Event FailedMount about Pod "web" for 10s
+
+    Scenario: A container that ends is not made again once its ConfigMap is gone
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        data: {mode: quiet}
+        ---
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 90s}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            envFrom: [{configMapRef: {name: app}}]
+        """
+      And Pod "web" has condition Ready=True
+      When the user deletes ConfigMap "app"
+      Then Pod "web" keeps condition Ready=True for 80s
+      And Event Failed about Pod "web", message "Error: configmap \"app\" not found" between 80s and 95s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CreateContainerConfigError" between 80s and 120s
+      And Pod "web" field status.containerStatuses[0].lastState.terminated.exitCode is 1 between 80s and 120s
+      But Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 120s
+
+    Scenario: The kubelet knows the ConfigMap of a Pod while the API server cannot be reached
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        data: {mode: quiet}
+        ---
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 60s}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            envFrom: [{configMapRef: {name: app}}]
+        """
+      And Pod "web" has condition Ready=True
+      When machine "worker-1" loses its connection to the API server
+      Then Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 90s
+      When machine "worker-1" regains its connection to the API server
+      Then Pod "web" field status.containerStatuses[0].restartCount is 1 within 20s
+      And no Event Failed about Pod "web" for 20s
+
+    Scenario: What nobody has read for five minutes is not watched any more
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        data: {mode: quiet}
+        ---
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 420s}
+        spec:
+          nodeName: worker-1
+          tolerations: [{operator: Exists}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            envFrom: [{configMapRef: {name: app}}]
+        """
+      And Pod "web" has condition Ready=True
+      And 400s pass
+      When machine "worker-1" loses its connection to the API server
+      And 60s pass
+      And machine "worker-1" regains its connection to the API server
+      Then Event Failed about Pod "web", message "Error: failed to sync configmap cache: timed out waiting for the condition" within 20s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 45s
+
+  Rule: A volume needs what it is made of
+
+    Scenario: The Pod waits, and the mount is tried after growing pauses
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes: [{name: settings, configMap: {name: app}}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            volumeMounts: [{name: settings, mountPath: /settings}]
+        """
+      Then Event FailedMount about Pod "web", message "MountVolume.SetUp failed for volume \"settings\" : configmap \"app\" not found" within 2s
+      And Pod "web" keeps field status.containerStatuses[0].state.waiting.reason "ContainerCreating" for 5s
+      But no Event Pulled about Pod "web" for 5s
+      When the user creates:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        data: {mode: quiet}
+        """
+      Then Pod "web" has condition Ready=True between 1s and 12s
+
+    Scenario: A projected volume tells of all that it lacks
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Secret
+        apiVersion: v1
+        metadata: {name: keys, namespace: default}
+        stringData: {one: "1"}
+        """
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes:
+          - name: all
+            projected:
+              sources:
+              - configMap: {name: app}
+              - secret: {name: keys, items: [{key: one, path: one}, {key: two, path: two}]}
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            volumeMounts: [{name: all, mountPath: /all}]
+        """
+      Then Event FailedMount about Pod "web", message "MountVolume.SetUp failed for volume \"all\" : [configmap \"app\" not found, references non-existent secret key: two]" within 2s
+      But Pod "web" keeps field status.phase "Pending" for 60s
+
+  Rule: A container must not run as root where its Pod says so
+
+    Scenario: Its user is root
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          securityContext: {runAsNonRoot: true}
+          containers:
+          - {name: main, image: registry.k8s.io/pause:3.10, securityContext: {runAsUser: 0}}
+          - {name: other, image: registry.k8s.io/pause:3.10, securityContext: {runAsUser: 0, runAsNonRoot: false}}
+        """
+      Then Pod "web" field status.containerStatuses[0].state.waiting.reason is "CreateContainerConfigError" within 5s
+      And Pod "web" field status.containerStatuses[1].state.running is set within 3s
+      But Pod "web" keeps field status.phase "Pending" for 30s
