@@ -56,7 +56,7 @@ const PENDING_STAYS: SignedDuration = SignedDuration::from_hours(24);
 const CONFIG: ControllerConfig = ControllerConfig {
     queue: "certificate",
     workers: 5,
-    retries: Retries { first: SignedDuration::from_millis(200), most: u32::MAX },
+    retries: Retries { first: SignedDuration::from_millis(200), ..Retries::ENDLESS },
     watched: &[Watched::with(CERTIFICATE_REQUESTS, None)],
 };
 

@@ -15,8 +15,8 @@ use alloc::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 pub use cache::{Cache, CacheIndex};
-pub(super) use queue::PAUSE_FIRST;
 pub use queue::WorkQueue;
+pub(super) use queue::{PAUSE_FIRST, PAUSE_MAX};
 pub use reflector::{CacheEvent, Changes, Reflector};
 
 use super::{Deadline, DecisionId, Outbox, Output};

@@ -59,7 +59,8 @@ const CONFIG: ControllerConfig = ControllerConfig {
     queue: "namespace",
     // Source: pkg/controller/namespace/config/v1alpha1/defaults.go (v1.34), `ConcurrentNamespaceSyncs`.
     workers: 10,
-    retries: Retries::ENDLESS,
+    // Source: namespace_controller.go (v1.34), `nsControllerRateLimiter`.
+    retries: Retries { longest: SignedDuration::from_secs(60), ..Retries::ENDLESS },
     watched: &[Watched::with(NAMESPACES, None)],
 };
 

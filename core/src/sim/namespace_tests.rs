@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::kubelet_tests::{add, advance};
 use crate::components::registry::CONTROLLERS;
 use crate::json;
-use crate::network::{Call, Identity, NAMESPACES, PODS, Resource, Verb};
+use crate::network::{Call, Identity, NAMESPACES, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
 
 use crate::profile::{Release, Settings};
@@ -92,6 +92,26 @@ fn after_half_of_the_longest_grace_it_is_looked_at_again() {
     advance(&mut sim, 9_800);
     assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c", "kube-root-ca.crt"]);
     advance(&mut sim, 300);
+    assert!(names(&mut sim, &NAMESPACES).is_empty());
+}
+
+/// A Pod on a lost node outlives its grace, which fails each look at the namespace.
+#[test]
+fn after_any_number_of_failures_it_is_looked_at_once_a_minute() {
+    let mut lost = pod(20);
+    lost.set(&["spec", "nodeName"], "lost");
+    let options = SimulationOptions { controllers: CONTROLLERS.to_vec(), ..SimulationOptions::default() };
+    let mut sim = Simulation::new(options);
+    ask(&mut sim, Call::new(Verb::Create, NODES, "", "").body(json!({"metadata": {"name": "lost"}})));
+    ask(&mut sim, Call::new(Verb::Create, NAMESPACES, "", "").body(json!({"metadata": {"name": "x"}})));
+    ask(&mut sim, Call::new(Verb::Create, PODS, "x", "").body(lost));
+    ask(&mut sim, Call::new(Verb::Delete, NAMESPACES, "", "x"));
+    advance(&mut sim, 420_000);
+    let text = "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: x for \
+        gvr: /v1, Resource=pods";
+    assert_eq!(condition(&mut sim, "NamespaceDeletionContentFailure"), ("True".into(), text.into()));
+    ask(&mut sim, Call::new(Verb::Delete, PODS, "x", "p").query("gracePeriodSeconds", "0"));
+    advance(&mut sim, 61_000);
     assert!(names(&mut sim, &NAMESPACES).is_empty());
 }
 

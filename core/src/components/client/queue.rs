@@ -15,7 +15,7 @@ use crate::components::Deadline;
 /// Source: k8s.io/client-go util/workqueue/default_rate_limiters.go (v1.34), `DefaultTypedControllerRateLimiter`.
 pub(in crate::components) const PAUSE_FIRST: SignedDuration = SignedDuration::from_millis(5);
 /// Longest pause. Source: as [`PAUSE_FIRST`].
-const PAUSE_MAX: SignedDuration = SignedDuration::from_secs(1000);
+pub(in crate::components) const PAUSE_MAX: SignedDuration = SignedDuration::from_secs(1000);
 
 /// A queue of keys.
 #[derive(Clone, Debug)]
@@ -28,21 +28,23 @@ pub struct WorkQueue<K> {
     due: BTreeMap<K, (Timestamp, u64)>,
     failures: BTreeMap<K, u32>,
     pause_first: SignedDuration,
+    pause_max: SignedDuration,
     added: u64,
 }
 
 impl<K> Default for WorkQueue<K> {
     fn default() -> Self {
-        Self::with_first_pause(PAUSE_FIRST)
+        Self::with_pauses(PAUSE_FIRST, PAUSE_MAX)
     }
 }
 
 impl<K> WorkQueue<K> {
-    /// Makes a queue with another pause after the first failure.
+    /// Makes a queue with another pause after the first failure, or another longest pause.
     #[must_use]
-    pub const fn with_first_pause(pause_first: SignedDuration) -> Self {
+    pub const fn with_pauses(pause_first: SignedDuration, pause_max: SignedDuration) -> Self {
         Self {
             pause_first,
+            pause_max,
             ready: VecDeque::new(),
             dirty: BTreeSet::new(),
             processing: BTreeSet::new(),
@@ -65,7 +67,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// Adds a key again after its pause.
     pub fn retry(&mut self, key: K, now: Timestamp) {
         let failures = self.failures.entry(key.clone()).or_default();
-        let pause = self.pause_first.saturating_mul(1 << (*failures).min(20)).min(PAUSE_MAX);
+        let pause = self.pause_first.saturating_mul(1 << (*failures).min(20)).min(self.pause_max);
         *failures += 1;
         self.add_at(key, now + pause);
     }
@@ -148,7 +150,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
 mod tests {
     use jiff::{SignedDuration, Timestamp};
 
-    use super::WorkQueue;
+    use super::{PAUSE_MAX, WorkQueue};
 
     #[test]
     fn a_key_that_is_worked_on_waits_until_that_is_done() {
@@ -181,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_first_pause_is_the_queues_own_and_failures_are_counted_until_forgotten() {
-        let mut queue = WorkQueue::with_first_pause(SignedDuration::from_secs(1));
+        let mut queue = WorkQueue::with_pauses(SignedDuration::from_secs(1), PAUSE_MAX);
         let now = Timestamp::UNIX_EPOCH;
         queue.retry("web", now);
         assert_eq!(queue.next_deadline().map(|due| due.at), Some(now + SignedDuration::from_secs(1)));

@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::runtime::{ApiResult, ControllerRuntime, Watched, failure};
 use super::{Controller, ControllerContext, LoopInfo};
 use crate::chance::Chance;
-use crate::components::client::{CacheEvent, Client, PAUSE_FIRST, Reflector, WorkQueue};
+use crate::components::client::{CacheEvent, Client, PAUSE_FIRST, PAUSE_MAX, Reflector, WorkQueue};
 use crate::components::events::{EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId, earliest};
 use crate::network::{Call, CloudCall, RequestId};
@@ -213,13 +213,15 @@ pub(in crate::components) struct ControllerConfig {
 pub(in crate::components) struct Retries {
     /// The first pause, doubled with each further failure.
     pub(in crate::components) first: SignedDuration,
+    /// The longest pause.
+    pub(in crate::components) longest: SignedDuration,
     /// How many retries there are; after them the key waits for the next change.
     pub(in crate::components) most: u32,
 }
 
 impl Retries {
     /// The default of the work queue, without a limit.
-    pub(in crate::components) const ENDLESS: Self = Self { first: PAUSE_FIRST, most: u32::MAX };
+    pub(in crate::components) const ENDLESS: Self = Self { first: PAUSE_FIRST, longest: PAUSE_MAX, most: u32::MAX };
 }
 
 /// A controller that is a [`Reconciler`]; it keeps the contract of [`Component`](crate::components::Component).
@@ -262,7 +264,7 @@ impl<R: Reconciler> KeyedController<R> {
     }
 
     fn over(own: R, config: &'static ControllerConfig, base: ControllerRuntime) -> Self {
-        let queue = WorkQueue::with_first_pause(config.retries.first);
+        let queue = WorkQueue::with_pauses(config.retries.first, config.retries.longest);
         let runtime = KeyedRuntime { base, queue, under_way: BTreeMap::new(), open: BTreeMap::new() };
         Self { own, runtime, config }
     }

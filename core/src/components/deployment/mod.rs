@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use self::scaling::Scaling;
 use self::work::{Course, DeploymentPurpose, DeploymentStage, DeploymentSync};
 use super::Because;
-use super::client::{CacheEvent, PAUSE_FIRST, TokenBucket};
+use super::client::{CacheEvent, TokenBucket};
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
     Retries, Watched, code, failure, object,
@@ -50,7 +50,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
     queue: "deployment",
     workers: 5,
     // Source: deployment_controller.go (v1.34), `maxRetries`.
-    retries: Retries { first: PAUSE_FIRST, most: 15 },
+    retries: Retries { most: 15, ..Retries::ENDLESS },
     watched: &[Watched::of(DEPLOYMENTS), Watched::of(REPLICA_SETS), Watched::of(PODS)],
 };
 

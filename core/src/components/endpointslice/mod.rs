@@ -61,7 +61,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
     queue: "endpoint_slice",
     workers: 5,
     // Source: endpointslice_controller.go (v1.34), `defaultSyncBackOff` and `maxRetries`.
-    retries: Retries { first: SignedDuration::from_secs(1), most: 15 },
+    retries: Retries { first: SignedDuration::from_secs(1), most: 15, ..Retries::ENDLESS },
     watched: &[Watched::of(SERVICES), Watched::of(PODS), Watched::of(NODES), Watched::of(SLICES)],
 };
 
