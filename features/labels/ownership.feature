@@ -275,3 +275,24 @@ Feature: What workloads select, and what they own
         """
       Then Pod "stray" is gone within 5s
       But ReplicaSet "web" keeps field metadata.uid set for 60s
+
+    Scenario: An owner in a namespace is none of a Node, be it there or not
+      Source: pkg/controller/garbagecollector/operations.go (v1.34), getObject
+
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: disowned
+          ownerReferences: [{apiVersion: v1, kind: Pod, name: gone, uid: 5e6a4bbc-5b0b-4b43-a2a5-7b6b5d1c0f3e}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: stray
+          ownerReferences: [{apiVersion: v1, kind: Pod, name: gone, uid: 5e6a4bbc-5b0b-4b43-a2a5-7b6b5d1c0f3e}]
+        spec: {schedulerName: nobody, containers: [{name: c, image: i}]}
+        """
+      Then Pod "stray" is gone within 5s
+      But Node "disowned" stays for 2m

@@ -29,6 +29,8 @@ mod namespace_tests;
 #[cfg(test)]
 mod node_ipam_tests;
 mod own;
+#[cfg(test)]
+mod ownership_tests;
 mod pod_requests;
 mod queries;
 #[cfg(test)]

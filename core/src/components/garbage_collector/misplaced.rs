@@ -13,7 +13,8 @@ use super::graph::{Item, OwnerReference};
 use super::{GarbageCollector, MonitoredKind};
 use crate::components::events::{EventType, InvolvedObject};
 
-fn version_of(kind: &MonitoredKind) -> alloc::string::String {
+/// Returns the API version of a kind, as references name it.
+pub(super) fn version_of(kind: &MonitoredKind) -> alloc::string::String {
     match (kind.resource.group.as_str(), kind.resource.version.as_str()) {
         ("", version) => version.into(),
         (group, version) => format!("{group}/{version}"),

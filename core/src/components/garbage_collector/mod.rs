@@ -8,9 +8,11 @@
 //! Left out on purpose: owners that block each other, kinds of other groups, and discovery: custom kinds are known by
 //! their definitions.
 
+mod absent;
 mod cascade;
 mod graph;
 mod misplaced;
+mod removal;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -18,15 +20,16 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::cascade::{FOREGROUND, ORPHAN, Orphaning, is_ending_with};
+use self::absent::{AbsentOwners, OwnerIdentity};
+use self::cascade::{FOREGROUND, Orphaning, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
+use self::removal::Removal;
 use super::client::{CacheEvent, RequestOutcome, WorkQueue};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::chance::Chance;
-use crate::json;
 use crate::network::{CSI_NODES, Call, DEFINITIONS, LEASES, NODES, PODS, RequestId, Resource, Verb, defined_kind};
-use crate::objects::lifecycle::{has_finalizer, is_established};
+use crate::objects::lifecycle::is_established;
 use crate::objects::{Object, ObjectKey, Text};
 
 /// A kind whose objects are watched.
@@ -79,9 +82,6 @@ const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(30);
 /// Objects that are processed concurrently.
 /// Source: pkg/controller/garbagecollector/config/v1alpha1/defaults.go (v1.34), `ConcurrentGCSyncs`.
 const WORKERS: usize = 20;
-/// Absent owners that are remembered.
-/// Source: pkg/controller/garbagecollector/garbagecollector.go (v1.34), `NewUIDCache(500)`.
-const ABSENT_MAX: usize = 500;
 
 /// An owner that was never seen: kind, key and UID from its dependent's reference.
 type MissingOwner = (usize, ObjectKey, Text);
@@ -95,8 +95,12 @@ enum CollectorPurpose {
     Owner { item: Item, latest: Object, owner: OwnerReference, rest: VecDeque<OwnerReference>, sorted: Sorted },
     /// Read an owner that was never seen.
     MissingOwner(MissingOwner),
-    /// Delete or patch the dependent.
+    /// Delete the dependent whatever its version, or patch it.
     Write(Item),
+    /// Delete the dependent at its version.
+    Delete(Removal),
+    /// Read a dependent that has changed before its deletion.
+    Changed(Removal),
     /// Remove the reference to this owner from a dependent that stays.
     Orphan(Item),
     /// Read an owner to remove this finalizer.
@@ -118,8 +122,7 @@ struct Sorted {
 pub struct GarbageCollector {
     runtime: ControllerRuntime,
     graph: Graph,
-    /// UIDs of owners that are known to be gone, oldest first.
-    absent: VecDeque<Text>,
+    absent: AbsentOwners,
     queue: WorkQueue<Item>,
     missing: WorkQueue<MissingOwner>,
     /// Owners that are being deleted and whose dependents stay.
@@ -149,7 +152,7 @@ impl GarbageCollector {
         Self {
             runtime: ControllerRuntime::new(&watched, context, now),
             graph: Graph::default(),
-            absent: VecDeque::new(),
+            absent: AbsentOwners::default(),
             queue: WorkQueue::default(),
             missing: WorkQueue::default(),
             orphaning: Orphaning::default(),
@@ -206,31 +209,31 @@ impl GarbageCollector {
         }
         let dependents = self.graph.remove(item);
         if !dependents.is_empty() {
-            self.note_absent(&item.uid);
+            self.absent.note(OwnerIdentity::new(&self.kinds[item.kind], &item.key, &item.uid));
         }
         for dependent in dependents {
             self.queue.add(dependent);
         }
     }
 
-    fn note_absent(&mut self, uid: &Text) {
-        if !self.absent.contains(uid) {
-            self.absent.push_back(uid.clone());
-        }
-        if self.absent.len() > ABSENT_MAX {
-            self.absent.pop_front();
-        }
-    }
-
-    /// Reads the owners that no cache has.
+    /// Reads the owners that no cache has. One in a namespace that an object without one names is not looked for.
     fn look_for(&mut self, item: &Item, owners: &[OwnerReference]) {
         for owner in owners.iter().filter(|owner| !self.graph.has(&owner.uid)) {
-            if self.absent.contains(&owner.uid) {
+            if self.absent.has(owner, &item.key.namespace) {
                 self.queue.add(item.clone());
-            } else if let Some((kind, key)) = self.place_of(owner, item) {
+            } else if let Some((kind, key)) = self.place_of(owner, item)
+                && self.can_own(kind, item)
+            {
                 self.missing.add((kind, key, owner.uid.clone()));
             }
         }
+    }
+
+    /// Tells whether an object of a kind may be the owner of a dependent: one in a namespace owns none without one.
+    ///
+    /// Source: garbagecollector.go (v1.34), `namespacedOwnerOfClusterScopedObjectErr`.
+    fn can_own(&self, kind: usize, dependent: &Item) -> bool {
+        !(self.kinds[kind].namespaced && dependent.key.namespace.is_empty())
     }
 
     fn begin(&mut self, now: Timestamp) {
@@ -290,9 +293,8 @@ impl GarbageCollector {
                         if waits { &mut sorted.waiting } else { &mut sorted.solid }.push(owner);
                     }
                     RequestOutcome::Done(_) | RequestOutcome::NotFound => {
-                        // It may be there in another place than its dependent says.
-                        if !self.graph.has(&owner.uid) {
-                            self.note_absent(&owner.uid);
+                        if let Some((kind, key)) = self.place_of(&owner, &item) {
+                            self.absent.note(OwnerIdentity::new(&self.kinds[kind], &key, &owner.uid));
                         }
                         sorted.dangling.push(owner);
                     }
@@ -308,6 +310,8 @@ impl GarbageCollector {
                 self.finish(&item);
             }
             (CollectorPurpose::Read(item) | CollectorPurpose::Write(item), _) => self.retry(&item, now),
+            (CollectorPurpose::Delete(removal), outcome) => self.handle_removed(removal, &outcome, now),
+            (CollectorPurpose::Changed(removal), outcome) => self.handle_changed(removal, &outcome, now),
             (CollectorPurpose::Orphan(owner), outcome) => self.handle_orphaned(owner, &outcome, now),
             (CollectorPurpose::Finalizers { item, finalizer }, outcome) => {
                 self.handle_finalizers(item, finalizer, &outcome, now);
@@ -324,11 +328,14 @@ impl GarbageCollector {
             RequestOutcome::Done(Some(found)) if found.uid() == &*missing.2 => self.missing.forget(missing),
             RequestOutcome::Done(_) | RequestOutcome::NotFound => {
                 self.missing.forget(missing);
-                self.note_absent(&missing.2);
-                let owner = Item { kind: missing.0, key: missing.1.clone(), uid: missing.2.clone() };
-                for dependent in self.graph.remove(&owner) {
-                    self.queue.add(dependent);
+                let (kind, key, uid) = missing;
+                let owner = OwnerIdentity::new(&self.kinds[*kind], key, uid);
+                for (dependent, owners) in self.graph.dependents_with_owners(uid) {
+                    if owners.iter().any(|named| owner.is_named_by(named, &dependent.key.namespace)) {
+                        self.queue.add(dependent);
+                    }
                 }
+                self.absent.note(owner);
             }
         }
         self.missing.done(missing);
@@ -345,10 +352,10 @@ impl GarbageCollector {
         now: Timestamp,
     ) {
         while let Some(owner) = rest.pop_front() {
-            if self.absent.contains(&owner.uid) {
+            if self.absent.has(&owner, &item.key.namespace) {
                 sorted.dangling.push(owner);
             } else if let Some((kind, key)) = self.place_of(&owner, &item) {
-                if self.kinds[kind].namespaced && item.key.namespace.is_empty() {
+                if !self.can_own(kind, &item) {
                     // An owner that no read can find: the dependent stays.
                     self.finish(&item);
                     return;
@@ -374,27 +381,14 @@ impl GarbageCollector {
         let waiting = sorted.waiting.iter().map(|owner| format!("{} is deleted in the foreground", shown(owner)));
         let reasons = gone.chain(waiting).map(Because::Fact).collect();
         let about = format!("{}/{}", kind.name.to_ascii_lowercase(), item.key);
-        let (namespace, name) = (&item.key.namespace, &item.key.name);
-        let (what, call) = if sorted.solid.is_empty() {
-            let in_foreground = !sorted.waiting.is_empty() && self.graph.dependents(&item.uid).next().is_some();
-            let policy = match () {
-                () if in_foreground => "Foreground",
-                () if has_finalizer(latest, ORPHAN) => "Orphan",
-                () if has_finalizer(latest, FOREGROUND) => "Foreground",
-                () => "Background",
-            };
-            let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy,
-                "preconditions": {"uid": &*item.uid}});
-            if self.checks_version {
-                body.set(&["preconditions", "resourceVersion"], format!("{}", latest.resource_version()));
-            }
-            ("delete", Call::new(Verb::Delete, kind.resource.clone(), namespace, name).body(body))
-        } else {
-            let gone = sorted.dangling.iter().chain(&sorted.waiting).map(|owner| &*owner.uid);
-            let gone: Vec<&str> = gone.collect();
-            ("remove references", self.drop_owners(&item, Some(latest), &gone))
-        };
-        let because = self.runtime.decide(about, what, reasons);
+        if sorted.solid.is_empty() {
+            let because = self.runtime.decide(about, "delete", reasons);
+            self.delete(item, latest, !sorted.waiting.is_empty(), because, now);
+            return;
+        }
+        let gone: Vec<&str> = sorted.dangling.iter().chain(&sorted.waiting).map(|owner| &*owner.uid).collect();
+        let call = self.drop_owners(&item, Some(latest), &gone);
+        let because = self.runtime.decide(about, "remove references", reasons);
         self.send(call, Some(because), CollectorPurpose::Write(item), now);
     }
 }

@@ -1,0 +1,87 @@
+//! Tests which dependents go with an owner that is gone: an owner is what a reference names, and not its UID alone.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::kubelet_tests::advance;
+use crate::components::registry::CONTROLLERS;
+use crate::json;
+use crate::network::{Call, Identity, NODES, PODS, Resource, Verb};
+use crate::objects::Json;
+use crate::sim::{Simulation, SimulationOptions};
+
+const MAPS: Resource = Resource::of("", "v1", "configmaps");
+
+fn ask(sim: &mut Simulation, call: Call) -> Json {
+    let answer = sim.request(Identity::admin(), call).unwrap();
+    assert!(answer.is_success(), "{}", answer.message());
+    answer.body()
+}
+
+fn cluster() -> Simulation {
+    let mut sim =
+        Simulation::new(SimulationOptions { controllers: CONTROLLERS.to_vec(), ..SimulationOptions::default() });
+    advance(&mut sim, 5_000);
+    sim
+}
+
+/// Makes an object that names an owner.
+fn make(sim: &mut Simulation, resource: &Resource, name: &str, owner: &Json) -> Json {
+    let mut body = json!({"metadata": {"name": name}});
+    body.set(&["metadata", "ownerReferences"], Json::array([owner.clone()].into()));
+    if *resource == PODS {
+        body.set(&["spec"], json!({"schedulerName": "nobody", "containers": [{"name": "main", "image": "pause"}]}));
+    }
+    let namespace = if *resource == NODES { "" } else { "default" };
+    ask(sim, Call::new(Verb::Create, resource.clone(), namespace, "").body(body))
+}
+
+fn names(sim: &mut Simulation, resource: &Resource) -> Vec<String> {
+    let list = ask(sim, Call::new(Verb::List, resource.clone(), "", ""));
+    let name = |item: &Json| item.at(&["metadata", "name"]).as_str().unwrap_or("").to_string();
+    list.get("items").items().iter().map(name).filter(|name| name != "kube-root-ca.crt").collect()
+}
+
+#[test]
+fn a_node_that_names_an_owner_in_a_namespace_stays_and_a_pod_that_does_goes() {
+    let owner =
+        json!({"apiVersion": "v1", "kind": "Pod", "name": "gone", "uid": "11111111-2222-3333-4444-555555555555"});
+    for order in [[NODES, PODS], [PODS, NODES]] {
+        let mut sim = cluster();
+        for resource in &order {
+            make(&mut sim, resource, "child", &owner);
+        }
+        advance(&mut sim, 120_000);
+        assert_eq!((names(&mut sim, &NODES), names(&mut sim, &PODS)), (["child".into()].into(), Vec::new()));
+    }
+}
+
+#[test]
+fn a_dependent_that_names_a_version_that_is_not_served_outlives_its_owner() {
+    let mut sim = cluster();
+    let map = ask(&mut sim, Call::new(Verb::Create, MAPS, "default", "").body(json!({"metadata": {"name": "owner"}})));
+    let uid = map.at(&["metadata", "uid"]).clone();
+    for (name, version) in [("served", "v1"), ("other", "v0")] {
+        let mut owner = json!({"apiVersion": version, "kind": "ConfigMap", "name": "owner"});
+        owner.set(&["uid"], uid.clone());
+        make(&mut sim, &PODS, name, &owner);
+    }
+    advance(&mut sim, 5_000);
+    ask(&mut sim, Call::new(Verb::Delete, MAPS, "default", "owner"));
+    advance(&mut sim, 60_000);
+    assert_eq!(names(&mut sim, &PODS), ["other"]);
+}
+
+#[test]
+fn a_dependent_that_names_its_owner_otherwise_goes_and_takes_no_other_along() {
+    let mut sim = cluster();
+    let map = ask(&mut sim, Call::new(Verb::Create, MAPS, "default", "").body(json!({"metadata": {"name": "owner"}})));
+    let uid = map.at(&["metadata", "uid"]).clone();
+    for (name, kind, owner) in [("bad", "Secret", "secret"), ("good", "ConfigMap", "owner"), ("bad-too", "Pod", "p")] {
+        let mut owner = json!({"apiVersion": "v1", "kind": kind, "name": owner});
+        owner.set(&["uid"], uid.clone());
+        make(&mut sim, &PODS, name, &owner);
+    }
+    advance(&mut sim, 60_000);
+    assert_eq!((names(&mut sim, &PODS), names(&mut sim, &MAPS)), (["good".into()].into(), ["owner".into()].into()));
+}
