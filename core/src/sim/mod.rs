@@ -38,6 +38,8 @@ mod race_tests;
 mod setup_cache;
 #[cfg(test)]
 mod start_tests;
+#[cfg(test)]
+mod stateful_set_tests;
 mod unmodelled;
 mod user;
 mod watches;

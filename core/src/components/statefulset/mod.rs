@@ -142,7 +142,8 @@ struct StatefulSetSync {
     settled: BTreeSet<i64>,
     /// How many of them may be looked at so far, if the set keeps no order.
     reach: usize,
-    /// How many pods of the current revision were deleted to be made anew.
+    /// How many pods were deleted to be made anew. Upstream takes each of them off `currentReplicas`, be it of the
+    /// current revision or not. Source: stateful_set_control.go (v1.34), `updateStatefulSet`.
     rolled: i64,
     stage: StatefulSetStage,
     because: Option<DecisionId>,

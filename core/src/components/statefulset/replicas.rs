@@ -137,6 +137,11 @@ impl StatefulSets {
         }
         if phase(pod) == "Pending" {
             self.make_claims(key, work, &name, runtime, now);
+            if self.claim_error(key, work, &name, runtime).is_some() {
+                // A claim that is being deleted is made anew when it is gone.
+                work.failed = true;
+                return ReplicaProgress::Blocks;
+            }
             self.keep_claims(key, work, pod, runtime, now);
         }
         // The name is taken until the object is gone.
@@ -221,7 +226,7 @@ impl StatefulSets {
                 Some(pod) if revision_of(&pod) != work.update.name && !is_ending(&pod) => {
                     let fact =
                         format!("its revision is {}, and the template's {}", revision_of(&pod), work.update.name);
-                    work.rolled += i64::from(revision_of(&pod) == work.current.name);
+                    work.rolled += 1;
                     Self::delete(key, work, &pod, fact, runtime, now);
                     left -= 1;
                 }
