@@ -14,6 +14,7 @@ use super::controller::{
     Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
 };
 use super::volumes::{CLAIM_FINALIZER, CLAIMS, VOLUME_FINALIZER, VOLUMES, claim_of, has_claims, is_finished};
+use super::workload::pods::controller_of;
 use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::{has_finalizer, is_ending};
 use crate::objects::{Json, Object, ObjectKey};
@@ -72,14 +73,31 @@ impl Protection {
         if self.0 == Ward::Volumes {
             return object.stable().at(&["status", "phase"]).as_str() == Some("Bound");
         }
-        let key = object.key();
-        runtime.cache(POD_CACHE).objects().any(|pod| {
-            let own = pod.key();
-            let volumes = pod.stable().at(&["spec", "volumes"]).items();
-            node_name(pod).is_some()
-                && volumes.iter().any(|volume| claim_of(&own, volume).is_some_and(|(claim, _)| claim == key))
-        })
+        runtime.cache(POD_CACHE).objects().any(|pod| uses(pod, object))
     }
+}
+
+/// Tells whether a Pod uses a claim: it has a node, and a claim that was made for a Pod is its own and is needed until
+/// the Pod has come to its end.
+///
+/// Source: pvc_protection_controller.go (v1.34), `podUsesPVC` and `podIsShutDown`; k8s.io/component-helpers
+/// storage/ephemeral/ephemeral.go, `VolumeIsForPod`.
+fn uses(pod: &Object, claim: &Object) -> bool {
+    let (own, key) = (pod.key(), claim.key());
+    let is_over = || is_ending(pod) && pod.stable().at(&["metadata", "deletionGracePeriodSeconds"]).as_i64() == Some(0);
+    let is_for_pod = || controller_of(claim).is_some_and(|owner| owner.get("uid").as_str() == Some(pod.uid()));
+    node_name(pod).is_some()
+        && pod.stable().at(&["spec", "volumes"]).items().iter().any(|volume| {
+            claim_of(&own, volume)
+                .is_some_and(|(named, is_ephemeral)| named == key && (!is_ephemeral || is_for_pod() && !is_over()))
+        })
+}
+
+/// Queues the claims of a Pod.
+fn look_at_claims(pod: &Object, runtime: &mut KeyedRuntime<()>) {
+    let key = pod.key();
+    let volumes = pod.stable().at(&["spec", "volumes"]).items();
+    volumes.iter().filter_map(|volume| claim_of(&key, volume)).for_each(|(claim, _)| runtime.add(claim));
 }
 
 impl Reconciler for Protection {
@@ -97,9 +115,11 @@ impl Reconciler for Protection {
         let pod = event.object();
         let is_over = event.after.is_none() || is_finished(pod) || node_name(pod).is_none();
         if is_over && has_claims(pod) {
-            let key = pod.key();
-            let volumes = pod.stable().at(&["spec", "volumes"]).items();
-            volumes.iter().filter_map(|volume| claim_of(&key, volume)).for_each(|(claim, _)| runtime.add(claim));
+            look_at_claims(pod, runtime);
+        }
+        // A list may show a Pod of the same name in place of one whose deletion was missed.
+        if let Some(before) = event.before.as_ref().filter(|before| before.uid() != pod.uid() && has_claims(before)) {
+            look_at_claims(before, runtime);
         }
     }
 
@@ -125,5 +145,45 @@ impl Reconciler for Protection {
         let call = Call::new(Verb::Update, self.0.resource(), key.namespace.clone(), key.name.clone()).body(body);
         runtime.send(key, (), call, None, now);
         Flow::Next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uses;
+    use crate::json;
+    use crate::objects::{Json, Object};
+
+    fn pod(uid: &str, volume: Json, node: Option<&str>) -> Object {
+        let mut pod = json!({"metadata": {"name": "p", "namespace": "ns", "uid": uid}});
+        pod.set(&["spec", "volumes"], Json::array([volume].into()));
+        if let Some(node) = node {
+            pod.set(&["spec", "nodeName"], node);
+        }
+        Object::new(pod, 1)
+    }
+
+    #[test]
+    fn a_claim_is_used_by_a_pod_with_a_node_and_one_made_for_a_pod_by_its_own_alone() {
+        let own = json!([{"kind": "Pod", "name": "p", "uid": "u", "controller": true}]);
+        let claim = json!({"metadata": {"name": "p-data", "namespace": "ns", "ownerReferences": own}});
+        let claim = Object::new(claim, 1);
+        let named = json!({"name": "data", "persistentVolumeClaim": {"claimName": "p-data"}});
+        let made = json!({"name": "data", "ephemeral": {}});
+        for (uid, volume, node, expected) in [
+            ("v", &named, Some("w1"), true),
+            ("v", &named, None, false),
+            ("u", &made, Some("w1"), true),
+            ("v", &made, Some("w1"), false),
+            ("u", &json!({"name": "other", "ephemeral": {}}), Some("w1"), false),
+        ] {
+            assert_eq!(uses(&pod(uid, volume.clone(), node), &claim), expected, "{uid} {volume} {node:?}");
+        }
+        let mut ends = pod("u", made, Some("w1")).json();
+        ends.set(&["metadata", "deletionTimestamp"], "2026-01-01T00:00:00Z");
+        for (grace, expected) in [(30, true), (0, false)] {
+            ends.set(&["metadata", "deletionGracePeriodSeconds"], grace);
+            assert_eq!(uses(&Object::new(ends.clone(), 1), &claim), expected, "{grace}");
+        }
     }
 }
