@@ -367,9 +367,7 @@ impl Reconciler for ReplicaSets {
             self.handle_pod(event, runtime, now);
             return;
         }
-        if event.after.is_none() {
-            self.expectations.forget(&event.object().key());
-        }
+        self.expectations.follow_owner(event);
         runtime.add(event.object().key());
     }
 

@@ -305,9 +305,7 @@ impl Reconciler for DaemonSets {
         match source {
             SETS => {
                 self.pods.follow_set(event);
-                if event.after.is_none() {
-                    self.expectations.forget(&event.object().key());
-                }
+                self.expectations.follow_owner(event);
                 let same = |field| {
                     Some(event.before.as_ref()?.stable().get(field) == event.after.as_ref()?.stable().get(field))
                 };

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::components::client::CacheEvent;
 use crate::objects::lifecycle::is_ending;
-use crate::objects::{ObjectKey, Text};
+use crate::objects::{Object, ObjectKey, Text};
 
 /// Source: pkg/controller/controller_utils.go (v1.34), `ExpectationsTimeout`.
 const TIMEOUT: SignedDuration = SignedDuration::from_secs(300);
@@ -73,8 +73,38 @@ impl Expectations {
         }
     }
 
-    /// Forgets a key.
-    pub(in crate::components) fn forget(&mut self, key: &ObjectKey) {
-        self.0.remove(key);
+    /// Forgets the key of an owner that is gone, or in whose place a list shows another one of its name.
+    ///
+    /// Source: pkg/controller/replicaset/replica_set.go (v1.34), `updateRS` and `deleteRS`.
+    pub(in crate::components) fn follow_owner(&mut self, event: &CacheEvent) {
+        let uid = |owner: &Option<Object>| owner.as_ref().map(|owner| Text::from(owner.uid()));
+        if event.before.is_some() && uid(&event.before) != uid(&event.after) {
+            self.0.remove(&event.object().key());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::Expectations;
+    use crate::components::client::CacheEvent;
+    use crate::json;
+    use crate::objects::Object;
+
+    #[test]
+    fn an_owner_of_the_same_name_has_no_share_in_what_was_expected_of_the_one_before() {
+        let set = |uid: &str| Some(Object::new(json!({"metadata": {"name": "web", "uid": uid}}), 1));
+        for (before, after, is_kept) in
+            [(set("a"), set("a"), true), (set("a"), set("b"), false), (set("a"), None, false), (None, set("a"), true)]
+        {
+            let event = CacheEvent { before, after, slot: 0 };
+            let (key, now) = (event.object().key(), Timestamp::UNIX_EPOCH);
+            let mut expectations = Expectations::default();
+            expectations.expect(&key, 1, [], now);
+            expectations.follow_owner(&event);
+            assert_eq!(!expectations.are_met(&key, now), is_kept, "{event:?}");
+        }
     }
 }

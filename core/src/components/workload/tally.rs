@@ -23,6 +23,8 @@ pub(in crate::components) struct PodTally {
     pub(in crate::components) ready: u32,
     /// It would be active, but is not selected.
     pub(in crate::components) lost: u32,
+    /// It is being deleted, has not ended, and is selected.
+    /// Source: pkg/controller/controller_utils.go (v1.34), `FilterTerminatingPods` and `FilterClaimedPods`.
     pub(in crate::components) terminating: u32,
 }
 
@@ -42,7 +44,7 @@ impl PodTally {
             labelled: (counts && has_labels(set, pod)).into(),
             ready: (counts && is_ready(pod)).into(),
             lost: (is_active && !is_selected).into(),
-            terminating: (is_ending(pod) && !is_terminal(pod)).into(),
+            terminating: (is_ending(pod) && !is_terminal(pod) && is_selected).into(),
         }
     }
 
