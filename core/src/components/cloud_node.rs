@@ -15,14 +15,14 @@ use core::net::IpAddr;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Because;
 use super::client::CacheEvent;
 use super::cloud_calls::cloud_node;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, LoopInfo,
-    Reconciler, Retries, Watched, code, failure,
+    Reconciler, Retries, Watched, code, failure, object,
 };
 use super::events::{EventType, InvolvedObject};
+use super::{Because, DecisionId};
 use crate::chance::Chance;
 use crate::network::{Call, CloudCall, NODES, Verb};
 use crate::objects::patch::status_patch;
@@ -66,6 +66,8 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 /// What a request is for.
 #[derive(Clone, Debug)]
 enum NodePurpose {
+    /// The Node is read, to write these labels.
+    Labels(Vec<(&'static str, Text)>, DecisionId),
     /// The cloud is asked about a Node that waits for it.
     Metadata,
     /// The cloud is asked for addresses.
@@ -155,11 +157,14 @@ fn initialised(node: &Object, metadata: &Json, matches_whole_names: bool) -> Jso
     new
 }
 
+/// Source: k8s.io/component-helpers node/util/ips.go (v1.34), `parseNodeIP`.
+const NO_PAIR: &str = "must contain either a single IP or a dual-stack pair of IPs";
+
 /// Returns the cloud's addresses, of which those that the kubelet was told to have stand first, without others of
 /// their types.
 ///
 /// # Errors
-/// The cloud does not know such an address.
+/// The annotation is neither an address nor a pair of two families, or the cloud does not know such an address.
 ///
 /// Source: k8s.io/cloud-provider node/helpers/address.go (v0.37), `GetNodeAddressesFromNodeIP`.
 fn with_provided(node: &Object, cloud: &[Json]) -> Result<Vec<Json>, String> {
@@ -167,9 +172,20 @@ fn with_provided(node: &Object, cloud: &[Json]) -> Result<Vec<Json>, String> {
         return Ok(cloud.to_vec());
     };
     let ip_of = |address: &Json| address.get("address").as_str().and_then(|text| text.parse::<IpAddr>().ok());
+    let refuse = |why: String| format!("failed to parse node IP {provided:?}: {why}");
+    let parse = |text: &str| text.parse::<IpAddr>().map_err(|_| refuse(format!("could not parse {text:?}")));
+    let all: Vec<IpAddr> = provided.split(',').map(parse).collect::<Result<_, _>>()?;
+    match all[..] {
+        [_] => {}
+        [one, other] if one.is_ipv6() == other.is_ipv6() => return Err(refuse(String::from(NO_PAIR))),
+        [one, other] if one.is_unspecified() || other.is_unspecified() => {
+            return Err(refuse(String::from("dual-stack node IP cannot include '0.0.0.0' or '::'")));
+        }
+        [_, _] => {}
+        _ => return Err(refuse(String::from(NO_PAIR))),
+    }
     let mut first = Vec::new();
-    for text in provided.split(',') {
-        let wanted: IpAddr = text.parse().map_err(|_| format!("failed to parse node IP {provided:?}"))?;
+    for wanted in all {
         let before = first.len();
         first.extend(cloud.iter().filter(|address| ip_of(address) == Some(wanted)).cloned());
         if first.len() == before {
@@ -201,6 +217,16 @@ fn new_addresses(node: &Object, metadata: &Json) -> Option<Vec<Json>> {
     (addresses.len() != before.len() || addresses.iter().any(is_new)).then_some(addresses)
 }
 
+/// Returns the stable labels that do not have the values of the beta ones, with these.
+fn stale_labels(node: &Object) -> Vec<(&'static str, Text)> {
+    let labels = node.stable().at(&["metadata", "labels"]);
+    let stale = |(beta, stable): (&'static str, &'static str)| {
+        let value = labels.get(beta).as_text()?;
+        (labels.get(stable).as_text() != Some(value)).then(|| (stable, value.clone()))
+    };
+    LABELS.into_iter().filter_map(stale).collect()
+}
+
 impl CloudNodes {
     fn about(key: &ObjectKey) -> String {
         format!("node/{}", key.name)
@@ -208,22 +234,33 @@ impl CloudNodes {
 
     /// Sets the stable labels to the values of the beta ones.
     fn reconcile_labels(key: &ObjectKey, node: &Object, runtime: &mut NodeRuntime, now: Timestamp) -> Flow {
-        let labels = node.stable().at(&["metadata", "labels"]);
-        let mut patch = Json::object();
-        for (beta, stable) in LABELS {
-            let value = labels.get(beta);
-            if !value.is_null() && labels.get(stable) != value {
-                patch.set(&["metadata", "labels", stable], value.clone());
-            }
-        }
-        if patch.is_empty() {
+        let labels = stale_labels(node);
+        if labels.is_empty() {
             return Flow::Done;
         }
         let fact = Because::Fact(String::from("the labels of the beta have other values"));
         let because = runtime.decide(Self::about(key), "stable labels follow", [fact].into());
+        let call = Call::new(Verb::Get, NODES, "", &key.name).query("resourceVersion", "0");
+        runtime.send(key, NodePurpose::Labels(labels, because), call, Some(because), now);
+        Flow::Next
+    }
+
+    /// Writes labels into a Node as it was read.
+    fn write_labels(
+        key: &ObjectKey,
+        (labels, because): (&[(&'static str, Text)], DecisionId),
+        node: &Object,
+        runtime: &mut NodeRuntime,
+        now: Timestamp,
+    ) {
+        let mut patch = Json::object();
+        for (label, value) in labels {
+            if node.stable().at(&["metadata", "labels", label]).as_text() != Some(value) {
+                patch.set(&["metadata", "labels", label], value);
+            }
+        }
         let call = Call::strategic_patch(NODES, "", &key.name, patch);
         runtime.send(key, NodePurpose::Last, call, Some(because), now);
-        Flow::Next
     }
 
     fn update(
@@ -386,6 +423,14 @@ impl Reconciler for CloudNodes {
             }
             // A failure is left to the next look-up.
             (NodePurpose::LastOfUpdate, ..) => self.synced(key, runtime, now),
+            (NodePurpose::Labels(labels, because), None, _) => match object(reply) {
+                Some(node) => {
+                    Self::write_labels(key, (&labels, because), &node, runtime, now);
+                    Flow::Next
+                }
+                None => Flow::Retry,
+            },
+            (NodePurpose::Labels(..), Some(_), _) => Flow::Retry,
             (NodePurpose::Last, Some(_), _) if key.namespace != ADDRESSES => Flow::Retry,
             _ => Flow::Done,
         }
@@ -450,6 +495,15 @@ mod tests {
         assert_eq!(found[0].get("address").as_str(), Some("10.0.0.2"));
         let why = with_provided(&node(Some("10.0.0.9")), addresses.get("addresses").items()).unwrap_err();
         assert_eq!(why, "failed to get node address from cloud provider that matches ip: 10.0.0.9");
+        for (text, why) in [
+            ("10.0.0.1,10.0.0.2", super::NO_PAIR),
+            ("10.0.0.1,fd00::1,fd00::2", super::NO_PAIR),
+            ("10.0.0.1,::", "dual-stack node IP cannot include '0.0.0.0' or '::'"),
+            ("10.0.0.1, fd00::1", "could not parse \" fd00::1\""),
+        ] {
+            let found = with_provided(&node(Some(text)), addresses.get("addresses").items()).unwrap_err();
+            assert_eq!(found, alloc::format!("failed to parse node IP {text:?}: {why}"));
+        }
     }
 
     #[test]

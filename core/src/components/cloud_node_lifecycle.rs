@@ -177,9 +177,15 @@ impl CloudNodeLifecycle {
     fn handle_read(&mut self, node: Object, change: TaintChange, reply: &ApiResult, now: Timestamp) {
         let Some(current) = object(reply) else { return };
         let before = current.stable().at(&["spec", "taints"]).items();
-        let kept = before.iter().filter(|taint| !is_shutdown(taint)).cloned();
         let taint = json!({"key": SHUTDOWN, "effect": "NoSchedule"});
-        let after: Vec<Json> = if change.adds { kept.chain([taint]).collect() } else { kept.collect() };
+        let mut after: Vec<Json> = before.to_vec();
+        if !change.adds {
+            after.retain(|taint| !is_shutdown(taint));
+        } else if let Some(own) = after.iter_mut().find(|taint| is_shutdown(taint)) {
+            *own = taint;
+        } else {
+            after.push(taint);
+        }
         if after == before {
             return;
         }
