@@ -1,12 +1,15 @@
 //! Tests which dependents go with an owner that is gone: an owner is what a reference names, and not its UID alone.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+use jiff::SignedDuration;
 
 use super::kubelet_tests::advance;
 use crate::components::registry::CONTROLLERS;
 use crate::json;
-use crate::network::{Call, Identity, NODES, PODS, Resource, Verb};
+use crate::network::{Call, Effect, Fault, Identity, Match, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::sim::{Simulation, SimulationOptions};
 
@@ -84,4 +87,27 @@ fn a_dependent_that_names_its_owner_otherwise_goes_and_takes_no_other_along() {
     }
     advance(&mut sim, 60_000);
     assert_eq!((names(&mut sim, &PODS), names(&mut sim, &MAPS)), (["good".into()].into(), ["owner".into()].into()));
+}
+
+/// Each deletion takes a second, and the pod changes more often than that.
+#[test]
+fn a_dependent_that_changes_all_the_time_is_deleted_whatever_its_version() {
+    let mut sim = cluster();
+    let delay = Effect::Delay { delay: SignedDuration::from_secs(1), jitter: SignedDuration::ZERO };
+    sim.add_rule(Fault {
+        matching: Some(Match { verb: Some(Verb::Delete), resource: Some("pods".into()), ..Match::default() }),
+        effect: delay,
+        ..Fault::disconnect("controller/garbage-collector-controller")
+    });
+    let owner =
+        json!({"apiVersion": "v1", "kind": "Pod", "name": "gone", "uid": "11111111-2222-3333-4444-555555555555"});
+    make(&mut sim, &PODS, "child", &owner);
+    let mut changes = 0;
+    while !names(&mut sim, &PODS).is_empty() && changes < 100 {
+        let patch = json!({"metadata": {"annotations": {"n": format!("{changes}")}}});
+        ask(&mut sim, Call::strategic_patch(PODS, "default", "child", patch));
+        changes += 1;
+        advance(&mut sim, 300);
+    }
+    assert!((6..12).contains(&changes), "{changes}");
 }

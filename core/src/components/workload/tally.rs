@@ -151,6 +151,16 @@ mod tests {
     use crate::objects::{Json, Object, ObjectKey};
 
     #[test]
+    fn a_pod_that_is_not_selected_is_neither_active_nor_terminating() {
+        let set = Object::new(json!({"spec": {"template": {}}}), 1);
+        let ending = Object::new(json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}), 1);
+        for (is_selected, expected) in [(true, 1), (false, 0)] {
+            let tally = PodTally::of(&set, &ending, is_selected);
+            assert_eq!((tally.terminating, tally.active, tally.lost), (expected, 0, 0));
+        }
+    }
+
+    #[test]
     fn sums_that_followed_all_changes_are_those_of_a_look_at_all_pods() {
         let mut chance = Chance::new(7);
         let mut pick = |count: u64| usize::try_from(chance.below(count)).unwrap();
