@@ -136,7 +136,7 @@ impl Kubelet {
 /// Returns an existing Node with the fields that a kubelet reconciles. On a machine that has not served device plugins
 /// yet, extended resources have to be announced anew.
 ///
-/// Source: kubelet_node_status.go, `reconcileHugePageResource` and `reconcileExtendedResource`, and
+/// Source: kubelet_node_status.go, `reconcileExtendedResource` and `reconcileHugePageResource`, and
 /// pkg/kubelet/cm/devicemanager/manager.go (v1.34), `ShouldResetExtendedResourceCapacity`: whether anything is in the
 /// plugins' folder, the server's own socket included.
 fn reconciled(existing: &Json, initial: &Json, is_new: bool) -> Json {
@@ -159,27 +159,38 @@ fn reconciled(existing: &Json, initial: &Json, is_new: bool) -> Json {
             Some(_) => {}
         }
     }
-    for list in ["capacity", "allocatable"] {
-        let wanted = initial.at(&["status", list]);
+    reconcile_resources(&mut node, initial, is_new);
+    node
+}
+
+/// Puts the sizes of pages right and, on a new machine, extended resources. The capacity says which there are.
+fn reconcile_resources(node: &mut Json, initial: &Json, is_new: bool) {
+    const LISTS: [&str; 2] = ["capacity", "allocatable"];
+    for list in LISTS {
         if node.at(&["status", list]).is_null() {
-            node.set(&["status", list], wanted.clone());
-            continue;
+            node.set(&["status", list], initial.at(&["status", list]).clone());
         }
-        for (name, amount) in wanted.fields().filter(|(name, _)| is_huge_page(name)) {
-            if node.at(&["status", list, name]) != amount {
-                node.set(&["status", list, name], amount.clone());
-            }
-        }
-        let names: Vec<Text> = node.at(&["status", list]).fields().map(|(name, _)| name.clone()).collect();
-        for name in names {
-            if is_huge_page(&name) && wanted.get(&name).is_null() {
-                node.remove(&["status", list, &name]);
-            } else if is_new && is_extended_resource(&name) {
-                node.set(&["status", list, &name], "0");
+    }
+    let names =
+        |of: &Json| -> Vec<Text> { of.at(&["status", LISTS[0]]).fields().map(|(name, _)| name.clone()).collect() };
+    for name in names(node).iter().filter(|name| is_new && is_extended_resource(name)) {
+        LISTS.iter().for_each(|list| node.set(&["status", list, name], "0"));
+    }
+    for name in names(initial).iter().filter(|name| is_huge_page(name)) {
+        for list in LISTS {
+            let wanted = initial.at(&["status", list, name]);
+            if node.at(&["status", list, name]) != wanted {
+                node.set(&["status", list, name], wanted.clone());
             }
         }
     }
-    node
+    for name in names(node).iter().filter(|name| is_huge_page(name)) {
+        if initial.at(&["status", LISTS[0], name]).is_null() {
+            for list in LISTS {
+                node.remove(&["status", list, name]);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -228,5 +239,24 @@ mod tests {
         };
         assert_eq!(reconciled(&existing, &initial, false), expected(["4", "3"]));
         assert_eq!(reconciled(&existing, &initial, true), expected(["0", "0"]));
+    }
+
+    #[test]
+    fn which_extended_resources_there_are_is_what_the_capacity_says() {
+        let initial = json!({"metadata": {}, "status": {"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1"}}});
+        for (status, expected) in [
+            (
+                json!({"capacity": {"cpu": "1", "example.com/gpu": "4"}}),
+                json!({"capacity": {"cpu": "1", "example.com/gpu": "0"},
+                    "allocatable": {"cpu": "1", "example.com/gpu": "0"}}),
+            ),
+            (
+                json!({"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1", "example.com/gpu": "3"}}),
+                json!({"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1", "example.com/gpu": "3"}}),
+            ),
+        ] {
+            let existing = json!({"status": status});
+            assert_eq!(reconciled(&existing, &initial, true).get("status"), &expected);
+        }
     }
 }
