@@ -43,7 +43,7 @@ Feature: What heartbeats cost
       And requests to leases from "worker-1" are answered 403
       And 10m pass
       When 30m pass
-      Then the heartbeats of Node "worker-1" store 13500 to 16000 bytes a minute for 30m
+      Then the heartbeats of Node "worker-1" store 13400 to 16000 bytes a minute for 30m
       And Node "worker-1" keeps condition Ready=True for 30m
       And the Lease of Node "worker-1" never appears for 30m
       And the status of Node "worker-1" is written every 10s to 10.5s for 30m

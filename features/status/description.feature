@@ -316,3 +316,17 @@ Feature: What the status of a Node says about its machine
         """
       Then Node "worker-1" field status.nodeInfo.kernelVersion is "0.0.1" at once
       And Node "worker-1" field status.nodeInfo.kernelVersion is "6.12.0-1-amd64" within 11s
+
+  @req:STA-08
+  Rule: A kubelet that learns nothing of its machine says nothing of it, and is not ready
+
+    Scenario: It knows of no CPU, no memory and no identity
+      Given a machine "worker-1" with:
+        | failing | ["machine-info"] |
+        | powered | false            |
+      When machine "worker-1" gets power
+      Then Node "worker-1" field status.capacity.cpu is "0" within 1s
+      And Node "worker-1" field status.nodeInfo.kubeletVersion is set within 1s
+      And Node "worker-1" has condition Ready=False, message "missing node capacity for resources: ephemeral-storage", within 20s
+      But Node "worker-1" keeps field status.nodeInfo.machineID "" for 1m
+      And Node "worker-1" keeps field status.nodeInfo.bootID "" for 1m

@@ -149,3 +149,12 @@ Feature: A kubelet starts on a machine with swap space only if it is told to
       When machine "worker-1" gets power
       Then Node "worker-1" has condition Ready=True within 15s
       And Node "worker-1" field status.nodeInfo.swap is absent within 15s
+
+    @since:1.33
+    Scenario: What a Node said of swap space before stays
+      Given a ready Node "worker-1"
+      When the user sends PATCH /api/v1/nodes/worker-1/status:
+        """
+        {"status": {"nodeInfo": {"swap": {"capacity": 4294967296}}}}
+        """
+      Then Node "worker-1" keeps field status.nodeInfo.swap.capacity at 4294967296 for 1m

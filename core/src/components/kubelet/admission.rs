@@ -43,8 +43,6 @@ pub(super) struct AdmissionContext<'a> {
     /// Whether memory, disk and process ids run short, in this order.
     pub(super) pressures: [bool; 3],
     pub(super) profile: &'a Profile,
-    /// Whether the policy for supplemental groups is checked.
-    pub(super) checks_groups: bool,
 }
 
 /// Resources in the order in which they are checked; the others follow by name.
@@ -217,11 +215,15 @@ fn wrong_system(pod: &Object, node: &Json) -> Option<AdmissionFailure> {
 ///
 /// Source: pkg/kubelet/lifecycle/predicate.go (v1.34), `isPodSupplementalGroupsPolicySupported`.
 fn strict_groups(spec: &Json, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
-    let is_strict = spec.at(&["securityContext", "supplementalGroupsPolicy"]).as_str() == Some("Strict");
-    let is_able = place.node.at(&["status", "features", "supplementalGroupsPolicy"]).as_bool() == Some(true);
     let message = "SupplementalGroupsPolicy=Strict is not supported in this node";
-    let is_checked = place.checks_groups && !place.node.is_null();
-    (is_strict && is_checked && !is_able).then(|| (Text::of("SupplementalGroupsPolicyNotSupported"), message.into()))
+    let lacks = strict_groups_lack(spec, place.node, place.profile);
+    lacks.then(|| (Text::of("SupplementalGroupsPolicyNotSupported"), message.into()))
+}
+
+fn strict_groups_lack(spec: &Json, node: &Json, profile: &Profile) -> bool {
+    let is_strict = spec.at(&["securityContext", "supplementalGroupsPolicy"]).as_str() == Some("Strict");
+    let is_able = node.at(&["status", "features", "supplementalGroupsPolicy"]).as_bool() == Some(true);
+    is_strict && !is_able && !node.is_null() && profile.is("strict-groups-are-checked")
 }
 
 impl AdmissionContext<'_> {
@@ -267,6 +269,29 @@ fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
             let own = hardware.extended.iter().find(|(name, ..)| **name == *other).map(|(_, _, free)| free.value());
             let announced = || Quantity::from_json(place.node.at(&["status", "allocatable", other]));
             own.or_else(|| announced().map(|amount| amount.value())).or_else(|| is_huge_page(other).then_some(0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strict_groups_lack;
+    use crate::json;
+    use crate::profile::{Profile, Release};
+
+    #[test]
+    fn a_strict_policy_is_refused_where_the_node_does_not_say_that_it_keeps_it() {
+        let node = |features| json!({"status": {"features": features}});
+        let spec = |policy: &str| json!({"securityContext": {"supplementalGroupsPolicy": policy}});
+        for (minor, policy, features, lacks) in [
+            (32, "Strict", json!({}), false),
+            (33, "Strict", json!({}), true),
+            (33, "Merge", json!({}), false),
+            (33, "Strict", json!({"supplementalGroupsPolicy": false}), true),
+            (36, "Strict", json!({"supplementalGroupsPolicy": true}), false),
+        ] {
+            let profile = Profile::default().at_release(Release::new(minor, 0));
+            assert_eq!(strict_groups_lack(&spec(policy), &node(features), &profile), lacks, "{minor} {policy}");
         }
     }
 }

@@ -136,6 +136,8 @@ impl Kubelet {
             specific.iter().map(|ip| internal(ip)).collect()
         } else if config.external_cloud && config.node_ips.is_empty() {
             Vec::new()
+        } else if let Some(ip) = ip_of_name(&config.node_name) {
+            Vec::from([internal(&ip)])
         } else {
             // The kubelet looks up one address of its own; what other addresses a machine has, a cloud knows.
             Vec::from([internal(&host.default_ip(config.node_ips.first().is_some_and(|ip| *ip == *"::")))])
@@ -193,6 +195,10 @@ impl Kubelet {
         let resources = known.unwrap_or_else(|| self.resources_of(host, of));
         set_resources(node.entry(&["status"]), &resources);
         self.resources = Some(resources);
+        if host.fails("machine-info") {
+            // What was known of the machine stays.
+            return;
+        }
         let before = node.at(&["status", "nodeInfo", "bootID"]).as_str().unwrap_or_default();
         let is_reboot = !before.is_empty() && *before != *host.boot_id;
         if is_reboot && !(self.has_said_rebooted && self.settings.profile().is("rebooted-once-per-process")) {
@@ -207,8 +213,6 @@ impl Kubelet {
         let swap = host.spec.hardware.swap.value();
         if swap > 0 && self.settings.profile().is("swap-capacity-in-status") && self.settings.is_gate_on("NodeSwap") {
             info.set(&["swap", "capacity"], swap);
-        } else {
-            info.remove(&["swap"]);
         }
     }
 
@@ -250,11 +254,11 @@ impl Kubelet {
 
     /// Sets runtime handlers and features as the runtime reports them.
     fn set_runtime_features(&self, node: &mut Json, host: &Host) {
-        let profile = self.settings.profile();
+        let is_on = |gate: &str| self.settings.is_gate_on(gate);
         if !host.has_runtime_features() {
             return;
         }
-        if profile.is("runtime-handlers-in-status") {
+        if is_on("RecursiveReadOnlyMounts") || is_on("UserNamespacesSupport") {
             let features = json!({"recursiveReadOnlyMounts": true, "userNamespaces": true});
             let handler = |name: &str| {
                 let mut handler = json!({"name": name});
@@ -263,7 +267,7 @@ impl Kubelet {
             };
             node.set(&["status", "runtimeHandlers"], Vec::from(["", "runc"].map(handler)));
         }
-        if profile.is("node-features-in-status") {
+        if is_on("SupplementalGroupsPolicy") {
             node.set(&["status", "features", "supplementalGroupsPolicy"], true);
         }
     }
@@ -320,6 +324,17 @@ fn set_resources(status: &mut Json, own: &Resources) {
         status.set(&["capacity", &name], amount.clone());
         status.set(&["allocatable", &name], amount);
     }
+}
+
+/// Returns the address that a Node is named after, if it is.
+///
+/// Source: pkg/kubelet/nodestatus/setters.go (v1.34), `NodeAddress`, `netutils.ParseIPSloppy(hostname)`.
+fn ip_of_name(name: &str) -> Option<String> {
+    let is_dotted = name.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let part = |part: &str| part.parse::<u8>().ok();
+    let bytes: Option<Vec<u8>> = name.split('.').map(part).collect();
+    let bytes: [u8; 4] = bytes.filter(|_| is_dotted)?.try_into().ok()?;
+    Some(core::net::Ipv4Addr::from(bytes).to_string())
 }
 
 /// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`;

@@ -24,7 +24,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(SINCE, "kube-proxy-version-in-status", NO, ""),
         row(Release::new(31, 1), "kube-proxy-version-in-status", YES, ""),
-        row(SINCE, "node-features-in-status", YES, "pkg/kubelet/nodestatus/setters.go (v1.31), NodeFeatures"),
         row(
             SINCE,
             "cgroup-v1-warning",

@@ -18,6 +18,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             ),
             "pkg/kubelet/cm/cpumanager/policy_options.go (v1.33)",
         ),
+        row(SINCE, "strict-groups-are-checked", YES, "pkg/kubelet/lifecycle/predicate.go (v1.32, v1.33), Admit"),
         row(SINCE, "running-init-makes-pending", YES, "pkg/kubelet/kubelet_pods.go (v1.32, v1.33), getPhase"),
         row(
             SINCE,

@@ -11,19 +11,16 @@ impl Kubelet {
     pub(super) fn verdict(&mut self, pod: &Object, context: &mut KubeletContext<'_>) -> AdmissionResult {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
         let settings = self.settings.clone();
-        let checks_groups = self.settings.is_gate_on("SupplementalGroupsPolicy");
         let (config, pressures) = (self.config.clone(), self.eviction.conditions());
         let profile = settings.profile();
-        let place =
-            AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile, checks_groups };
+        let place = AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile };
         if let Some((reason, message)) = early_refusal(pod, &place) {
             return AdmissionResult::Refused(reason, message);
         }
         if let Err((reason, message)) = self.allocate(pod, context) {
             return AdmissionResult::Refused(reason, message);
         }
-        let place =
-            AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile, checks_groups };
+        let place = AdmissionContext { config: &config, host: context.host, node: &node, pressures, profile };
         let others = self.led_victims_last(self.admitted(), context.now);
         match verdict(pod, others.into_iter(), &place) {
             AdmissionResult::Admitted | AdmissionResult::AdmittedAfter(_) if self.shutdown.is_shutting_down() => {
