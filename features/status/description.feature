@@ -108,6 +108,21 @@ Feature: What the status of a Node says about its machine
       Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.7"},{"type":"Hostname","address":"worker-1"}] within 1s
       And Node "worker-1" field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] is "192.0.2.7" within 1s
 
+    Scenario: What it says to the cloud is put right with its next report
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | cloud-provider | external  |
+        | node-ip        | 192.0.2.7 |
+      And Node "worker-1" has condition Ready=True
+      And 8m pass
+      When the user sends PATCH /api/v1/nodes/worker-1:
+        """
+        {"metadata": {"annotations": {"alpha.kubernetes.io/provided-node-ip": "192.0.2.8"}}}
+        """
+      Then Node "worker-1" field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] is "192.0.2.8" at once
+      And Node "worker-1" keeps field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] at "192.0.2.8" for 30s
+      And Node "worker-1" field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] is "192.0.2.7" within 8m
+
     Scenario: Without addresses the kubelet gives its Hostname again
       Given a machine "worker-1"
       And whose kubelet runs with:

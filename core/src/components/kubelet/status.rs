@@ -128,6 +128,8 @@ fn is_same_to_setters(known: &Json, base: &Json) -> bool {
 struct Computed {
     node: Json,
     is_changed: bool,
+    /// Whether a post would change heartbeats alone.
+    is_same: bool,
     said: StatusEvents,
 }
 
@@ -258,8 +260,7 @@ impl Kubelet {
         }
         let tree = base.json();
         let computed = self.compute(&tree, context);
-        self.status.clean =
-            (!computed.is_changed).then(|| (base.stable().clone(), context.host.generation, self.generation));
+        self.status.clean = computed.is_same.then(|| (base.stable().clone(), context.host.generation, self.generation));
         let because = self.decide_status(&tree, &computed, context);
         self.emit_said(computed.said, because, context);
         if !computed.is_changed && !is_due {
@@ -269,7 +270,7 @@ impl Kubelet {
         }
         let is_random = computed.is_changed || self.status.last_report.is_none();
         self.status.delay = if is_random { self.report_delay(context.now) } else { SignedDuration::ZERO };
-        if !computed.is_changed && self.only_times_change(base, context.wall()) {
+        if computed.is_same && self.only_times_change(base, context.wall()) {
             self.heartbeat(context);
             return;
         }
@@ -313,8 +314,10 @@ impl Kubelet {
         }
         let mut said = StatusEvents::new();
         self.set_status(&mut node, context.host, context.now, &mut said);
-        is_changed = is_changed || status_differs(base, &node) || base.get("metadata") != node.get("metadata");
-        Computed { node, is_changed, said }
+        is_changed |= status_differs(base, &node);
+        // An annotation alone waits for the next report.
+        let is_same = !is_changed && base.get("metadata") == node.get("metadata");
+        Computed { node, is_changed, is_same, said }
     }
 
     /// Tells the runtime the blocks of addresses of the Node, if they are new. A runtime that waits for them writes the
@@ -413,6 +416,7 @@ impl Kubelet {
                     context,
                 );
             }
+            // What the Node says of volumes the ordinary ticks read.
             (StatusPurpose::FastPatch, None) => {
                 self.note_report(context.now);
                 if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object().cloned()) {
