@@ -16,6 +16,34 @@ Feature: A Node that registers in a cloud waits until the cloud has said who it 
       And Node "worker-1" never has label "topology.kubernetes.io/zone" for 10m
       But Node "worker-1" has condition Ready=True within 15s
 
+    Scenario: A Pod of the host's network has no address before the Node has one
+      Given a cloud with the instances:
+        | name     | providerID    | errors                          | addresses                                    |
+        | worker-1 | test:///a/i-1 | {"instanceMetadata":"no quota"} | [{"type":"ExternalIP","address":"203.0.113.7"}] |
+      And a machine "worker-1"
+      And whose kubelet runs with:
+        | flag           | value    |
+        | cloud-provider | external |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: cloud, namespace: default}
+        spec:
+          nodeName: worker-1
+          hostNetwork: true
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      When Pod "cloud" field status.phase is "Running"
+      Then Pod "cloud" keeps field status.hostIP absent for 1m
+      And Pod "cloud" keeps field status.podIP absent for 1m
+      When the cloud's instance "worker-1" becomes:
+        | errors | |
+      Then Node "worker-1" field status.addresses[ExternalIP].address is "203.0.113.7" within 6m
+      And Pod "cloud" field status.hostIP is "203.0.113.7" within 8m
+      And Pod "cloud" field status.podIP is "203.0.113.7" within 8m
+
   Rule: One write brings providerID and labels and takes the taint; addresses and the Event follow
 
     Scenario: An instance with everything

@@ -31,6 +31,32 @@ Feature: Kubelets get their certificates from the cluster
         | true     |
         | false    |
 
+    Scenario: Its server is certified once the Node has an address
+      Given a machine "worker-1" with:
+        | name        | value                                                                       |
+        | kubelet     | {"config": {"serverTLSBootstrap": true}, "flags": {"cloud-provider": "external"}} |
+        | powered     | false                                                                       |
+      And the user watches /apis/certificates.k8s.io/v1/certificatesigningrequests
+      When machine "worker-1" gets power
+      Then Node "worker-1" has condition Ready=True within 20s
+      And the watch never shows anything for 1m
+      When the user sends strategic PATCH /api/v1/nodes/worker-1/status:
+        """
+        status: {addresses: [{type: ExternalIP, address: 203.0.113.7}]}
+        """
+      Then the watch shows ADDED with spec.signerName "kubernetes.io/kubelet-serving" within 6m
+
+    Scenario: A request that nobody signs is posted anew after a quarter of an hour
+      Given a machine "worker-1" with:
+        | name        | value                                    |
+        | kubelet     | {"config": {"serverTLSBootstrap": true}} |
+        | powered     | false                                    |
+      When the user watches /apis/certificates.k8s.io/v1/certificatesigningrequests
+      And machine "worker-1" gets power
+      Then the watch shows ADDED with spec.signerName "kubernetes.io/kubelet-serving" within 20s
+      When 1m passes
+      Then the watch shows ADDED with spec.signerName "kubernetes.io/kubelet-serving" between 13m and 15m
+
     Scenario Outline: While <what> there is no Node
       Given a machine "worker-1" with:
         | name        | value                                                   |

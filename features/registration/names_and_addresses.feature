@@ -42,6 +42,30 @@ Feature: The name and the addresses that a kubelet gives its Node
       Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.8"},{"type":"Hostname","address":"worker-1"}] within 1s
       And Node "worker-1" keeps field metadata.uid unchanged for 10m
 
+    Scenario: Any address of a family is that of the machine, for its Pods too
+      Given a machine "worker-1" with:
+        | what      | value                                                                                      |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"},{"type":"InternalIP","address":"fd00::3"}]     |
+      And whose kubelet runs with:
+        | node-ip | :: |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          hostNetwork: true
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" field status.hostIP is "fd00::3" within 5s
+      And Pod "web" field status.podIP is "fd00::3" within 5s
+
+    Scenario: A machine that is named by an address has that one
+      When a kubelet named "192.0.2.9" registers
+      Then Node "192.0.2.9" field status.addresses is [{"type":"InternalIP","address":"192.0.2.9"},{"type":"Hostname","address":"192.0.2.9"}] within 1s
+
     Scenario Outline: <address> can be no address of a Node
       Given a machine "worker-1"
       And whose kubelet runs with:

@@ -296,14 +296,8 @@ pub static ROWS: &[Row] = &[
     off("running-init-makes-pending", "a pod whose init container runs again is Pending, whatever else has run"),
     off("kubelet-checks-reservation-policy", "a kubelet checks memoryReservationPolicy and imageMinimumGCAge"),
     off("swap-capacity-in-status", "nodeInfo.swap.capacity says how much swap space there is"),
-    Row {
-        name: "runtime-handlers-in-status",
-        says: "status.runtimeHandlers lists what the container runtime offers",
-        first: &[(OLDEST, Value::Bool(false)), (Release::new(30, 0), Value::Bool(true))],
-        source: "pkg/kubelet/nodestatus/setters.go (v1.30), RuntimeHandlers",
-        flag: "",
-    },
-    off("node-features-in-status", "status.features says whether the runtime knows supplementalGroupsPolicy"),
+    off("serving-names-are-the-nodes", "a kubelet's server is certified for the addresses of the Node that it watches"),
+    off("strict-groups-are-checked", "a kubelet refuses pods whose strict supplementalGroupsPolicy its node lacks"),
     off("tcp-buffers-are-safe-sysctls", "any pod may set net.ipv4.tcp_rmem and net.ipv4.tcp_wmem"),
     Row {
         name: "declared-features",

@@ -19,7 +19,6 @@ use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::chance::Chance;
 use crate::components::Because;
 use crate::components::client::Reflector;
-use crate::components::host::Host;
 use crate::json;
 use crate::network::{Ask, CERTIFICATE_REQUESTS, Call, Identity, ToClient, Verb};
 use crate::objects::x509::{self, Certificate, DistinguishedName};
@@ -52,6 +51,9 @@ pub(super) enum CertificateUse {
     Server,
 }
 
+/// DNS names and addresses, each in order.
+type ServedNames = (Vec<String>, Vec<IpAddr>);
+
 /// A request for a certificate.
 #[derive(Clone, Debug)]
 struct Requested {
@@ -65,13 +67,15 @@ pub(super) struct Certificates {
     chance: Chance,
     requested: Vec<Requested>,
     pause: SignedDuration,
+    /// What the last request for the server's certificate named.
+    served: Option<ServedNames>,
     /// Whether the process waits for its certificate before it does anything else.
     pub(super) holds_up: bool,
 }
 
 impl Certificates {
     pub(super) const fn new(chance: Chance) -> Self {
-        Self { chance, requested: Vec::new(), pause: BACKOFF_FIRST, holds_up: false }
+        Self { chance, requested: Vec::new(), pause: BACKOFF_FIRST, served: None, holds_up: false }
     }
 
     /// Tells whether a message belongs to a watch of a request.
@@ -105,7 +109,7 @@ impl Kubelet {
     /// Posts the request for the client certificate.
     pub(super) fn request_client_certificate(&mut self, context: &mut KubeletContext<'_>) {
         let Some(requester) = self.requester(CertificateUse::Client, context) else { return };
-        let body = self.signing_request(CertificateUse::Client, context.host);
+        let body = self.signing_request(CertificateUse::Client);
         self.post_request(CertificateUse::Client, requester, body, context);
     }
 
@@ -164,15 +168,17 @@ impl Kubelet {
 
     /// Posts the request for the server's certificate, once the Node's addresses are known.
     pub(super) fn request_serving_certificate(&mut self, context: &mut KubeletContext<'_>) {
-        if !self.status.has_addresses() {
+        let Some(served) = self.served_names() else {
             self.set(Timer::Serving, context.now + TEMPLATE_PERIOD);
             return;
-        }
-        let body = self.signing_request(CertificateUse::Server, context.host);
+        };
+        self.certificates.requested.retain(|requested| requested.purpose != CertificateUse::Server);
+        self.certificates.served = Some(served);
+        let body = self.signing_request(CertificateUse::Server);
         self.post_request(CertificateUse::Server, self.identity.clone(), body, context);
     }
 
-    fn signing_request(&self, purpose: CertificateUse, host: &Host) -> Json {
+    fn signing_request(&self, purpose: CertificateUse) -> Json {
         let name = &self.config.node_name;
         let (signer, usage) = match purpose {
             CertificateUse::Client => ("kubernetes.io/kube-apiserver-client-kubelet", "client auth"),
@@ -184,7 +190,7 @@ impl Kubelet {
         };
         let (names, addresses) = match purpose {
             CertificateUse::Client => Default::default(),
-            CertificateUse::Server => self.served_names(host),
+            CertificateUse::Server => self.certificates.served.clone().unwrap_or_default(),
         };
         let request = x509::request_pem(&subject, &names, &addresses);
         json!({
@@ -196,25 +202,34 @@ impl Kubelet {
         })
     }
 
-    /// Returns the names and addresses under which the kubelet's server can be reached.
-    /// Source: pkg/kubelet/certificate/kubelet.go (v1.34), `addressesToHostnamesAndIPs`.
-    fn served_names(&self, host: &Host) -> (Vec<String>, Vec<IpAddr>) {
-        let (mut names, mut ips) = (Vec::new(), Vec::new());
-        let mut node = Json::object();
-        self.set_addresses(&mut node, host);
-        for address in node.at(&["status", "addresses"]).items() {
-            let text = address.get("address").as_str().unwrap_or("");
-            match text.parse::<IpAddr>() {
-                Ok(ip) => ips.push(ip),
-                Err(_) if text.is_empty() => {}
-                Err(_) => names.push(String::from(text)),
-            }
+    /// Returns the names and addresses under which the kubelet's server can be reached, as the Node has them; `None`
+    /// without an address.
+    ///
+    /// Source: pkg/kubelet/certificate/kubelet.go (v1.34), `newGetTemplateFn`.
+    fn served_names(&self) -> Option<ServedNames> {
+        let (names, ips) = if self.settings.profile().is("serving-names-are-the-nodes") {
+            names_of(self.cached_node()?.stable().at(&["status", "addresses"]))
+        } else {
+            names_of(&self.status.addresses)
+        };
+        let is_enough = !ips.is_empty() || !names.is_empty() && self.settings.is_gate_on("AllowDNSOnlyNodeCSR");
+        is_enough.then_some((names, ips))
+    }
+
+    /// Asks for another certificate of the server where the present one lacks a name that the Node has got meanwhile.
+    ///
+    /// Source: certificate_manager.go (v1.34), `run`, `dynamicTemplate`, and `certSatisfiesTemplateLocked`.
+    pub(super) fn note_served_names(&mut self, context: &KubeletContext<'_>) {
+        if !self.config.serves_with_signed_certificate {
+            return;
         }
-        names.sort();
-        names.dedup();
-        ips.sort_by_key(|ip| format!("{ip}"));
-        ips.dedup();
-        (names, ips)
+        let Some(served) = self.served_names() else { return };
+        let own = context.host.serving_certificate.as_ref().filter(|own| context.now < own.not_after);
+        let has = |name: &String| own.is_some_and(|own| own.names.contains(name));
+        let is_complete = served.0.iter().all(has) && served.1.iter().all(|ip| has(&format!("{ip}")));
+        if !is_complete && self.certificates.served.as_ref() != Some(&served) {
+            self.set(Timer::Serving, context.now + TEMPLATE_PERIOD);
+        }
     }
 
     fn post_request(
@@ -327,5 +342,54 @@ impl Kubelet {
         if core::mem::take(&mut self.certificates.holds_up) && self.timers[Timer::Begin as usize].is_none() {
             self.begin(context);
         }
+    }
+}
+
+/// Returns the names and addresses among those of a Node.
+///
+/// Source: pkg/kubelet/certificate/kubelet.go (v1.34), `addressesToHostnamesAndIPs`.
+fn names_of(addresses: &Json) -> ServedNames {
+    let (mut names, mut ips) = (Vec::new(), Vec::new());
+    for address in addresses.items() {
+        let text = address.get("address").as_str().unwrap_or("");
+        match (address.get("type").as_str(), text.parse::<IpAddr>()) {
+            (Some("Hostname" | "ExternalIP" | "InternalIP"), Ok(ip)) => ips.push(ip),
+            (Some("Hostname"), Err(_)) | (Some("ExternalDNS" | "InternalDNS"), _) if !text.is_empty() => {
+                names.push(String::from(text));
+            }
+            _ => {}
+        }
+    }
+    names.sort();
+    names.dedup();
+    ips.sort_by_key(|ip| format!("{ip}"));
+    ips.dedup();
+    (names, ips)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_of;
+    use crate::json;
+
+    #[test]
+    fn a_hostname_may_be_an_address_and_a_dns_name_is_none() {
+        let own = |kind: &str, address: &str| json!({"type": kind, "address": address});
+        let addresses = json!([
+            own("Hostname", "10.0.0.9"),
+            own("InternalIP", "10.0.0.7"),
+            own("ExternalIP", "none"),
+            own("InternalDNS", "w1.internal"),
+            own("ExternalDNS", "10.0.0.8"),
+            own("Hostname", "w1"),
+            own("InternalIP", "10.0.0.7"),
+            own("ExternalDNS", "")
+        ]);
+        let (names, ips) = names_of(&addresses);
+        assert_eq!(names, ["10.0.0.8", "w1", "w1.internal"]);
+        assert_eq!(
+            ips.iter().map(|ip| alloc::format!("{ip}")).collect::<alloc::vec::Vec<_>>(),
+            ["10.0.0.7", "10.0.0.9"]
+        );
     }
 }

@@ -327,6 +327,7 @@ impl Kubelet {
             // Only waiting pods use the changes: each status tick compares the cached tree with the one it saw last.
             let _ = self.nodes.handle_message(message, context.outbox, context.now);
             self.volumes_changed(context);
+            self.note_address(context);
             return;
         }
         if self.pods.owns(id) {

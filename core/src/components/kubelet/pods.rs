@@ -12,6 +12,7 @@ mod changes;
 mod container_status;
 mod ending;
 mod environment;
+mod host_addresses;
 mod initializing;
 mod overdue;
 mod pod_status;
@@ -106,6 +107,8 @@ pub(super) struct PodManager {
     pauses: ProbePauses,
     workers: Workers,
     due: Option<Timestamp>,
+    /// The addresses of the Node as of the last look.
+    addresses: Option<Json>,
     is_filled: bool,
     /// How often pods were refused, by what is counted.
     rejections: BTreeMap<&'static str, usize>,
@@ -120,6 +123,7 @@ impl PodManager {
             chance,
             workers: Workers::default(),
             due: None,
+            addresses: None,
             is_filled: false,
             rejections: BTreeMap::new(),
         }

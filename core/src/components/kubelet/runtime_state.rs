@@ -167,9 +167,6 @@ impl Kubelet {
         if self.timers[Timer::RuntimePoll as usize].is_none() {
             self.set(Timer::RuntimePoll, next);
         }
-        if context.host.is_connected {
-            self.note_address(context);
-        }
         if !context.host.is_runtime_frozen {
             self.runtime_answers(context);
         }

@@ -67,6 +67,8 @@ pub(super) struct StatusLoop {
     pub(super) has_timed_out: bool,
     tries: u8,
     pub(super) last_report: Option<Timestamp>,
+    /// The addresses that the Node had with the last report.
+    pub(super) addresses: Json,
     pub(super) delay: SignedDuration,
     pod_cidr: Option<Json>,
     /// The tree of the Node and the generations of machine and kubelet with which the last tick found nothing to
@@ -87,6 +89,7 @@ impl Default for StatusLoop {
             has_timed_out: false,
             tries: 0,
             last_report: None,
+            addresses: Json::Null,
             delay: SignedDuration::ZERO,
             pod_cidr: None,
             clean: None,
@@ -95,11 +98,6 @@ impl Default for StatusLoop {
 }
 
 impl StatusLoop {
-    /// Tells whether the addresses of the Node are known: a tick has computed them.
-    pub(super) const fn has_addresses(&self) -> bool {
-        self.last_report.is_some() || self.is_registered
-    }
-
     /// Takes over when a process before posted the status, for a kubelet whose start is not part of a recording.
     pub(super) fn prefer_report(&mut self, at: Option<Timestamp>) {
         self.last_report = self.last_report.or(at);
@@ -404,7 +402,7 @@ impl Kubelet {
                 self.try_failed(&format!("error getting node {:?}: {why}", self.config.node_name), context);
             }
             (StatusPurpose::Patch, None) => {
-                self.note_report(context.now);
+                self.posted(&outcome, context);
                 if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object().cloned()) {
                     self.note_volumes_in_use(node.stable(), context);
                 }
@@ -418,14 +416,22 @@ impl Kubelet {
             }
             // What the Node says of volumes the ordinary ticks read.
             (StatusPurpose::FastPatch, None) => {
-                self.note_report(context.now);
-                if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object().cloned()) {
-                    self.note_volumes_in_use(node.stable(), context);
-                }
+                self.posted(&outcome, context);
                 self.finish_fast(context);
             }
-            // The cached Node is probably stale: an ordinary tick will read it. The fast loop has ended.
-            (StatusPurpose::FastPatch, Some(_)) => self.begin_tries(context),
+            // The cached Node is probably stale: a sync beside the ticks will read it. The fast loop has ended.
+            (StatusPurpose::FastPatch, Some(_)) => {
+                self.status.is_extra = true;
+                self.begin_tries(context);
+            }
+        }
+    }
+
+    fn posted(&mut self, outcome: &ApiResult, context: &mut KubeletContext<'_>) {
+        self.note_report(context.now);
+        if let Some(node) = outcome.as_ref().ok().and_then(|answer| answer.as_object()) {
+            self.status.addresses = node.stable().at(&["status", "addresses"]).clone();
+            self.note_served_names(context);
         }
     }
 

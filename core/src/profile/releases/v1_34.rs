@@ -20,6 +20,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "serving-names-are-the-nodes",
+            YES,
+            "pkg/kubelet/kubelet_node_status.go (v1.33) and kubelet_getters.go (v1.34), getLastObservedNodeAddresses",
+        ),
+        row(
+            SINCE,
             "exclusive-conditions-name-their-list",
             YES,
             "pkg/apis/certificates/validation/validation.go (v1.33, v1.34), validateConditions",

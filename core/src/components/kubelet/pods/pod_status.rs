@@ -142,6 +142,11 @@ fn is_phase_held(worker: &Worker, phase: &str, view: &StatusContext<'_>) -> bool
 }
 
 fn set_host(status: &mut Json, view: &StatusContext<'_>) {
+    if view.host_ip.is_empty() {
+        status.remove(&["hostIP"]);
+        status.remove(&["hostIPs"]);
+        return;
+    }
     status.set(&["hostIP"], view.host_ip);
     status.set(&["hostIPs"], view.addresses(view.host_ip));
 }
@@ -199,6 +204,8 @@ fn set_addresses(status: &mut Json, worker: &Worker, view: &StatusContext<'_>) {
         if let Some(both) = own.filter(|_| status.get("podIPs").items().len() == 1) {
             status.set(&["podIPs"], both);
         }
+    } else if !worker.needs_network() && view.host_ip.is_empty() {
+        // Not even that is known yet.
     } else if !worker.needs_network() {
         // Pods in the host's network have its address, whether they run or not.
         status.set(&["podIP"], view.host_ip);

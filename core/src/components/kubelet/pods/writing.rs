@@ -41,35 +41,16 @@ impl Kubelet {
     }
 
     fn status_of(&self, worker: &Worker, server: &Object, context: &KubeletContext<'_>) -> Option<Json> {
+        let (_, second_ip) = self.host_ips(context.host);
         let view = StatusContext {
             host: context.host,
             settings: &self.settings,
             host_ip: &worker.host_ip,
-            second_ip: self.config.node_ips.get(1).map(Text::as_str),
+            second_ip: second_ip.as_deref(),
             now: context.now,
             started: self.started,
         };
         (!worker.is_gone).then(|| build(worker, server, &view))
-    }
-
-    /// Notes which address the node has, for the status of a pod that is synced.
-    pub(super) fn take_host_ip(&mut self, uid: &Text, host: &Host) {
-        let host_ip = self.host_ip(host);
-        if let Some(worker) = self.pods.workers.get_mut(uid) {
-            worker.host_ip = host_ip;
-            worker.resync_at = None;
-        }
-    }
-
-    /// Schedules the syncs that will find another address of the node, at any time of their period.
-    pub(in crate::components::kubelet) fn note_address(&mut self, context: &KubeletContext<'_>) {
-        let host_ip = self.host_ip(context.host);
-        let is_stale = |worker: &&Worker| worker.host_ip != host_ip && worker.resync_at.is_none();
-        let stale: Vec<Text> = self.pods.workers.active().filter(is_stale).map(|worker| worker.uid.clone()).collect();
-        for uid in stale {
-            self.schedule_resync(&uid, (context.now, context.now), context.now);
-        }
-        self.pods.recompute_deadline(context.now);
     }
 
     /// Schedules the sync that will read back what a pod is as a whole: the first after its phase is in the API.
@@ -89,10 +70,6 @@ impl Kubelet {
         if let Some(worker) = self.pods.workers.get_mut(uid) {
             worker.resync_at = Some(at);
         }
-    }
-
-    pub(super) fn host_ip(&self, host: &Host) -> Text {
-        self.config.node_ips.first().cloned().unwrap_or_else(|| host.default_ip(false))
     }
 
     /// Writes the status of a pod, unless a request for it is under way.
