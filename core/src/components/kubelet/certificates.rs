@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::chance::Chance;
@@ -32,6 +32,9 @@ const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(2);
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(32);
 /// By how much such a pause is longer at most. Source: as above.
 const BACKOFF_JITTER: f64 = 0.1;
+/// How long it is waited until a request is signed. The kubelet that has nothing else to do waits on.
+/// Source: certificate_manager.go (v1.34), `certificateWaitTimeout`.
+const SIGNED_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 /// How often the manager of the server's certificate looks whether the addresses are known.
 /// Source: certificate_manager.go (v1.34), `Start`: `wait.PollUntilContextCancel(.., time.Second, ..)`.
 const TEMPLATE_PERIOD: SignedDuration = SignedDuration::from_secs(1);
@@ -59,6 +62,8 @@ type ServedNames = (Vec<String>, Vec<IpAddr>);
 struct Requested {
     purpose: CertificateUse,
     watch: Reflector,
+    /// When that is given up.
+    until: Option<Timestamp>,
 }
 
 /// The certificates.
@@ -84,7 +89,10 @@ impl Certificates {
     }
 
     pub(super) fn next_deadline(&self) -> Option<crate::components::Deadline> {
-        crate::components::earliest(self.requested.iter().map(|requested| requested.watch.next_deadline()))
+        let waits = self.requested.iter().filter_map(|requested| requested.until);
+        let waits = waits.map(|at| Some(crate::components::Deadline { at, reason: "certificate request" }));
+        let watches = self.requested.iter().map(|requested| requested.watch.next_deadline());
+        crate::components::earliest(watches.chain(waits))
     }
 }
 
@@ -132,7 +140,7 @@ impl Kubelet {
     }
 
     /// Source: certificate_manager.go (v1.34), `nextRotationDeadline`.
-    fn renewal_of(&mut self, certificate: &Certificate, context: &KubeletContext<'_>) -> jiff::Timestamp {
+    fn renewal_of(&mut self, certificate: &Certificate, context: &KubeletContext<'_>) -> Timestamp {
         let lifetime = certificate.not_after.duration_since(certificate.not_before);
         let jitter = self.certificates.chance.up_to(lifetime.mul_f64(RENEWAL_JITTER));
         (certificate.not_before + lifetime.mul_f64(RENEWED_FROM) + jitter).max(context.now)
@@ -261,7 +269,8 @@ impl Kubelet {
                 let chance = self.certificates.chance.fork(posted.name());
                 let selectors = Vec::from([selector]);
                 let watch = Reflector::new(identity, CERTIFICATE_REQUESTS, "", selectors, chance, context.outbox);
-                self.certificates.requested.push(Requested { purpose, watch });
+                let until = context.now.checked_add(SIGNED_WITHIN).ok().filter(|_| !self.certificates.holds_up);
+                self.certificates.requested.push(Requested { purpose, watch, until });
             }
             (why, _) => self.retry_signing_request(purpose, &why.unwrap_or_default(), context),
         }
@@ -287,7 +296,11 @@ impl Kubelet {
         let requested = &mut self.certificates.requested[at];
         let changes = requested.watch.handle_message(message, context.outbox, context.now);
         let purpose = requested.purpose;
-        for object in changes.into_iter().filter_map(|change| change.after) {
+        for change in changes {
+            let Some(object) = change.after else {
+                self.certificates.requested.remove(at);
+                return self.retry_signing_request(purpose, "certificate signing request was deleted", context);
+            };
             let tree = object.stable();
             let refused = tree
                 .at(&["status", "conditions"])
@@ -315,6 +328,13 @@ impl Kubelet {
     pub(super) fn handle_certificate_timeout(&mut self, context: &mut KubeletContext<'_>) {
         for requested in &mut self.certificates.requested {
             requested.watch.handle_timeout(context.outbox, context.now);
+        }
+        let now = context.now;
+        let is_late = |requested: &Requested| requested.until.is_some_and(|at| at <= now);
+        while let Some(at) = self.certificates.requested.iter().position(is_late) {
+            let late = self.certificates.requested.remove(at);
+            let why = "certificate request was not signed: timed out waiting for the condition";
+            self.retry_signing_request(late.purpose, why, context);
         }
     }
 
