@@ -44,6 +44,29 @@ Feature: Probes say when a container is ready, and when it has to run anew
         """
       Then Pod "web" has condition Ready=True between 29s and 32s
 
+  Rule: What a probe has counted goes on counting when its container has run anew
+
+    Scenario: Ready three times before, it is so at the first look again
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 60s, nodeproof.dev/main.exit-code: "1"}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            readinessProbe: {httpGet: {path: /, port: 80}, periodSeconds: 10, successThreshold: 3}
+        """
+      And Pod "web" field status.containerStatuses[0].restartCount is 1
+      When Pod "web" has condition Ready=False
+      Then Pod "web" has condition Ready=True within 16s
+
   Rule: Until a startup probe has succeeded nothing else is asked, and nothing starts behind a sidecar
 
     Scenario: The container has not started, and so it is not ready

@@ -261,6 +261,18 @@ impl Probes {
         Self { started_at, health, is_ready, is_ending: false, is_unasked: false, list }
     }
 
+    /// Goes on from the run of its container before: what was counted then still counts, and the ticks stay the same.
+    ///
+    /// Source: pkg/kubelet/prober/worker.go (v1.34), `doProbe`: another container id resets neither.
+    pub(super) fn going_on(mut self, before: Option<&Self>) -> Self {
+        for probe in &mut self.list {
+            let Some(own) = before.and_then(|before| before.of(probe.kind)) else { continue };
+            (probe.last, probe.run, probe.tick) = (own.last, own.run, own.tick);
+            probe.tick = probe.tick_from(after(self.started_at));
+        }
+        self
+    }
+
     /// Takes a process that was there before the kubelet for something. In a pod that has to end nobody asks it.
     ///
     /// Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingPod`, which makes no probes.
@@ -571,6 +583,31 @@ mod tests {
         let container = json!({"livenessProbe": {"periodSeconds": 10, "initialDelaySeconds": 15}});
         let all = play(&container, &told(0, None, Some(20)), 1, 200);
         assert_eq!(all, [(30, 'l', None), (40, 'l', None), (50, 'l', Some(false))]);
+    }
+
+    #[test]
+    fn what_was_counted_of_the_run_before_counts_on() {
+        let probe = json!({"periodSeconds": 5, "failureThreshold": 3, "successThreshold": 2});
+        let container = json!({"livenessProbe": {"periodSeconds": 5}, "readinessProbe": probe});
+        let dead = Health::of(&told(0, Some(7), Some(7)), at(0));
+        let mut probes = Probes::new(&container, dead, &seen_at(1), at(1));
+        let verdicts = |probes: &mut Probes, second| -> Vec<_> {
+            probes.run_due(at(second)).into_iter().map(|found| (found.kind, found.verdict)).collect()
+        };
+        let (ready, alive) = (ProbeKind::Readiness, ProbeKind::Liveness);
+        assert_eq!(verdicts(&mut probes, 6), [(ready, None), (alive, None)]);
+        assert_eq!(verdicts(&mut probes, 11), [(ready, None), (alive, None)]);
+        assert_eq!(verdicts(&mut probes, 16), [(ready, None), (alive, None)]);
+        // Another process, and the third failure in a row.
+        let mut next = Probes::new(&container, dead, &seen_at(18), at(18)).going_on(Some(&probes));
+        assert_eq!((next.next(at(18)), next.is_ready()), (Some(at(21)), false));
+        assert_eq!(verdicts(&mut next, 21), [(ready, None), (alive, Some(false))]);
+        let well = Health::of(&told(0, None, None), at(30));
+        let mut last = Probes::new(&container, well, &seen_at(30), at(30)).going_on(Some(&next));
+        assert_eq!(verdicts(&mut last, 31), [(ready, None), (alive, None)]);
+        assert_eq!(verdicts(&mut last, 36), [(ready, Some(true)), (alive, None)]);
+        let mut again = Probes::new(&container, well, &seen_at(40), at(40)).going_on(Some(&last));
+        assert_eq!(verdicts(&mut again, 41), [(ready, Some(true)), (alive, None)]);
     }
 
     #[test]

@@ -328,7 +328,7 @@ impl Kubelet {
             let Worker { plans, object, is_dirty, .. } = worker;
             let plan = &mut plans[at];
             if code.is_some() {
-                plan.probes = None;
+                plan.past_probes = plan.probes.take().or(plan.past_probes.take());
             }
             if let Some(own) = container
                 && code.is_some()

@@ -115,7 +115,8 @@ impl Kubelet {
         let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
         context.host.runtime.limit(uid, &plan.name, limits, context.now);
         let start = self.pods.pauses.start(pod, (self.started, worker.seen_at), context.host);
-        plan.probes = Some(new_probes(pod, &plan.name, &start, (context.now, context.host)));
+        let probes = new_probes(pod, &plan.name, &start, (context.now, context.host));
+        plan.probes = Some(probes.going_on(plan.past_probes.take().as_ref()));
     }
 
     /// Reports starts that have failed, and plans the next attempt: after the first one with the relist that sees the
@@ -234,6 +235,7 @@ pub(super) fn plan_of(name: &Text, role: ContainerRole, pod: &Object, host: &Hos
         role,
         start_at: None,
         probes: None,
+        past_probes: None,
         ends_for: None,
         killed_for: None,
         failed_pull: None,

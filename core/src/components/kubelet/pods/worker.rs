@@ -82,6 +82,8 @@ pub(in crate::components::kubelet) struct ContainerPlan {
     pub(in crate::components::kubelet) start_at: Option<Timestamp>,
     /// Its probes, while it runs.
     pub(in crate::components::kubelet) probes: Option<Probes>,
+    /// Those of the run before.
+    pub(super) past_probes: Option<Probes>,
     /// The probe for whose sake it is to end once there is a runtime.
     pub(super) ends_for: Option<ProbeKind>,
     /// Why the kubelet has told it to end, if it is started again in the same sync.
