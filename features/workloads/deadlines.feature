@@ -60,3 +60,28 @@ Feature: A Pod runs no longer than its active deadline
         """
       Then Pod "web" field status.phase is "Failed" between 14s and 20s
       And Pod "web" field status.reason is "DeadlineExceeded" between 14s and 20s
+
+  Rule: A Pod that is being deleted has failed too if its time is over before its last process has ended
+
+    Scenario: It has failed with code 0
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.stops-after: 20s}
+        spec:
+          nodeName: worker-1
+          activeDeadlineSeconds: 40
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" field status.phase is "Running"
+      And 25s pass
+      When the user deletes Pod "web"
+      Then Event DeadlineExceeded about Pod "web" between 19s and 22s
+      And Pod "web" field status.phase is "Failed" between 19s and 22s
+      And Pod "web" field status.reason is "DeadlineExceeded" between 19s and 22s
+      And Pod "web" is gone within 25s

@@ -19,18 +19,23 @@ impl Worker {
     pub(super) fn is_overdue(&self) -> bool {
         self.ending.as_ref().is_some_and(|ending| ending.reason == *OVERDUE.0)
     }
+
+    /// Returns when it will have run for as long as it may, by the clock of its machine.
+    fn ends_overdue_at(&self, host: &Host) -> Option<Timestamp> {
+        let tree = self.object.stable();
+        let seconds = tree.at(&["spec", "activeDeadlineSeconds"]).as_i64()?;
+        let known = tree.at(&["status", "startTime"]).as_str().and_then(parse);
+        let started = known.unwrap_or_else(|| to_seconds(host.wall(self.seen_at)));
+        started.checked_add(SignedDuration::from_secs(seconds)).ok()
+    }
 }
 
 impl Kubelet {
     /// Notes how long a pod may run: the kubelet looks each second whether its time is over.
     pub(super) fn note_deadline(&mut self, uid: &Text, context: &KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid).filter(|worker| !worker.is_overdue()) else { return };
-        let tree = worker.object.stable();
-        let seconds = tree.at(&["spec", "activeDeadlineSeconds"]).as_i64();
-        let known = tree.at(&["status", "startTime"]).as_str().and_then(parse);
-        let started = known.unwrap_or_else(|| to_seconds(context.host.wall(worker.seen_at)));
         let ahead = context.wall().duration_since(context.now);
-        let at = seconds.and_then(|seconds| started.checked_add(SignedDuration::from_secs(seconds)).ok());
+        let at = worker.ends_overdue_at(context.host);
         let at = at.and_then(|at| at.checked_sub(ahead).ok()).map(|at| self.at_tick(at.max(context.now)));
         if let Some(worker) = self.pods.workers.get_mut(uid).filter(|worker| worker.deadline_at != at) {
             worker.deadline_at = at;
@@ -46,19 +51,22 @@ impl Kubelet {
             return;
         }
         self.tell_overdue(uid, context);
-        let ending = Ending {
-            reason: Text::of(OVERDUE.0),
-            message: Text::of(OVERDUE.1),
-            disruption: None,
-            grace_seconds: None,
-            loses_containers: false,
-            why: "the pod has run for longer than activeDeadlineSeconds",
-        };
+        let ending = overdue(None);
         self.end_pod(uid, ending, context);
         if let Some(worker) = self.pods.workers.get_mut(uid) {
             worker.is_dirty = true;
         }
         self.sync_pod(uid, context);
+    }
+
+    /// Notes at the end of a pod that its time was over by then: it has failed, whatever it was told to end for.
+    pub(super) fn note_overdue(&mut self, uid: &Text, context: &KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| !own.is_overdue() && !own.is_gone) else {
+            return;
+        };
+        if worker.ends_overdue_at(context.host).is_some_and(|at| at <= context.wall()) {
+            worker.ending = Some(overdue(worker.ending.take()));
+        }
     }
 
     /// Tells that a pod has run for too long.
@@ -68,6 +76,24 @@ impl Kubelet {
             let said = (EventType::Normal, OVERDUE.0, String::from(OVERDUE.1));
             self.pod_event(&pod, None, said, context);
         }
+    }
+}
+
+/// Returns why a pod has ended that has run for too long. What else it was told to end for still holds, but for reason
+/// and message.
+fn overdue(before: Option<Ending>) -> Ending {
+    let (reason, message) = OVERDUE;
+    let why = "the pod has run for longer than activeDeadlineSeconds";
+    match before {
+        Some(before) => Ending { reason: Text::of(reason), message: Text::of(message), ..before },
+        None => Ending {
+            reason: Text::of(reason),
+            message: Text::of(message),
+            disruption: None,
+            grace_seconds: None,
+            loses_containers: false,
+            why,
+        },
     }
 }
 

@@ -119,7 +119,7 @@ impl Kubelet {
         }
         let tree = worker.object.stable();
         let of_spec = tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
-        let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64().filter(|seconds| *seconds > 0);
+        let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64();
         // A pod that runs without being admitted is stopped like an orphan.
         let of_refused = worker.rejection.as_ref().map(|_| ORPHAN_GRACE_SECONDS);
         let of_ending = worker.ending.as_ref().and_then(|ending| ending.grace_seconds);
@@ -273,7 +273,8 @@ impl Kubelet {
         context.host.runtime.clean_up(uid, worker.ending.is_some());
         let waits = !worker.is_gone && !worker.is_removed && !worker.awaits_relist;
         worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| waits);
-        if worker.is_overdue() {
+        self.note_overdue(uid, context);
+        if self.pods.workers.get(uid).is_some_and(Worker::is_overdue) {
             self.tell_overdue(uid, context);
         }
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
