@@ -101,6 +101,26 @@ Feature: What becomes of the Pods of a machine that shuts down
       And container "main" of Pod "web" stops on machine "worker-1" within 30s
       And Pod "web" is gone within 32s
 
+    Scenario: That it was evicted before is not told any more
+      Given the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+          annotations: {nodeproof.dev/main.stops-after: 9s, nodeproof.dev/main.exit-code: "1"}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user evicts Pod "web"
+      Then Pod "web" has condition DisruptionTarget=True, reason "EvictionByEvictionAPI", within 1s
+      When machine "worker-1" announces a shutdown
+      Then Pod "web" has condition DisruptionTarget=True, reason "TerminationByKubelet", message "Pod was terminated in response to imminent node shutdown." within 12s
+      And Pod "web" is gone within 12s
+
     Scenario: Without its API server the machine goes down all the same
       Given a Pod "web" on Node "worker-1" that takes 5s to stop
       And machine "worker-1" loses its connection to the API server

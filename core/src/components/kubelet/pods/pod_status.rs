@@ -254,7 +254,9 @@ fn conditions(
     let has_sandbox = is_ready_to_start(worker, is_over, view);
     let mut written: Vec<Json> = foreign(status);
     let is_early = worker.has_failed_early();
-    written.extend(disruption(worker, &before, generation, view).filter(|_| is_over && !is_early));
+    if is_over && !is_early {
+        disturb(&mut written, worker, stored, generation, view);
+    }
     for kind in OWNED {
         if kind == "PodReadyToStartContainers" && !view.settings.profile().is("pod-ready-to-start-containers") {
             continue;
@@ -296,7 +298,9 @@ fn conditions(
         }
         written.push(condition);
     }
-    written.extend(disruption(worker, &before, generation, view).filter(|_| is_early));
+    if is_early {
+        disturb(&mut written, worker, stored, generation, view);
+    }
     status.set(&["conditions"], written);
 }
 
@@ -310,18 +314,33 @@ fn is_ready_to_start(worker: &Worker, is_over: bool, view: &StatusContext<'_>) -
         && !(worker.is_removed && worker.is_over())
 }
 
-/// Returns the condition that says why the kubelet itself ended a pod, if there is none yet.
-fn disruption(worker: &Worker, before: &Json, generation: Option<i64>, view: &StatusContext<'_>) -> Option<Json> {
-    let is_disturbed = before.items().iter().any(|item| item.get("type").as_str() == Some("DisruptionTarget"));
-    let message = worker.ending.as_ref()?.disruption.as_ref().filter(|_| !is_disturbed)?;
-    let mut target = json!({"type": "DisruptionTarget", "status": "True", "lastProbeTime": null});
-    target.set(&["lastTransitionTime"], view.time(view.now));
+/// Says among the conditions why the kubelet itself ended a pod, in the place of what others have said, unless the
+/// API has its end already.
+///
+/// Source: pkg/kubelet/status/status_manager.go (v1.34), `mergePodStatus`.
+fn disturb(written: &mut Vec<Json>, worker: &Worker, stored: &Json, generation: Option<i64>, view: &StatusContext<'_>) {
+    const KIND: &str = "DisruptionTarget";
+    let Some(message) = worker.ending.as_ref().and_then(|ending| ending.disruption.as_ref()) else { return };
+    let place = written.iter().position(|item| item.get("type").as_str() == Some(KIND));
+    let has_ended = matches!(stored.at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
+    if place.is_some() && has_ended {
+        return;
+    }
+    let mut target = json!({"type": KIND, "status": "True", "lastProbeTime": null});
+    let before = place.map(|at| &written[at]).filter(|before| before.get("status").as_str() == Some("True"));
+    match before.map(|before| before.get("lastTransitionTime")).filter(|since| !since.is_null()) {
+        Some(since) => target.set(&["lastTransitionTime"], since.clone()),
+        None => target.set(&["lastTransitionTime"], view.time(view.now)),
+    }
     target.set(&["reason"], "TerminationByKubelet");
     target.set(&["message"], message);
     if let Some(generation) = generation {
         target.set(&["observedGeneration"], generation);
     }
-    Some(target)
+    match place {
+        Some(at) => written[at] = target,
+        None => written.push(target),
+    }
 }
 
 /// Tells whether a pod's init containers are done, with reason and message.
