@@ -94,6 +94,24 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Pod "web" field status.containerStatuses[0].restartCount is 1 within 60s
       And Pod "web" field status.podIP is changed within 60s
 
+    Scenario: A Pod that never restarts has failed with the init container that the reboot has ended
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default, annotations: {nodeproof.dev/first.crashes-after: 10m, nodeproof.dev/first.exit-code: "0"}}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          initContainers: [{name: first, image: registry.k8s.io/busybox:1.36}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      And Pod "web" field status.initContainerStatuses[0].state.running is set
+      When machine "worker-1" reboots
+      Then Pod "web" field status.phase is "Failed" within 30s
+      And Pod "web" keeps field status.initContainerStatuses[0].restartCount 0 for 60s
+
     @since:1.33
     Scenario: While they run again the Pod is Pending
       Given a ready Node "worker-1"

@@ -24,6 +24,14 @@ impl Initialization {
     /// Looks at the containers of a pod.
     pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>) -> Self {
         let plans = &worker.plans;
+        if let Some(lost) = sandbox.filter(|own| worker.stays_without_sandbox(own)) {
+            let exit_code = |plan: &ContainerPlan| lost.container(&plan.name).and_then(Container::exit_code);
+            let fails = |plan: &ContainerPlan| {
+                let failed = exit_code(plan).filter(|code| plan.role == ContainerRole::Init && *code != 0);
+                failed.is_some_and(|code| !worker.starts_again(plan, code))
+            };
+            return Self { has_failed: plans.iter().any(fails), ..Self::default() };
+        }
         let known = |plan: &ContainerPlan| in_sandbox(sandbox, plan);
         let runs = |plan: &ContainerPlan| known(plan).is_some_and(Container::is_running);
         let mut progress = Self::default();
@@ -64,6 +72,16 @@ impl Initialization {
     /// Tells whether the container at a place may start now.
     pub(super) fn may_start(&self, at: usize, plan: &ContainerPlan) -> bool {
         if plan.role == ContainerRole::Regular { self.is_initialized } else { self.starts.contains(&at) }
+    }
+}
+
+impl Worker {
+    /// Tells whether a pod gets no other sandbox in the place of one that is gone: none of its containers is to run
+    /// again, by the policy of the pod alone.
+    ///
+    /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `computePodActions`.
+    fn stays_without_sandbox(&self, sandbox: &Sandbox) -> bool {
+        !sandbox.is_ready && !sandbox.containers.is_empty() && self.restart_policy() == "Never"
     }
 }
 
