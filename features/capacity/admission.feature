@@ -329,6 +329,52 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       But Pod "small" keeps field status.phase "Running" for 1m
       And Pod "large" stays for 1m
 
+    Scenario: Two Pods make room, one after the other
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: small
+          annotations: {nodeproof.dev/main.stops-after: 5s}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 500m}}}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: large
+          annotations: {nodeproof.dev/main.stops-after: 5s}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
+        """
+      And Pod "small" field status.phase is "Running"
+      And Pod "large" field status.phase is "Running"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: critical
+        spec:
+          nodeName: worker-1
+          priorityClassName: system-node-critical
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1800m}}}
+        """
+      Then Event Preempting about Pod "large" within 1s
+      And Event Preempting about Pod "small" between 5s and 7s
+      And container "main" of Pod "small" stops on machine "worker-1" between 10s and 13s
+      And Pod "critical" field status.phase is "Running" between 10s and 15s
+
     Scenario: It asks for more than the node has
       Given no other Node
       And a machine "worker-1" with:

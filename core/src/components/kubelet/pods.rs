@@ -17,6 +17,7 @@ mod initializing;
 mod overdue;
 mod pod_status;
 mod post_start;
+mod preempting;
 mod probe_starts;
 mod probes;
 mod probing;
@@ -39,7 +40,6 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::ending::PREEMPTED;
 pub(super) use self::ending::{Ending, kill_timeout};
 pub(super) use self::environment::is_optional;
 use self::pod_status::{build, has_stale_readiness};
@@ -337,34 +337,6 @@ impl Kubelet {
             for name in stopped {
                 self.orphan_event(key.as_ref(), &uid, &name, context);
             }
-        }
-    }
-
-    /// Stops pods for a critical one.
-    fn preempt(&mut self, victims: &[Text], critical: &Object, context: &mut KubeletContext<'_>) {
-        let key = critical.key();
-        for uid in victims {
-            let Some(worker) = self.pods.workers.get_mut(uid) else { continue };
-            let pod = worker.object.clone();
-            let facts = Vec::from([Because::Fact(format!("it makes room for pod/{}/{}", key.namespace, key.name))]);
-            context.outbox.decide(decided_about(&pod.key()), "preempted", facts);
-            let (reason, message) = PREEMPTED;
-            self.pod_event(&pod, None, (EventType::Warning, reason, String::from(message)), context);
-            self.end_pod(uid, Ending::preempted(), context);
-        }
-    }
-
-    /// Starts the critical pods whose victims have ended.
-    pub(super) fn start_preemptors(&mut self, context: &mut KubeletContext<'_>) {
-        let is_over = |uid: &Text| self.pods.workers.get(uid).is_none_or(Worker::is_over);
-        let free = |worker: &&Worker| !worker.victims.is_empty() && worker.victims.iter().all(is_over);
-        let ready: Vec<Text> = self.pods.workers.active().filter(free).map(|worker| worker.uid.clone()).collect();
-        for uid in ready {
-            let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
-            worker.victims.clear();
-            worker.is_dirty = true;
-            self.unblock(&uid, context);
-            self.sync_pod(&uid, context);
         }
     }
 

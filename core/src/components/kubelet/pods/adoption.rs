@@ -75,9 +75,9 @@ impl Kubelet {
                 (Some((reason, Text::from(format!("Pod was rejected: {message}")))), Vec::new())
             }
         };
-        let worker = self.new_worker(&pod, (rejection.clone(), victims.clone()), context);
+        let worker = self.new_worker(&pod, (rejection.clone(), victims), context);
         self.pods.workers.insert(uid.clone(), worker);
-        self.preempt(&victims, &pod, context);
+        self.preempt_next(&uid, context);
         if let Some((reason, message)) = rejection {
             self.count_rejection(&reason);
             let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
@@ -190,6 +190,7 @@ impl Kubelet {
             post_start: None,
             conditions: Json::Null,
             victims,
+            victim_until: None,
             object: pod.clone(),
         }
     }

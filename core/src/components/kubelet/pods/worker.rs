@@ -160,6 +160,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(in crate::components::kubelet) conditions: Json,
     /// The pods that have to end before it starts.
     pub(super) victims: Vec<Text>,
+    /// Until when the end of the first of them is waited for.
+    pub(super) victim_until: Option<Timestamp>,
     /// Whether its containers may have policies of restarts of their own.
     pub(super) has_restart_rules: bool,
     pub(super) stage: WorkerStage,
@@ -296,7 +298,12 @@ impl Worker {
         let asked = self.plans.iter().filter(|plan| self.is_probed() && plan.killed_for.is_none());
         let probes = asked.filter_map(|plan| plan.probes.as_ref()?.next(now));
         let starts = starts.chain(self.post_start.as_ref().and_then(PostStart::ends_at));
-        let retry = self.retry_at.into_iter().chain(self.deadline_at).filter(|_| self.stage != WorkerStage::Over);
+        let retry = self
+            .retry_at
+            .into_iter()
+            .chain(self.victim_until)
+            .chain(self.deadline_at)
+            .filter(|_| self.stage != WorkerStage::Over);
         starts.chain(probes).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
 }
