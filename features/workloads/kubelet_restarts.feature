@@ -329,3 +329,18 @@ Feature: What a restart of the kubelet does to containers with probes
       Then Pod "web" field status.phase is "Running" within 3s
       And Pod "web" has condition Ready=True within 42s
       And the history of Pod "web" matches its snapshot
+
+  Rule: Containers of a Pod that was gone when the kubelet started get two seconds, whatever the Pod had asked for
+    Source: pkg/kubelet/kubelet.go (v1.34), SyncTerminatingRuntimePod
+
+    Scenario: A Pod that was deleted by force while the kubelet was down
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1" that takes 20s to stop
+      And the kubelet on "worker-1" stops
+      And the user sends DELETE /api/v1/namespaces/default/pods/web:
+        """
+        {"gracePeriodSeconds": 0}
+        """
+      When the kubelet on "worker-1" starts
+      Then Event Killing about Pod "web", message "Stopping container main" within 5s
+      And container "main" of Pod "web" stops on machine "worker-1" between 2s and 8s

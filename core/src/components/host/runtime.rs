@@ -168,8 +168,6 @@ pub struct Sandbox {
     pub is_ready: bool,
     /// The address; empty for a pod in the host's network.
     pub ip: Text,
-    /// The pod's own grace period, in seconds.
-    pub grace_seconds: i64,
     /// The containers, the latest of each name.
     pub containers: Vec<Container>,
     /// The annotations of the pod, which may say what its containers use.
@@ -326,10 +324,9 @@ impl Runtime {
             let network = pod_cidr.and_then(|cidr| cidr.rsplit_once('.')).map_or("10.88.0", |(network, _)| network);
             Text::from(format!("{network}.{}", 1 + self.last_address % 250))
         };
-        let grace_seconds = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(30);
         let volumes = spec.get("volumes").clone();
         let key = pod.key();
-        Sandbox { key, is_ready: true, ip, grace_seconds, containers: Vec::new(), annotations, volumes }
+        Sandbox { key, is_ready: true, ip, containers: Vec::new(), annotations, volumes }
     }
 
     /// Forgets which processes are to get SIGKILL: the process that waited for that is gone.

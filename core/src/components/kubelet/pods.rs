@@ -323,15 +323,11 @@ impl Kubelet {
 
     /// Stops the sandboxes that have no pod in the API, once all pods are known.
     fn end_orphans(&mut self, context: &mut KubeletContext<'_>) {
-        let orphans: Vec<(Text, i64)> = context
-            .host
-            .runtime
-            .sandboxes()
-            .filter(|(uid, _)| !self.pods.workers.contains_key(uid))
-            .map(|(uid, sandbox)| (uid.clone(), sandbox.grace_seconds))
-            .collect();
-        for (uid, grace) in orphans {
-            let grace = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
+        let sandboxes = context.host.runtime.sandboxes().map(|(uid, _)| uid);
+        let orphans: Vec<Text> = sandboxes.filter(|uid| !self.pods.workers.contains_key(uid)).cloned().collect();
+        for uid in orphans {
+            // Their own grace period does not count. Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingRuntimePod`.
+            let grace = SignedDuration::from_secs(STOP_MIN_SECONDS);
             let stopped = context.host.runtime.stop(&uid, (None, None), grace, context.now);
             let key = context.host.runtime.sandbox(&uid).map(|sandbox| sandbox.key.clone());
             for name in stopped {

@@ -144,7 +144,10 @@ impl Runtime {
             (Some(pod), Some(sandbox)) => {
                 sandbox.containers.iter().map(|container| self.behaviour(pod, &container.name)).collect()
             }
-            (None, Some(sandbox)) => sandbox.containers.iter().map(|_| ContainerBehaviour::default()).collect(),
+            (None, Some(sandbox)) => {
+                let told = |own: &Container| self.behaviour_of(&sandbox.key, &sandbox.annotations, &own.name);
+                sandbox.containers.iter().map(told).collect()
+            }
             _ => Vec::new(),
         };
         let is_scripted = self.script.is_some();
