@@ -314,6 +314,51 @@ impl HostPort {
     }
 }
 
+/// Returns the quality of service that a Pod's requests and limits make.
+#[must_use]
+pub fn qos_class(pod: &Json) -> &'static str {
+    let mut requests: BTreeMap<Text, Quantity> = BTreeMap::new();
+    let mut limits: BTreeMap<Text, Quantity> = BTreeMap::new();
+    let mut guaranteed = true;
+    let containers = pod.at(&["spec", "containers"]).items();
+    let own = pod.at(&["spec", "resources"]);
+    let pod_level = !own.is_null();
+    let all = containers.iter().chain(pod.at(&["spec", "initContainers"]).items());
+    let resources = all.map(|container| container.get("resources"));
+    let resources: Vec<&Json> = if pod_level { alloc::vec![own] } else { resources.collect() };
+    for resource in resources {
+        for (into, field) in [(&mut requests, "requests"), (&mut limits, "limits")] {
+            let mut found = 0;
+            for (name, amount) in resource.get(field).fields() {
+                let counted = matches!(name.as_str(), "cpu" | "memory");
+                let Some(amount) = amount.as_str().and_then(Quantity::parse) else { continue };
+                if counted && !amount.is_zero() && !amount.is_negative() {
+                    found += 1;
+                    into.entry(name.clone()).and_modify(|sum| *sum = *sum + amount).or_insert(amount);
+                }
+            }
+            if field == "limits" && found < 2 {
+                guaranteed = false;
+            }
+        }
+    }
+    if requests.is_empty() && limits.is_empty() {
+        return "BestEffort";
+    }
+    let equal = requests.len() == limits.len() && requests.iter().all(|(name, sum)| limits.get(name) == Some(sum));
+    if guaranteed && equal { "Guaranteed" } else { "Burstable" }
+}
+
+/// Lets a container ask for as much as it may use.
+pub fn default_requests(container: &mut Json) {
+    let limits = container.at(&["resources", "limits"]).clone();
+    for (name, limit) in limits.fields() {
+        if container.at(&["resources", "requests"]).get(name).is_null() {
+            container.set(&["resources", "requests", name], limit.clone());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{HostPort, PodLevel, limits, requests, requests_for_scoring, spec_in_effect};

@@ -6,7 +6,6 @@
 mod dropped_fields;
 mod label_keys;
 
-use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -16,9 +15,9 @@ pub(super) use dropped_fields::drop_disabled;
 
 use super::fields::{put, round_up, set_absent};
 use super::validation::{pod_resources, security};
+use crate::components::pod_resources::{default_requests, qos_class};
 use crate::json;
-use crate::objects::quantity::Quantity;
-use crate::objects::{Json, Text, time};
+use crate::objects::{Json, time};
 use crate::profile::Settings;
 
 /// Sets the defaults of a Pod.
@@ -72,16 +71,6 @@ pub(super) fn default_template(tree: &mut Json) {
     if spec.get("volumes").is_array() {
         for volume in spec.entry(&["volumes"]).make_array() {
             default_volume(volume);
-        }
-    }
-}
-
-/// Lets a container ask for as much as it may use.
-fn default_requests(container: &mut Json) {
-    let limits = container.at(&["resources", "limits"]).clone();
-    for (name, limit) in limits.fields() {
-        if container.at(&["resources", "requests"]).get(name).is_null() {
-            container.set(&["resources", "requests", name], limit.clone());
         }
     }
 }
@@ -390,40 +379,6 @@ fn default_addresses(tree: &mut Json) {
         None if one.is_empty() => {}
         _ => tree.set(&["status", "podIPs"], json!([{"ip": one}])),
     }
-}
-
-/// Returns the quality of service that a Pod's requests and limits make.
-pub(super) fn qos_class(pod: &Json) -> &'static str {
-    let mut requests: BTreeMap<Text, Quantity> = BTreeMap::new();
-    let mut limits: BTreeMap<Text, Quantity> = BTreeMap::new();
-    let mut guaranteed = true;
-    let containers = pod.at(&["spec", "containers"]).items();
-    let own = pod.at(&["spec", "resources"]);
-    let pod_level = !own.is_null();
-    let all = containers.iter().chain(pod.at(&["spec", "initContainers"]).items());
-    let resources = all.map(|container| container.get("resources"));
-    let resources: Vec<&Json> = if pod_level { alloc::vec![own] } else { resources.collect() };
-    for resource in resources {
-        for (into, field) in [(&mut requests, "requests"), (&mut limits, "limits")] {
-            let mut found = 0;
-            for (name, amount) in resource.get(field).fields() {
-                let counted = matches!(name.as_str(), "cpu" | "memory");
-                let Some(amount) = amount.as_str().and_then(Quantity::parse) else { continue };
-                if counted && !amount.is_zero() && !amount.is_negative() {
-                    found += 1;
-                    into.entry(name.clone()).and_modify(|sum| *sum = *sum + amount).or_insert(amount);
-                }
-            }
-            if field == "limits" && found < 2 {
-                guaranteed = false;
-            }
-        }
-    }
-    if requests.is_empty() && limits.is_empty() {
-        return "BestEffort";
-    }
-    let equal = requests.len() == limits.len() && requests.iter().all(|(name, sum)| limits.get(name) == Some(sum));
-    if guaranteed && equal { "Guaranteed" } else { "Burstable" }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::events::decided_about;
 use super::preemption::CONFIG_SOURCE;
 use super::runtime_state::RELIST_PERIOD;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
+use crate::components::pod_resources::{default_requests, qos_class};
 use crate::components::{Because, MIRROR, next_of};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
@@ -178,7 +179,8 @@ impl Kubelet {
         pod.set(&["metadata", "annotations", SEEN], context.wall().to_string());
         pod.set(&["metadata", "annotations", CONFIG_SOURCE], "file");
         set_defaults(pod.entry(&["spec"]), node);
-        pod.set(&["status"], json!({"phase": "Pending"}));
+        let class = qos_class(&pod);
+        pod.set(&["status"], json!({"phase": "Pending", "qosClass": class}));
         Object::as_received(pod)
     }
 
@@ -203,6 +205,7 @@ impl Kubelet {
         }
         let mut body = pod.json();
         body.set(&["kind"], "Pod");
+        body.remove(&["status", "qosClass"]);
         body.set(&["metadata", "annotations", MIRROR], pod.uid());
         body.set(&["metadata", "ownerReferences"], owner);
         let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(body);
@@ -403,6 +406,7 @@ fn set_defaults(spec: &mut Json, node: &Text) {
             continue;
         }
         for container in spec.entry(&[list]).make_array() {
+            default_requests(container);
             let image = container.get("image").as_str().unwrap_or_default().to_string();
             let tag = image.rsplit('/').next().and_then(|last| last.split_once(':')).map_or("latest", |(_, tag)| tag);
             let pull = if tag == "latest" && !image.contains('@') { "Always" } else { "IfNotPresent" };

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::pod::{MIRROR, Rules, annotations, tokens, validate_spec};
 use super::pod_update::mirror;
 use super::{FieldError, meta, text};
-use crate::components::api_server::pods::qos_class;
+use crate::components::pod_resources::qos_class;
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::Wording;
