@@ -326,7 +326,8 @@ impl Kubelet {
         let sandboxes = context.host.runtime.sandboxes().map(|(uid, _)| uid);
         let orphans: Vec<Text> = sandboxes.filter(|uid| !self.pods.workers.contains_key(uid)).cloned().collect();
         for uid in orphans {
-            // Their own grace period does not count. Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingRuntimePod`.
+            // Their own grace period does not count.
+            // Source: pkg/kubelet/kubelet.go (v1.34), `SyncTerminatingRuntimePod`.
             let grace = SignedDuration::from_secs(STOP_MIN_SECONDS);
             let stopped = context.host.runtime.stop(&uid, (None, None), grace, context.now);
             let key = context.host.runtime.sandbox(&uid).map(|sandbox| sandbox.key.clone());

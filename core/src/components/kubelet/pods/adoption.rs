@@ -131,8 +131,7 @@ impl Kubelet {
     ) -> Worker {
         let uid = Text::from(pod.uid());
         let sandbox = context.host.runtime.sandbox(&uid);
-        let is_terminal = is_terminal(pod);
-        let is_deleted = is_ending(pod);
+        let (is_terminal, is_deleted) = (is_terminal(pod), is_ending(pod));
         let stage = match &rejection {
             Some(_) if sandbox.is_some() => WorkerStage::Stopping,
             Some(_) => WorkerStage::Over,

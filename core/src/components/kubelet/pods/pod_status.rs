@@ -285,12 +285,8 @@ fn conditions(
         {
             condition.remove(&["lastProbeTime"]);
         }
-        if let Some(reason) = reason {
-            condition.set(&["reason"], reason);
-        }
-        if let Some(message) = message {
-            condition.set(&["message"], message);
-        }
+        reason.iter().for_each(|reason| condition.set(&["reason"], *reason));
+        message.into_iter().for_each(|message| condition.set(&["message"], message));
         // Of a static pod that fails early the kubelet only takes back that it is ready, as of its mirror.
         let is_taken_back = is_early && reason == Some(FAILED);
         if let Some(generation) = generation.or_else(|| tracked_generation(stored, view).filter(|_| is_taken_back)) {
