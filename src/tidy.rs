@@ -1,11 +1,12 @@
 //! Rules of the source that no compiler checks: layers, circles, sizes, type names, versions, unused dependencies,
-//! module heads, purity, white space.
+//! module heads, purity, white space, breakages that no longer fit.
 //!
 //! Inputs: the files of the tree, as paths and texts, and the exceptions. Output: problems, each with its position.
 //! Each rule is tested on planted mistakes; one test applies the rules to the tree, another one checks the
 //! dependencies. A new rule is a function that [`problems`] calls. Tags and snapshots are checked where they are read:
 //! by the loader and by the harness.
 
+mod breakages;
 mod circles;
 mod dependencies;
 mod exceptions;
@@ -21,6 +22,7 @@ mod versions;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use breakages::breakages;
 use circles::circles;
 use exceptions::{EXCEPTIONS, Exceptions};
 use imports::imports;
@@ -46,6 +48,7 @@ fn problems(files: &[(&str, &str)], exceptions: &Exceptions) -> Vec<String> {
     problems.extend(circles(&sources, &imports));
     problems.extend(type_names(&sources));
     problems.extend(sizes(&sources, exceptions));
+    problems.extend(breakages(files));
     problems.sort();
     problems.dedup();
     problems

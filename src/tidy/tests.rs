@@ -51,6 +51,17 @@ fn each_planted_mistake_is_found() {
 }
 
 #[test]
+fn a_breakage_stands_once_in_its_file() {
+    let list = "# All.\n\n[kubelet] two for one\nchance.rs\n- let a = «1»;\n+ 2\n";
+    let of = |text: &str| found(&[("ci/breakages", list), ("core/src/chance.rs", text)], &NONE);
+    assert_eq!(of("let a =\n    1;\n"), Vec::<String>::new());
+    for (text, times) in [("let a = 3;\n", 0), ("let a = 1;\nlet a = 1;\n", 2)] {
+        let why = format!("core/src/chance.rs has its text {times} times, not once");
+        assert_eq!(of(text), [format!("ci/breakages: [kubelet] two for one: {why}")]);
+    }
+}
+
+#[test]
 fn what_stands_in_comments_and_strings_is_no_mistake() {
     for text in [
         "// async HashMap crate::sim::X\n/* async */\n",
