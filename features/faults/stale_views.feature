@@ -30,6 +30,7 @@ Feature: A view that is stale
 
   Rule: A Node is given up whose heartbeats are not seen
 
+    @until:1.36
     Scenario: Leases reach the node controller late
       The kubelet finds out with its next status, and puts it right.
 
@@ -41,6 +42,45 @@ Feature: A view that is stale
       And the history of Node "worker-1" matches its snapshot
       When 30s pass
       Then Node "worker-1" keeps condition Ready=True for 5m
+
+  Rule: A Node whose heartbeats are not seen is not given up before the server was asked
+    Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.37), tryUpdateNodeHealth; KEP-5647
+
+    @since:1.37
+    Scenario: No Node is judged before the Leases are up to date
+      The first Node whose Lease turns out to be newer than the view stops the judgement of all, a dead one among them.
+
+      Given a ready Node "worker-1"
+      And a ready Node "worker-2"
+      When watch events of leases to node-lifecycle-controller are held back for 2m
+      And 20s pass
+      And the kubelet on "worker-2" is killed
+      Then Node "worker-2" keeps condition Ready=True for 100s
+      And Node "worker-2" has condition Ready=Unknown, reason "NodeStatusUnknown", between 100s and 160s
+      And Node "worker-1" keeps condition Ready=True for 5m
+
+    @since:1.37
+    Scenario: A dead Node whose Lease somebody changes is never given up
+      What is compared is the version of the Lease, and its time of renewal alone makes a Node alive.
+
+      Given a ready Node "worker-1"
+      When the kubelet on "worker-1" is killed
+      And 10s pass
+      And the user sends PATCH /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/worker-1:
+        """yaml
+        {metadata: {labels: {seen: "yes"}}}
+        """
+      Then Node "worker-1" keeps condition Ready=True for 10m
+      When the user sends DELETE /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/worker-1
+      Then Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", within 6s
+
+    @since:1.37
+    Scenario: A dead Node is not given up while nobody can tell its Lease
+      Given a ready Node "worker-1"
+      And the kubelet on "worker-1" is killed
+      When GET requests to leases from node-lifecycle-controller are answered 500 for 10m
+      Then Node "worker-1" keeps condition Ready=True for 10m
+      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 10m and 10m6s
 
   Rule: A kubelet ends a Pod when it sees its deletion
 

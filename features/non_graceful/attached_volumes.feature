@@ -62,19 +62,29 @@ Feature: The volumes of a dead node stay attached to it until it is safe to take
       And the history of Node "worker-1" matches its snapshot
 
     @req:NG-02
-    Scenario: It is said once that the volume is taken
+    Scenario Outline: It is said once that the volume is taken: <event>
       Given machine "worker-1" loses power
       And Pod "db-0" is deleted
       When the user sends DELETE /api/v1/namespaces/default/pods/db-0:
         """yaml
         {gracePeriodSeconds: 0}
         """
-      Then 1 Event FailedAttachVolume about Pod "db-0", message "Multi-Attach error for volume \"pv-0\" Volume is already exclusively attached to one node and can't be attached to another", within 1s
+      Then 1 Event FailedAttachVolume about Pod "db-0", message "<event> for volume \"pv-0\" Volume is already exclusively attached to one node<comma> <rest>", within 1s
       When 1s passes
       Then no Event FailedAttachVolume about Pod "db-0" for 300s
 
+      @until:1.36
+      Examples:
+        | event              | comma | rest                             |
+        | Multi-Attach error |       | and can't be attached to another |
+
+      @since:1.37
+      Examples:
+        | event              | comma | rest                                                        |
+        | Waiting for detach | ,     | waiting on detach before it can be attached to another node |
+
     @req:NG-02
-    Scenario: A pod of another set that names the same claim is told who has the volume
+    Scenario Outline: A pod of another set that names the same claim is told who has the volume: <event>
       When the user creates:
         """yaml
         apiVersion: v1
@@ -85,9 +95,19 @@ Feature: The volumes of a dead node stay attached to it until it is safe to take
           containers: [{name: main, image: registry.k8s.io/pause:3.10}]
           volumes: [{name: data, persistentVolumeClaim: {claimName: data-db-0}}]
         """
-      Then Event FailedAttachVolume about Pod "reader", message "Multi-Attach error for volume \"pv-0\" Volume is already used by pod(s) db-0", within 1s
+      Then Event FailedAttachVolume about Pod "reader", message "<event> for volume \"pv-0\" Volume is already used by pod(s) db-0", within 1s
       And Pod "reader" keeps field status.phase "Pending" for 10m
       And Node "worker-1" keeps field status.volumesAttached unchanged for 10m
+
+      @until:1.36
+      Examples:
+        | event              |
+        | Multi-Attach error |
+
+      @since:1.37
+      Examples:
+        | event              |
+        | Waiting for detach |
 
     @req:NG-02
     Scenario: With --disable-force-detach-on-timeout it is waited for ever

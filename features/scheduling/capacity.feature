@@ -360,7 +360,7 @@ Feature: A pod goes where its requests fit
 
   Rule: A pod with a higher priority takes the room of one with a lower
 
-    Scenario: The lower one is preempted
+    Scenario Outline: The lower one is preempted (<releases>)
       Given no other Node
       And a machine "worker-1" with:
         | cpu | 2 |
@@ -399,13 +399,23 @@ Feature: A pod goes where its requests fit
           priorityClassName: high
           priority: 1000
         """
-      Then Pod "urgent" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu." at once
+      Then Pod "urgent" has condition PodScheduled=False, reason "Unschedulable", message "<message>" at once
       And Pod "urgent" field status.nominatedNodeName is "worker-1" at once
       And Event Preempted about Pod "low" at once
       And Pod "low" has condition DisruptionTarget=True, reason "PreemptionByScheduler", message "default-scheduler: preempting to accommodate a higher priority pod" at once
       And Pod "low" is deleted at once
       And Pod "urgent" field spec.nodeName is "worker-1" within 40s
       And Pod "urgent" field status.phase is "Running" within 50s
+
+      @until:1.36
+      Examples:
+        | releases   | message                                         |
+        | up to 1.36 | 0/1 nodes are available: 1 Insufficient cpu. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                |
+        | from 1.37 | 0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for pod on node worker-1, preempting 1 victims |
 
     Scenario: Pods that a budget protects are spared if others can give way, though those have the higher priority
       Given no other Node

@@ -161,3 +161,78 @@ Feature: A StatefulSet keeps its Pods, its revisions and their claims
       Then StatefulSet "cache" keeps field status.replicas 0 for 30s
       When the user deletes Pod "cache-0"
       Then StatefulSet "cache" field status.replicas is 3 within 60s
+
+  Rule: From 1.37 on a set without an order replaces at once what is broken anyhow, and then as many as may be unavailable
+    Source: pkg/controller/statefulset/stateful_set_control.go (v1.37), updateStatefulSetAfterInvariantEstablished
+
+    Background:
+      Given the user creates:
+        """
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: cache, namespace: default}
+        spec:
+          serviceName: cache
+          podManagementPolicy: Parallel
+          updateStrategy: {type: RollingUpdate, rollingUpdate: {}}
+          replicas: 3
+          selector: {matchLabels: {app: cache}}
+          template:
+            metadata:
+              labels: {app: cache}
+              annotations: {nodeproof.dev/main.ready-after: never}
+            spec:
+              terminationGracePeriodSeconds: 0
+              containers:
+              - {name: main, image: pause, readinessProbe: {exec: {command: [probe]}}}
+        """
+      And 3 Pods of "cache" are running
+
+    @since:1.37
+    Scenario: None was ever ready, so all go at once
+      When the user sends PATCH /apis/apps/v1/namespaces/default/statefulsets/cache:
+        """
+        spec: {template: {metadata: {annotations: {nodeproof.dev/main.ready-after: null}}}}
+        """
+      Then Pod "cache-0" is deleted within 1s
+      And Pod "cache-1" is deleted within 1s
+      And Pod "cache-2" is deleted within 1s
+      And StatefulSet "cache" field status.readyReplicas is 3 within 60s
+
+    @until:1.36
+    Scenario: None was ever ready, and one goes after the other
+      When the user sends PATCH /apis/apps/v1/namespaces/default/statefulsets/cache:
+        """
+        spec: {template: {metadata: {annotations: {nodeproof.dev/main.ready-after: null}}}}
+        """
+      Then Pod "cache-2" is deleted within 500ms
+      And Pod "cache-1" is deleted between 500ms and 10s
+      And StatefulSet "cache" field status.readyReplicas is 3 within 3m
+
+  Rule: A set whose Pods its user deletes has a new current revision when all are replaced, from 1.37 on
+
+    @since:1.37
+    Scenario: All Pods are deleted by hand
+      Given the user creates:
+        """
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: cache, namespace: default}
+        spec:
+          serviceName: cache
+          updateStrategy: {type: OnDelete}
+          replicas: 1
+          selector: {matchLabels: {app: cache}}
+          template:
+            metadata: {labels: {app: cache}}
+            spec: {terminationGracePeriodSeconds: 0, containers: [{name: main, image: pause}]}
+        """
+      And 1 Pod of "cache" is running
+      When the user sends PATCH /apis/apps/v1/namespaces/default/statefulsets/cache:
+        """
+        spec: {template: {metadata: {annotations: {version: "2"}}}}
+        """
+      Then StatefulSet "cache" keeps field status.currentRevision unchanged for 60s
+      When the user deletes Pod "cache-0"
+      Then StatefulSet "cache" field status.currentRevision is changed within 30s
+      And StatefulSet "cache" field status.updatedReplicas is 1 within 30s

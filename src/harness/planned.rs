@@ -1,6 +1,6 @@
 //! A scenario of a suite, and the reason why it is not run.
 
-use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
+use nodeproof_core::profile::Release;
 
 use super::options::SuiteOptions;
 use crate::load::Tags;
@@ -61,11 +61,7 @@ impl Planned {
     /// Returns the default release if the scenario is for it, or else the newest for which it is.
     #[must_use]
     pub fn fitting_release(&self) -> Release {
-        let fits = |release: &Release| self.tags().other_release(*release).is_none();
-        if fits(&DEFAULT_RELEASE) {
-            return DEFAULT_RELEASE;
-        }
-        RELEASES.into_iter().rev().find(fits).unwrap_or(DEFAULT_RELEASE)
+        self.tags().fitting_release()
     }
 
     /// Returns the tags in force.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nodeproof_core::profile::{RELEASES, Release, gates};
+use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release, gates};
 use serde::Deserialize;
 
 use super::Problem;
@@ -144,6 +144,16 @@ impl Tags {
         }
         let until = self.until.filter(|until| (release.major, release.minor) > (until.major, until.minor))?;
         Some(format!("until {}, and this is Kubernetes {release}", said(until)))
+    }
+
+    /// Returns the default release if the scenario is for it, or else the newest for which it is.
+    #[must_use]
+    pub fn fitting_release(&self) -> Release {
+        let fits = |release: &Release| self.other_release(*release).is_none();
+        if fits(&DEFAULT_RELEASE) {
+            return DEFAULT_RELEASE;
+        }
+        RELEASES.into_iter().rev().find(fits).unwrap_or(DEFAULT_RELEASE)
     }
 
     /// Adds the tags of a heading, which are on the lines above it.

@@ -47,8 +47,8 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
         draft.problem_with(&component, format!("there is no component {component:?}"), vec![help]);
         return;
     }
-    let release = draft.scenario.cluster.release;
-    let mut settings = release.map_or_else(Settings::default, Settings::of);
+    let release = draft.scenario.cluster.release.unwrap_or_else(|| draft.tags.fitting_release());
+    let mut settings = Settings::of(release);
     let mut rows = Vec::new();
     for (row, flag, value) in draft.flag_rows(step) {
         let full = format!("{component}.{flag}");

@@ -21,7 +21,7 @@ use super::manifest::{Manifest, manifests};
 use super::names::{own_words, unknown_in_object, unknown_name};
 use super::words::Wrong;
 use crate::load::near::nearest;
-use crate::load::{Case, Problem, Row, StepLine, cell_place, step_problem};
+use crate::load::{Case, Problem, Row, StepLine, Tags, cell_place, step_problem};
 
 /// How a Node of the scenario is kept alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +76,8 @@ pub struct Draft {
     pub(super) compile_context: Arc<CompileContext>,
     /// How many sentences lead to the current one by saying it.
     pub(super) said_by: usize,
-    /// Whether the scenario must not do anything to the cluster.
-    read_only: bool,
+    /// The tags in force.
+    pub(super) tags: Tags,
     /// What the scenario itself says in `Given`, `When` and `@custom:` tags: names in it are meant.
     own_words: String,
     /// The kinds that the scenario defines.
@@ -130,7 +130,7 @@ impl Draft {
             },
             place: DraftPosition { file: file.to_owned(), row: case.row.clone(), ..DraftPosition::default() },
             compile_context,
-            read_only: case.tags.read_only,
+            tags: case.tags.clone(),
             own_words: own_words(case),
             ..Self::default()
         }
@@ -172,7 +172,7 @@ impl Draft {
             self.problem_with("", "the scenario ends without a Then, so it proves nothing".to_owned(), help);
         }
         self.refuse_unmoved();
-        if self.read_only && self.scenario.cluster.bystanders != Bystanders::AsItIs && self.problems.is_empty() {
+        if self.tags.read_only && self.scenario.cluster.bystanders != Bystanders::AsItIs && self.problems.is_empty() {
             let help = vec!["Given the cluster as it is".to_owned()];
             self.problem_with("", "a @read-only scenario takes the cluster as it is".to_owned(), help);
         }
@@ -261,7 +261,7 @@ impl Draft {
     /// Refuses in a `@read-only` scenario a step that does something to the cluster, or that looks at anything but its
     /// API. Returns whether the step is allowed.
     pub(super) fn only_looks(&mut self, looks: bool) -> bool {
-        let allowed = looks || !self.read_only;
+        let allowed = looks || !self.tags.read_only;
         if !allowed {
             let help = vec!["leave the tag out, or the step".to_owned()];
             let message = "a @read-only scenario does nothing to the cluster and looks at its API alone".to_owned();
@@ -346,7 +346,7 @@ impl Draft {
             compile_context: Arc::clone(&self.compile_context),
             said_by: self.said_by + 1,
             watched: self.watched.clone(),
-            read_only: self.read_only,
+            tags: self.tags.clone(),
             own_words: self.own_words.clone(),
             place: DraftPosition {
                 file: self.place.file.clone(),

@@ -400,7 +400,7 @@ pub(super) fn conditions_of(kind: &str) -> &'static [&'static str] {
             "NamespaceContentRemaining",
             "NamespaceFinalizersRemaining",
         ],
-        "PersistentVolumeClaim" => &["Resizing", "FileSystemResizePending"],
+        "PersistentVolumeClaim" => &["Resizing", "FileSystemResizePending", "Unused"],
         "PodDisruptionBudget" => &["DisruptionAllowed"],
         "ReplicaSet" | "ReplicationController" => &["ReplicaFailure"],
         _ => &[],
@@ -481,6 +481,8 @@ pub(super) fn reasons_of(kind: &str) -> &'static [&'static str] {
             "SomeFinalizersRemain",
             "ContentHasNoFinalizers",
         ],
+        // Source: pkg/controller/volume/pvcprotection/pvc_protection_controller.go (v1.37), `updateUnusedCondition`.
+        "PersistentVolumeClaim" => &["PodUsingPVC", "NoPodsUsingPVC"],
         "PodDisruptionBudget" => &["SufficientPods", "InsufficientPods", "SyncFailed"],
         "ReplicaSet" | "ReplicationController" => &["FailedCreate", "FailedDelete"],
         _ => &[],

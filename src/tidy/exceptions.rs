@@ -13,7 +13,6 @@ pub(super) struct Exceptions {
 #[rustfmt::skip]
 pub(super) const EXCEPTIONS: Exceptions = Exceptions {
     files: &[
-        ("core/src/components/node_lifecycle/health_pass.rs", 569),
         ("src/replay/writers.rs", 571),
     ],
     functions: &[

@@ -1,9 +1,11 @@
-//! Keeps claims that Pods use, and volumes that are bound, until that is over: it takes their finalizers off.
+//! Keeps claims that Pods use, and volumes that are bound, until that is over: it takes their finalizers off. From 1.37 on
+//! a claim says in a condition whether a Pod uses it.
 //!
 //! Mirrors kube-controller-manager's `persistentvolumeclaim-protection-controller` and
-//! `persistentvolume-protection-controller` (pkg/controller/volume/{pvcprotection,pvprotection}, v1.34). Admission sets
-//! the finalizers of new objects; an object without one gets it here. Inputs: claims and Pods, or volumes; answers.
-//! Outputs: updates of finalizers. Left out on purpose: the live list of Pods before a claim is let go.
+//! `persistentvolume-protection-controller` (pkg/controller/volume/{pvcprotection,pvprotection}, v1.34, v1.37). Admission
+//! sets the finalizers of new objects; an object without one gets it here. Inputs: claims and Pods, or volumes; answers.
+//! Outputs: updates of finalizers and conditions. Left out on purpose: the live list of Pods before a claim counts as
+//! unused.
 
 use alloc::vec::Vec;
 
@@ -15,9 +17,15 @@ use super::controller::{
 };
 use super::volumes::{CLAIM_FINALIZER, CLAIMS, VOLUME_FINALIZER, VOLUMES, claim_of, has_claims, is_finished};
 use super::workload::pods::controller_of;
+use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::{has_finalizer, is_ending};
+use crate::objects::time::to_time;
 use crate::objects::{Json, Object, ObjectKey};
+
+/// The type of the condition that says whether a claim is used. Source: k8s.io/api core/v1/types.go (v1.37),
+/// `PersistentVolumeClaimUnused`.
+const UNUSED: &str = "Unused";
 
 const OWN_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
@@ -56,25 +64,75 @@ impl Ward {
 
 /// One of the two controllers; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
-struct Protection(Ward);
+struct Protection {
+    ward: Ward,
+    /// Whether claims say in a condition whether a Pod uses them.
+    tells_use: bool,
+}
 
 /// Starts the controller of claims with empty caches.
 pub(super) fn start_claims(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
-    KeyedController::new(Protection(Ward::Claims), &OF_CLAIMS, context, now)
+    let tells_use = context.settings.profile().is("claims-tell-whether-they-are-used");
+    KeyedController::new(Protection { ward: Ward::Claims, tells_use }, &OF_CLAIMS, context, now)
 }
 
 /// Starts the controller of volumes with empty caches.
 pub(super) fn start_volumes(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
-    KeyedController::new(Protection(Ward::Volumes), &OF_VOLUMES, context, now)
+    KeyedController::new(Protection { ward: Ward::Volumes, tells_use: false }, &OF_VOLUMES, context, now)
 }
 
 impl Protection {
     fn is_used(&self, object: &Object, runtime: &KeyedRuntime<()>) -> bool {
-        if self.0 == Ward::Volumes {
+        if self.ward == Ward::Volumes {
             return object.stable().at(&["status", "phase"]).as_str() == Some("Bound");
         }
         runtime.cache(POD_CACHE).objects().any(|pod| uses(pod, object))
     }
+
+    /// Returns the claim with the condition that says whether a Pod uses it; `None` if it says so already.
+    ///
+    /// Source: pvc_protection_controller.go (v1.37), `processPVC`, `updateUnusedCondition`.
+    fn with_use_told(&self, claim: &Object, runtime: &KeyedRuntime<()>, now: Timestamp) -> Option<Json> {
+        let is_bound = claim.stable().at(&["status", "phase"]).as_str() == Some("Bound");
+        if !self.tells_use || !is_bound || is_ending(claim) {
+            return None;
+        }
+        let is_used = runtime.cache(POD_CACHE).objects().any(|pod| !is_finished(pod) && names(pod, claim));
+        let (status, reason, message) = if is_used {
+            ("False", "PodUsingPVC", "A pod is currently referencing this PVC")
+        } else {
+            ("True", "NoPodsUsingPVC", "No pods are currently referencing this PVC")
+        };
+        let told = unused(claim).map(|condition| condition.get("status").as_str() == Some("True"));
+        if told == Some(!is_used) {
+            return None;
+        }
+        let mut body = claim.json();
+        let conditions = body.entry(&["status", "conditions"]).make_array();
+        let condition = json!({"type": UNUSED, "status": status, "reason": reason, "message": message,
+            "lastTransitionTime": to_time(now)});
+        match conditions.iter_mut().find(|own| own.get("type").as_str() == Some(UNUSED)) {
+            Some(own) => *own = condition,
+            None => conditions.push(condition),
+        }
+        Some(body)
+    }
+}
+
+/// Returns the condition of a claim that says whether it is used.
+fn unused(claim: &Object) -> Option<&Json> {
+    let conditions = claim.stable().at(&["status", "conditions"]).items();
+    conditions.iter().find(|condition| condition.get("type").as_str() == Some(UNUSED))
+}
+
+/// Tells whether a Pod names a claim, or a claim was made for one of its volumes.
+fn names(pod: &Object, claim: &Object) -> bool {
+    let (own, key) = (pod.key(), claim.key());
+    let is_for_pod = || controller_of(claim).is_some_and(|owner| owner.get("uid").as_str() == Some(pod.uid()));
+    let mut volumes = pod.stable().at(&["spec", "volumes"]).items().iter();
+    volumes.any(|volume| {
+        claim_of(&own, volume).is_some_and(|(named, is_ephemeral)| named == key && (!is_ephemeral || is_for_pod()))
+    })
 }
 
 /// Tells whether a Pod uses a claim: it has a node, and a claim that was made for a Pod is its own and is needed until
@@ -83,14 +141,14 @@ impl Protection {
 /// Source: pvc_protection_controller.go (v1.34), `podUsesPVC` and `podIsShutDown`; k8s.io/component-helpers
 /// storage/ephemeral/ephemeral.go, `VolumeIsForPod`.
 fn uses(pod: &Object, claim: &Object) -> bool {
-    let (own, key) = (pod.key(), claim.key());
     let is_over = || is_ending(pod) && pod.stable().at(&["metadata", "deletionGracePeriodSeconds"]).as_i64() == Some(0);
-    let is_for_pod = || controller_of(claim).is_some_and(|owner| owner.get("uid").as_str() == Some(pod.uid()));
-    node_name(pod).is_some()
-        && pod.stable().at(&["spec", "volumes"]).items().iter().any(|volume| {
-            claim_of(&own, volume)
-                .is_some_and(|(named, is_ephemeral)| named == key && (!is_ephemeral || is_for_pod() && !is_over()))
-        })
+    let is_named = || {
+        let (own, key) = (pod.key(), claim.key());
+        let mut volumes =
+            pod.stable().at(&["spec", "volumes"]).items().iter().filter_map(|own_volume| claim_of(&own, own_volume));
+        volumes.any(|(named, is_ephemeral)| named == key && !is_ephemeral)
+    };
+    node_name(pod).is_some() && names(pod, claim) && (!is_over() || is_named())
 }
 
 /// Queues the claims of a Pod.
@@ -106,7 +164,8 @@ impl Reconciler for Protection {
     fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, _: Timestamp) {
         if source == OWN_CACHE {
             if let Some(object) = &event.after
-                && is_ending(object) == has_finalizer(object, self.0.finalizer())
+                && (is_ending(object) == has_finalizer(object, self.ward.finalizer())
+                    || self.tells_use && unused(object).is_none())
             {
                 runtime.add(object.key());
             }
@@ -114,7 +173,7 @@ impl Reconciler for Protection {
         }
         let pod = event.object();
         let is_over = event.after.is_none() || is_finished(pod) || node_name(pod).is_none();
-        if is_over && has_claims(pod) {
+        if (is_over || self.tells_use) && has_claims(pod) {
             look_at_claims(pod, runtime);
         }
         // A list may show a Pod of the same name in place of one whose deletion was missed.
@@ -125,11 +184,16 @@ impl Reconciler for Protection {
 
     fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         let Some(object) = runtime.cache(OWN_CACHE).get(key).cloned() else { return Flow::Done };
-        let (leaves, has) = (is_ending(&object), has_finalizer(&object, self.0.finalizer()));
+        if let Some(body) = self.with_use_told(&object, runtime, now) {
+            let call = Call::new(Verb::Update, CLAIMS, key.namespace.clone(), key.name.clone());
+            runtime.send(key, (), call.subresource("status").body(body), None, now);
+            return Flow::Next;
+        }
+        let (leaves, has) = (is_ending(&object), has_finalizer(&object, self.ward.finalizer()));
         if leaves != has || leaves && self.is_used(&object, runtime) {
             return Flow::Done;
         }
-        let finalizer = self.0.finalizer();
+        let finalizer = self.ward.finalizer();
         let mut list: Vec<Json> = object.stable().at(&["metadata", "finalizers"]).items().to_vec();
         if leaves {
             list.retain(|item| item.as_str() != Some(finalizer));
@@ -142,7 +206,7 @@ impl Reconciler for Protection {
         } else {
             body.set(&["metadata", "finalizers"], list);
         }
-        let call = Call::new(Verb::Update, self.0.resource(), key.namespace.clone(), key.name.clone()).body(body);
+        let call = Call::new(Verb::Update, self.ward.resource(), key.namespace.clone(), key.name.clone()).body(body);
         runtime.send(key, (), call, None, now);
         Flow::Next
     }

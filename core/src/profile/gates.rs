@@ -39,6 +39,13 @@ impl Gate {
         own.next().map_or(GateStage::Gone, |change| change.stage)
     }
 
+    /// Returns how a gate that is gone left its feature: with the default that it had last.
+    pub(super) fn last_default(&self, release: Release) -> Option<bool> {
+        let changes = releases::up_to(release).rev().flat_map(|data| data.gates.iter().rev());
+        let mut own = changes.filter(|change| change.gate == self.name && change.since <= release);
+        own.find_map(|change| change.stage.default_value())
+    }
+
     /// Tells whether its feature is modelled: whether the gate drives a row or is asked for by its name.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
@@ -163,8 +170,10 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("KubeletRegistrationGetOnExistsOnly", "registration-goes-on-after-forbidden", false),
     ("NominatedNodeNameForExpectation", "scheduler-failure-clears-nomination", false),
     ("MaxUnavailableStatefulSet", "stateful-sets-roll-several", true),
+    ("NodeControllerLeaseCircuitBreaker", "silent-nodes-leases-are-read", true),
     ("NodeLease", "leases-are-signs-of-life", true),
     ("NodeOutOfServiceVolumeDetach", "out-of-service-nodes-give-up-volumes", true),
+    ("PersistentVolumeClaimUnusedSinceTime", "claims-tell-whether-they-are-used", true),
     ("PodLevelResources", "pod-level-resources", true),
     ("PodObservedGenerationTracking", "pod-conditions-observe-generation", true),
     ("PodObservedGenerationTracking", "pod-observed-generation", true),

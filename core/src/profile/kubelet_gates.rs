@@ -1,6 +1,6 @@
 //! The feature gates of a kubelet, release by release: it takes each of them, and its checks ask for some.
 //!
-//! Source: pkg/features/kube_features.go with k8s.io/{apiserver,client-go,component-base} (v1.31 to v1.36). A gate
+//! Source: pkg/features/kube_features.go with k8s.io/{apiserver,client-go,component-base} (v1.31 to v1.37). A gate
 //! whose stages stand in the files of the releases has those. Inputs: a name, a release. Outputs: the stage of the
 //! gate, and which other gates it needs.
 
@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{GateStage, Release};
+use super::{GateStage, Release, gates};
 
 /// The first release of the table; older ones are taken for it.
 const FIRST: u16 = 31;
@@ -19,216 +19,255 @@ const NEEDS_SINCE: Release = Release::new(35, 0);
 /// for one that is on, `L` and `l` for one that is locked to on and to off, and a dash where there is no such gate.
 const STAGES: &[(&str, &str)] = &[
     (
-        "-----B",
-        "AtomicFIFO ClientsAllowCARotation ClientsAllowTLSCacheGC DRAResourceClaimGranularStatusAuthorization \
-            DeclarativeValidationBeta ExtendWebSocketsToKubelet InPlacePodVerticalScalingInitContainers \
-            PLEGOnDemandRelist ReloadKubeletClientCAFile ResourceHealthStatusMessage \
-            StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob \
-            StaleControllerConsistencyReplicaSet StaleControllerConsistencyStatefulSet UnlockWhileProcessingFIFO",
+        "------B",
+        "DRAFractionalCapacityRange EtcdRangeStream ExcludeAdmissionWebhookVirtualResources HPAGeneration \
+            HPAOptimizedSelectorStore HugepageAwareEviction NFTablesNetlink \
+            NodeControllerLeaseCircuitBreaker PodLevelResourcesFixDefaulting \
+            PodLevelResourcesFixKubeletQOSClass StaleControllerConsistencyHPA WatchListCompression \
+            WebhookRoundTripLoadBalancing",
     ),
-    ("-----D", "ServiceCIDRStatusFieldWiping"),
-    ("-----G", "AllowServiceExternalIPs"),
+    ("------D", "KubeProxyIPVS"),
     (
-        "-----a",
+        "------a",
+        "APIServerWebhookAuthenticationToken AtomicWriteVolumeUserFields CompositePodGroup \
+            ConsistentListFromCacheSkipTimeoutFallback DRADerivedAttributes DRADeviceCompatibilityGroups \
+            DRAOptionalNodeOperations DRAPartitionableDevicesType DefaultPodSysctls EmptyDirVolumeMode \
+            EvictionRequestAPI GRPCContainerProbeTLS H2CContainerProbe \
+            InPlacePodVerticalScalingMemoryBackedVolumes InPlacePodVerticalScalingSchedulerPreemption \
+            InterPodAffinityHostnameFastPath KubeProxyNFTablesLocalhostNodePorts \
+            KubeletAllocatedPodsEndpoint NodeLifecycleConditions PodGroupPreemptionPolicy \
+            SchedulerPreQueueingHints StatefulSetRecreateStrategy VolumeBindMountOptions",
+    ),
+    (
+        "-----BB",
+        "AtomicFIFO ClientsAllowCARotation ClientsAllowTLSCacheGC \
+            DRAResourceClaimGranularStatusAuthorization DeclarativeValidationBeta ExtendWebSocketsToKubelet \
+            ReloadKubeletClientCAFile ResourceHealthStatusMessage StaleControllerConsistencyDaemonSet \
+            StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet \
+            StaleControllerConsistencyStatefulSet UnlockWhileProcessingFIFO",
+    ),
+    ("-----BL", "InPlacePodVerticalScalingInitContainers PLEGOnDemandRelist"),
+    ("-----DD", "ServiceCIDRStatusFieldWiping"),
+    ("-----GG", "AllowServiceExternalIPs"),
+    ("-----a-", "WorkloadAwarePreemption"),
+    ("-----aB", "ManifestBasedAdmissionControlConfig NativeHistograms PersistentVolumeClaimUnusedSinceTime PodsAPI"),
+    (
+        "-----aa",
         "CRIListStreaming DRAListTypeAttributes DRANodeAllocatableResources DRAResourcePoolStatus \
-            DRAWorkloadResourceClaims ImageVolumeWithDigest ManifestBasedAdmissionControlConfig \
-            PersistentVolumeClaimUnusedSinceTime PodLevelResourceManagers PodsAPI ShardedListAndWatch \
-            TopologyAwareWorkloadScheduling WorkloadAwarePreemption WorkloadWithJob",
+            ImageVolumeWithDigest ShardedListAndWatch TopologyAwareWorkloadScheduling WorkloadWithJob",
     ),
+    ("-----ab", "DRAWorkloadResourceClaims PodLevelResourceManagers"),
     (
-        "----BB",
+        "----BBB",
         "AuthorizePodWebsocketUpgradeCreatePermission InOrderInformersBatchProcess OpportunisticBatching \
             StructuredAuthenticationConfigurationJWKSMetrics",
     ),
-    ("----BL", "CSIServiceAccountTokenSecrets"),
+    ("----BLL", "CSIServiceAccountTokenSecrets"),
     (
-        "----aB",
-        "ConstrainedImpersonation InPlacePodLevelResourcesVerticalScaling MutablePodResourcesForSuspendedJobs \
-            MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures \
+        "----aBB",
+        "ConstrainedImpersonation InPlacePodLevelResourcesVerticalScaling \
+            MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs \
             RestartAllContainersOnContainerExits",
     ),
+    ("----aBL", "NodeDeclaredFeatures"),
+    ("----aa-", "GangScheduling"),
+    ("----aaB", "VolumeLimitScaling"),
     (
-        "----aa",
-        "CloudControllerManagerWatchBasedRoutesReconciliation GangScheduling GenericWorkload \
-            MutablePVNodeAffinity TaintTolerationComparisonOperators UserNamespacesHostNetworkSupport \
-            VolumeLimitScaling",
+        "----aaa",
+        "CloudControllerManagerWatchBasedRoutesReconciliation MutablePVNodeAffinity \
+            TaintTolerationComparisonOperators UserNamespacesHostNetworkSupport",
     ),
-    ("----ab", "DRADeviceTaintRules"),
-    ("----bB", "CRDObservedGenerationTracking"),
-    ("----dd", "ChangeContainerStatusOnKubeletRestart"),
+    ("----aab", "GenericWorkload"),
+    ("----abG", "DRADeviceTaintRules"),
+    ("----bBB", "CRDObservedGenerationTracking"),
+    ("----ddd", "ChangeContainerStatusOnKubeletRestart"),
+    ("---BBB-", "PreventStaticPodAPIReferences"),
     (
-        "---BBB",
-        "DRASchedulerFilterTimeout DetectCacheInconsistency MatchLabelKeysInPodTopologySpreadSelectorMerge \
-            PreventStaticPodAPIReferences SizeBasedListCostEstimate StatefulSetSemanticRevisionComparison \
-            StructuredAuthenticationConfigurationEgressSelector TokenRequestServiceAccountUIDValidation",
+        "---BBBB",
+        "DRASchedulerFilterTimeout DetectCacheInconsistency \
+            MatchLabelKeysInPodTopologySpreadSelectorMerge SizeBasedListCostEstimate \
+            StatefulSetSemanticRevisionComparison StructuredAuthenticationConfigurationEgressSelector \
+            TokenRequestServiceAccountUIDValidation",
     ),
-    ("---DDD", "KubeletPodResourcesListUseActivePods"),
-    ("---L--", "ProbeHostPodSecurityStandards"),
+    ("---DDDD", "KubeletPodResourcesListUseActivePods"),
+    ("---L---", "ProbeHostPodSecurityStandards"),
     (
-        "---aBB",
-        "ClearingNominatedNodeNameAfterBinding ContainerRestartRules EnvFiles HostnameOverride \
+        "---aBBB",
+        "ClearingNominatedNodeNameAfterBinding ContainerRestartRules EnvFiles \
             NominatedNodeNameForExpectation",
     ),
-    ("---aaB", "DRAConsumableCapacity DRADeviceBindingConditions DRAExtendedResource RelaxedServiceNameValidation"),
-    ("---aaa", "InPlacePodVerticalScalingExclusiveMemory"),
-    ("---abb", "PodCertificateRequest"),
-    ("---bBb", "SchedulerAsyncAPICalls"),
-    ("--BBBB", "AllowParsingUserUIDFromCertAuth SchedulerPopFromBackoffQ"),
-    ("--BBBD", "DisableCPUQuotaWithExclusiveCPUs"),
-    ("--BBBL", "DeclarativeValidation InOrderInformers"),
-    ("--BLLL", "StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf"),
-    ("--DDLL", "AggregatedDiscoveryRemoveBetaType"),
-    ("--aBBB", "KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot"),
-    ("--aBBG", "DRAPrioritizedList"),
-    ("--aBBL", "KubeletPSI"),
-    ("--aBLL", "PodObservedGenerationTracking PreferSameTrafficDistribution"),
+    ("---aBBL", "HostnameOverride"),
+    ("---aaBB", "DRAConsumableCapacity DRADeviceBindingConditions"),
+    ("---aaBL", "DRAExtendedResource RelaxedServiceNameValidation"),
+    ("---aaaa", "InPlacePodVerticalScalingExclusiveMemory"),
+    ("---abbG", "PodCertificateRequest"),
+    ("---bBbb", "SchedulerAsyncAPICalls"),
+    ("--BBBBB", "AllowParsingUserUIDFromCertAuth SchedulerPopFromBackoffQ"),
+    ("--BBBDL", "DisableCPUQuotaWithExclusiveCPUs"),
+    ("--BBBLL", "DeclarativeValidation InOrderInformers"),
+    ("--BLLL-", "StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf"),
+    ("--DDLLL", "AggregatedDiscoveryRemoveBetaType"),
+    ("--aBBBB", "KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot"),
+    ("--aBBGL", "DRAPrioritizedList"),
+    ("--aBBLL", "KubeletPSI"),
+    ("--aBLLL", "PodObservedGenerationTracking PreferSameTrafficDistribution"),
+    ("--aaBBB", "DeploymentReplicaSetTerminatingReplicas KubeletEnsureSecretPulledImages PodTopologyLabelsAdmission"),
+    ("--aaBBL", "HPAConfigurableTolerance"),
+    ("--aaaBB", "DRAPartitionableDevices StrictIPCIDRValidation"),
+    ("--aaaBG", "DRADeviceTaints"),
+    ("--aaaaB", "StorageCapacityScoring"),
+    ("--aaaaa", "ContainerStopSignals ReduceDefaultCrashLoopBackOffDecay"),
+    ("--abBLL", "MutableCSINodeAllocatableCount"),
+    ("--bbbdl", "DeclarativeValidationTakeover"),
+    ("--d----", "LegacySidecarContainers"),
+    ("--dddll", "GitRepoVolumeDriver"),
+    ("-BBBBBB", "ServiceAccountNodeAudienceRestriction"),
+    ("-BBBLLL", "SystemdWatchdog"),
+    ("-BLLLL-", "BtreeWatchCache"),
+    ("-aBBBBB", "RemoteRequestHeaderUID SchedulerAsyncPreemption"),
+    ("-aBBBBL", "DRAResourceClaimDeviceStatus"),
+    ("-aBBBLL", "KubeletFineGrainedAuthz SELinuxChangePolicy"),
+    ("-aBLLL-", "PodLifecycleSleepActionAllowZero RelaxedDNSSearchValidation"),
+    ("-aaBBBB", "PodLevelResources WindowsGracefulNodeShutdown"),
+    ("-aaBBLL", "DRAAdminAccess ExternalServiceAccountTokenSigner"),
+    ("-aaaBBB", "KubeletCrashLoopBackOffMax"),
+    ("-aaaaBB", "ComponentFlagz ComponentStatusz"),
+    ("-aaaaaB", "AllowUnsafeMalformedObjectDeletion"),
     (
-        "--aaBB",
-        "DeploymentReplicaSetTerminatingReplicas HPAConfigurableTolerance KubeletEnsureSecretPulledImages \
-            PodTopologyLabelsAdmission",
+        "-aaaaaa",
+        "CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR InPlacePodVerticalScalingExclusiveCPUs \
+            PodLogsQuerySplitStreams WindowsCPUAndMemoryAffinity",
     ),
-    ("--aaaB", "DRADeviceTaints DRAPartitionableDevices StrictIPCIDRValidation"),
-    ("--aaaa", "ContainerStopSignals ReduceDefaultCrashLoopBackOffDecay StorageCapacityScoring"),
-    ("--abBL", "MutableCSINodeAllocatableCount"),
-    ("--bbbd", "DeclarativeValidationTakeover"),
-    ("--d---", "LegacySidecarContainers"),
-    ("--dddl", "GitRepoVolumeDriver"),
-    ("-BBBBB", "ServiceAccountNodeAudienceRestriction"),
-    ("-BBBLL", "SystemdWatchdog"),
-    ("-BLLLL", "BtreeWatchCache"),
-    ("-aBBBB", "DRAResourceClaimDeviceStatus RemoteRequestHeaderUID SchedulerAsyncPreemption"),
-    ("-aBBBL", "KubeletFineGrainedAuthz SELinuxChangePolicy"),
-    ("-aBLLL", "PodLifecycleSleepActionAllowZero RelaxedDNSSearchValidation"),
-    ("-aaBBB", "PodLevelResources WindowsGracefulNodeShutdown"),
-    ("-aaBBL", "DRAAdminAccess ExternalServiceAccountTokenSigner"),
-    ("-aaaBB", "KubeletCrashLoopBackOffMax"),
-    ("-aaaaB", "ComponentFlagz ComponentStatusz"),
+    ("-addd--", "InPlacePodVerticalScalingAllocatedStatus"),
+    ("-dddddd", "KubeletRegistrationGetOnExistsOnly"),
+    ("-dddlll", "AllowOverwriteTerminationGracePeriodSeconds"),
+    ("AAddddd", "WindowsHostNetwork"),
     (
-        "-aaaaa",
-        "AllowUnsafeMalformedObjectDeletion CBORServingAndStorage ClientsAllowCBOR ClientsPreferCBOR \
-            InPlacePodVerticalScalingExclusiveCPUs PodLogsQuerySplitStreams WindowsCPUAndMemoryAffinity",
-    ),
-    ("-addd-", "InPlacePodVerticalScalingAllocatedStatus"),
-    ("-ddddd", "KubeletRegistrationGetOnExistsOnly"),
-    ("-dddll", "AllowOverwriteTerminationGracePeriodSeconds"),
-    ("AAdddd", "WindowsHostNetwork"),
-    (
-        "BBBBBB",
+        "BBBBBBB",
         "APIResponseCompression APIServerIdentity CPUManagerPolicyBetaOptions ContainerCheckpoint \
-            ContextualLogging GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority KubeletSeparateDiskGC \
-            LoggingBetaOptions MatchLabelKeysInPodTopologySpread OpenAPIEnums PodDeletionCost \
-            PodReadyToStartContainersCondition PortForwardWebsockets ReloadKubeletServerCertificateFile \
+            ContextualLogging GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority \
+            KubeletSeparateDiskGC LoggingBetaOptions MatchLabelKeysInPodTopologySpread OpenAPIEnums \
+            PodDeletionCost PortForwardWebsockets ReloadKubeletServerCertificateFile \
             RotateKubeletServerCertificate StorageVersionHash TopologyManagerPolicyBetaOptions \
             TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation",
     ),
-    ("BBBBBL", "SELinuxMountReadWriteOncePod"),
-    ("BBBBLL", "ImageMaximumGCAge"),
+    ("BBBBBBL", "PodReadyToStartContainersCondition"),
+    ("BBBBBLL", "SELinuxMountReadWriteOncePod"),
+    ("BBBBLLL", "ImageMaximumGCAge"),
     (
-        "BBBLLL",
-        "APIServerTracing ConsistentListFromCache JobPodReplacementPolicy KubeletCgroupDriverFromCRI \
-            KubeletTracing NodeSwap PodLifecycleSleepAction ResilientWatchCacheInitialization \
-            SeparateTaintEvictionController StructuredAuthenticationConfiguration WinOverlay",
+        "BBBLLL-",
+        "APIServerTracing ConsistentListFromCache JobPodReplacementPolicy PodLifecycleSleepAction \
+            ResilientWatchCacheInitialization StructuredAuthenticationConfiguration",
     ),
-    ("BBDDDD", "StorageNamespaceIndex"),
-    ("BBLLL-", "CSIMigrationPortworx HonorPVReclaimPolicy ServiceTrafficDistribution TopologyAwareHints"),
+    ("BBBLLLL", "KubeletCgroupDriverFromCRI KubeletTracing NodeSwap SeparateTaintEvictionController WinOverlay"),
+    ("BBDDDDD", "StorageNamespaceIndex"),
+    ("BBLLL--", "CSIMigrationPortworx HonorPVReclaimPolicy ServiceTrafficDistribution TopologyAwareHints"),
+    ("BBLLLL-", "AnyVolumeDataSource JobBackoffLimitPerIndex JobSuccessPolicy SidecarContainers"),
     (
-        "BBLLLL",
-        "AnyVolumeDataSource CPUManagerPolicyOptions CRDValidationRatcheting JobBackoffLimitPerIndex \
-            JobSuccessPolicy MatchLabelKeysInPodAffinity NFTablesProxyMode \
-            NodeInclusionPolicyInPodTopologySpread RecursiveReadOnlyMounts ServiceAccountTokenNodeBinding \
-            SidecarContainers",
+        "BBLLLLL",
+        "CPUManagerPolicyOptions CRDValidationRatcheting MatchLabelKeysInPodAffinity NFTablesProxyMode \
+            NodeInclusionPolicyInPodTopologySpread RecursiveReadOnlyMounts ServiceAccountTokenNodeBinding",
     ),
-    ("BBdddl", "SeparateCacheWatchRPC"),
-    ("BGGGGL", "TopologyManagerPolicyOptions"),
+    ("BBdddll", "SeparateCacheWatchRPC"),
+    ("BGGGGLL", "TopologyManagerPolicyOptions"),
     (
-        "BLLL--",
+        "BLLL---",
         "CronJobsScheduledAnnotation LoadBalancerIPMode PodIndexLabel SizeMemoryBackedVolumes \
             StatefulSetAutoDeletePVC",
     ),
-    ("BLLLL-", "MemoryManager StructuredAuthorizationConfiguration"),
+    ("BLLLL--", "MemoryManager StructuredAuthorizationConfiguration"),
+    ("BLLLLL-", "RetryGenerateName"),
     (
-        "BLLLLL",
-        "CustomResourceFieldSelectors RetryGenerateName ServiceAccountTokenJTI \
-            ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo",
+        "BLLLLLL",
+        "CustomResourceFieldSelectors ServiceAccountTokenJTI ServiceAccountTokenNodeBindingValidation \
+            ServiceAccountTokenPodNodeInfo",
     ),
-    ("GGGGLL", "ExecProbeTimeout"),
+    ("GGGGLLL", "ExecProbeTimeout"),
     (
-        "L-----",
+        "L------",
         "CloudDualStackNodeIPs HPAContainerMetrics KMSv2 KMSv2KDF LegacyServiceAccountTokenCleanUp \
-            MinDomainsInPodTopologySpread NewVolumeManagerReconstruction NodeOutOfServiceVolumeDetach PodHostIPs \
-            ServerSideApply ServerSideFieldValidation StableLoadBalancerNodeSet ValidatingAdmissionPolicy \
-            ZeroLimitedNominalConcurrencyShares",
+            MinDomainsInPodTopologySpread NewVolumeManagerReconstruction NodeOutOfServiceVolumeDetach \
+            PodHostIPs ServerSideApply ServerSideFieldValidation StableLoadBalancerNodeSet \
+            ValidatingAdmissionPolicy ZeroLimitedNominalConcurrencyShares",
     ),
     (
-        "LL----",
-        "APIListChunking AdmissionWebhookMatchConditions AggregatedDiscoveryEndpoint AppArmor AppArmorFields \
-            CPUManager DisableCloudProviders DisableKubeletCloudCredentialProviders EfficientWatchResumption \
-            JobPodFailurePolicy KubeProxyDrainingTerminatingNodes PDBUnhealthyPodEvictionPolicy \
-            PersistentVolumeLastPhaseTransitionTime RemainingItemCount WatchBookmark",
+        "LL-----",
+        "APIListChunking AdmissionWebhookMatchConditions AggregatedDiscoveryEndpoint AppArmor \
+            AppArmorFields CPUManager DisableCloudProviders DisableKubeletCloudCredentialProviders \
+            EfficientWatchResumption JobPodFailurePolicy KubeProxyDrainingTerminatingNodes \
+            PDBUnhealthyPodEvictionPolicy PersistentVolumeLastPhaseTransitionTime RemainingItemCount \
+            WatchBookmark",
     ),
-    ("LLL---", "DevicePluginCDIDevices ElasticIndexedJob PodDisruptionConditions StatefulSetStartOrdinal"),
-    ("LLLLLL", "LogarithmicScaleDown PodSchedulingReadiness"),
-    ("a-----", "DRAControlPlaneController"),
-    ("aBBBLL", "JobManagedBy"),
+    ("LLL----", "DevicePluginCDIDevices ElasticIndexedJob PodDisruptionConditions StatefulSetStartOrdinal"),
+    ("LLLLLL-", "LogarithmicScaleDown"),
+    ("LLLLLLL", "PodSchedulingReadiness"),
+    ("a------", "DRAControlPlaneController"),
+    ("aBBBLLL", "JobManagedBy"),
+    ("aBBLLL-", "AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors"),
+    ("aBBLLLL", "RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation"),
+    ("aBbBBBB", "WatchList"),
+    ("aa-----", "VolumeCapacityPriority"),
+    ("aaBBLLL", "InPlacePodVerticalScaling SupplementalGroupsPolicy"),
+    ("aaBLLLL", "WinDSR"),
+    ("aaaBBLL", "KubeletPodResourcesDynamicResources KubeletPodResourcesGet"),
+    ("aaaa---", "UserNamespacesPodSecurityStandards"),
+    ("aaaaBbB", "MaxUnavailableStatefulSet"),
+    ("aaaaGGG", "InformerResourceVersion"),
+    ("aaaaa--", "InTreePluginPortworxUnregister"),
+    ("aaaaaBB", "ResourceHealthStatus UnknownVersionInteroperabilityProxy"),
+    ("aaaaaGG", "CustomCPUCFSQuotaPeriod"),
+    ("aaaaaaB", "HPAScaleToZero KubeletInUserNamespace MemoryQoS"),
     (
-        "aBBLLL",
-        "AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors \
-            RecoverVolumeExpansionFailure RelaxedEnvironmentVariableValidation",
-    ),
-    ("aBbBBB", "WatchList"),
-    ("aa----", "VolumeCapacityPriority"),
-    ("aaBBLL", "InPlacePodVerticalScaling SupplementalGroupsPolicy"),
-    ("aaBLLL", "WinDSR"),
-    ("aaaBBL", "KubeletPodResourcesDynamicResources KubeletPodResourcesGet"),
-    ("aaaa--", "UserNamespacesPodSecurityStandards"),
-    ("aaaaBb", "MaxUnavailableStatefulSet"),
-    ("aaaaGG", "InformerResourceVersion"),
-    ("aaaaa-", "InTreePluginPortworxUnregister"),
-    ("aaaaaB", "ResourceHealthStatus UnknownVersionInteroperabilityProxy"),
-    ("aaaaaG", "CustomCPUCFSQuotaPeriod"),
-    (
-        "aaaaaa",
+        "aaaaaaa",
         "APIServingWithRoutine AllAlpha CPUManagerPolicyAlphaOptions CSIVolumeHealth \
-            CloudControllerManagerWebhook CrossNamespaceVolumeDataSource EventedPLEG HPAScaleToZero \
-            KubeletInUserNamespace LoggingAlphaOptions MemoryQoS PodAndContainerStatsFromCRI QOSReserved \
-            RuntimeClassInImageCriApi StorageVersionAPI TopologyManagerPolicyAlphaOptions",
+            CloudControllerManagerWebhook CrossNamespaceVolumeDataSource EventedPLEG LoggingAlphaOptions \
+            QOSReserved RuntimeClassInImageCriApi StorageVersionAPI TopologyManagerPolicyAlphaOptions",
     ),
-    ("aaaabb", "StorageVersionMigrator"),
-    ("aaabbG", "MutatingAdmissionPolicy"),
-    ("aabGLL", "DisableAllocatorDualWrite"),
-    ("aabbBL", "ImageVolume"),
-    ("aabbbb", "ClusterTrustBundle ClusterTrustBundleProjection CoordinatedLeaderElection SELinuxMount"),
-    ("abbGLL", "DynamicResourceAllocation"),
-    ("b-BLLL", "OrderedNamespaceDeletion"),
-    ("bBBLLL", "SchedulerQueueingHints"),
-    ("bLLL--", "StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks"),
-    ("bbBBBL", "ProcMountType UserNamespacesSupport"),
-    ("bbGLLL", "MultiCIDRServiceAllocator"),
-    ("bbbGGL", "VolumeAttributesClass"),
-    ("bbbbBB", "WatchListClient"),
-    ("bbbbbB", "WatchCacheInitializationPostStartHook"),
-    ("bbbbbL", "NodeLogQuery"),
-    ("bbbbbb", "AllBeta ConcurrentWatchObjectDecode LocalStorageCapacityIsolationFSQuotaMonitoring"),
-    ("bblll-", "WatchFromStorageWithoutResourceVersion"),
-    ("ddDDDL", "DisableNodeKubeProxyVersion"),
-    ("dddddd", "AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests KMSv1"),
-    ("dlll--", "AllowServiceLBStatusOnNonLB"),
+    ("aaaaaab", "PodAndContainerStatsFromCRI"),
+    ("aaaabbG", "StorageVersionMigrator"),
+    ("aaabbGG", "MutatingAdmissionPolicy"),
+    ("aabGLLL", "DisableAllocatorDualWrite"),
+    ("aabbBLL", "ImageVolume"),
+    ("aabbbbG", "ClusterTrustBundle ClusterTrustBundleProjection SELinuxMount"),
+    ("aabbbbb", "CoordinatedLeaderElection"),
+    ("abbGLLL", "DynamicResourceAllocation"),
+    ("b-BLLL-", "OrderedNamespaceDeletion"),
+    ("bBBLLL-", "SchedulerQueueingHints"),
+    ("bLLL---", "StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks"),
+    ("bbBBBLL", "ProcMountType UserNamespacesSupport"),
+    ("bbGLLLL", "MultiCIDRServiceAllocator"),
+    ("bbbGGLL", "VolumeAttributesClass"),
+    ("bbbbBBB", "WatchListClient"),
+    ("bbbbbBL", "WatchCacheInitializationPostStartHook"),
+    ("bbbbbLL", "NodeLogQuery"),
+    ("bbbbbbB", "ConcurrentWatchObjectDecode"),
+    ("bbbbbbb", "AllBeta LocalStorageCapacityIsolationFSQuotaMonitoring"),
+    ("bblll--", "WatchFromStorageWithoutResourceVersion"),
+    ("ddDDDLL", "DisableNodeKubeProxyVersion"),
+    ("ddddddd", "AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests KMSv1"),
+    ("dlll---", "AllowServiceLBStatusOnNonLB"),
 ];
 
-/// Gates with those that they need, from 1.35 on. Source: as above (v1.35, v1.36),
+/// Gates with those that they need, from 1.35 on. Source: as above (v1.35 to v1.37),
 /// `defaultKubernetesFeatureGateDependencies`.
 const NEEDS: &[(&str, &str)] = &[
     ("AuthorizeNodeWithSelectors", "AuthorizeWithSelectors"),
     ("ClusterTrustBundleProjection", "ClusterTrustBundle"),
+    ("CompositePodGroup", "GenericWorkload TopologyAwareWorkloadScheduling"),
     ("DRAAdminAccess", "DynamicResourceAllocation"),
     ("DRAConsumableCapacity", "DynamicResourceAllocation"),
+    ("DRADerivedAttributes", "DynamicResourceAllocation"),
     ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus DynamicResourceAllocation"),
+    ("DRADeviceCompatibilityGroups", "DRAPartitionableDevices DynamicResourceAllocation"),
     ("DRADeviceTaintRules", "DRADeviceTaints"),
     ("DRADeviceTaints", "DynamicResourceAllocation"),
     ("DRAExtendedResource", "DynamicResourceAllocation"),
+    ("DRAFractionalCapacityRange", "DRAConsumableCapacity"),
     ("DRAListTypeAttributes", "DynamicResourceAllocation"),
     ("DRANodeAllocatableResources", "DynamicResourceAllocation"),
+    ("DRAOptionalNodeOperations", "DynamicResourceAllocation NodeDeclaredFeatures"),
     ("DRAPartitionableDevices", "DynamicResourceAllocation"),
+    ("DRAPartitionableDevicesType", "DRAPartitionableDevices DRAResourcePoolStatus DynamicResourceAllocation"),
     ("DRAPrioritizedList", "DynamicResourceAllocation"),
     ("DRAResourceClaimGranularStatusAuthorization", "DRAResourceClaimDeviceStatus DynamicResourceAllocation"),
     ("DRAResourcePoolStatus", "DynamicResourceAllocation"),
@@ -240,15 +279,23 @@ const NEEDS: &[(&str, &str)] = &[
     ("ExtendWebSocketsToKubelet", "NodeDeclaredFeatures"),
     ("GangScheduling", "GenericWorkload"),
     ("GracefulNodeShutdownBasedOnPodPriority", "GracefulNodeShutdown"),
+    ("H2CContainerProbe", "NodeDeclaredFeatures"),
     ("ImageVolumeWithDigest", "ImageVolume"),
     ("InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScaling NodeDeclaredFeatures PodLevelResources"),
     ("InPlacePodVerticalScalingAllocatedStatus", "InPlacePodVerticalScaling"),
     ("InPlacePodVerticalScalingExclusiveCPUs", "InPlacePodVerticalScaling"),
     ("InPlacePodVerticalScalingExclusiveMemory", "InPlacePodVerticalScaling MemoryManager"),
     ("InPlacePodVerticalScalingInitContainers", "InPlacePodVerticalScaling NodeDeclaredFeatures"),
+    ("InPlacePodVerticalScalingMemoryBackedVolumes", "InPlacePodVerticalScaling NodeDeclaredFeatures"),
+    ("InPlacePodVerticalScalingSchedulerPreemption", "InPlacePodVerticalScaling"),
+    ("KubeletAllocatedPodsEndpoint", "InPlacePodVerticalScaling"),
     ("MatchLabelKeysInPodTopologySpreadSelectorMerge", "MatchLabelKeysInPodTopologySpread"),
+    ("NodeControllerLeaseCircuitBreaker", "AtomicFIFO"),
     ("PodCertificateRequest", "AuthorizeNodeWithSelectors"),
+    ("PodGroupPreemptionPolicy", "GenericWorkload"),
     ("PodLevelResourceManagers", "PodLevelResources"),
+    ("PodLevelResourcesFixDefaulting", "PodLevelResources"),
+    ("PodLevelResourcesFixKubeletQOSClass", "PodLevelResources"),
     ("PodLifecycleSleepActionAllowZero", "PodLifecycleSleepAction"),
     ("ProcMountType", "UserNamespacesSupport"),
     ("ResourceHealthStatus", "DynamicResourceAllocation"),
@@ -256,6 +303,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("RestartAllContainersOnContainerExits", "ContainerRestartRules NodeDeclaredFeatures"),
     ("ServiceAccountTokenNodeBinding", "ServiceAccountTokenNodeBindingValidation"),
     ("StaleControllerConsistencyDaemonSet", "AtomicFIFO"),
+    ("StaleControllerConsistencyHPA", "AtomicFIFO"),
     ("StaleControllerConsistencyJob", "AtomicFIFO"),
     ("StaleControllerConsistencyReplicaSet", "AtomicFIFO"),
     ("StaleControllerConsistencyStatefulSet", "AtomicFIFO"),
@@ -297,7 +345,14 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     STAGES.iter().flat_map(|(_, names)| names.split(' '))
 }
 
-/// Returns for each gate that is on while one that it needs is off what the kubelet says of that.
+/// Tells whether a release has a gate: the files of the releases say so of some, and the table of the others.
+fn is_there(name: &str, release: Release) -> bool {
+    let told = gates::gate(name).is_some_and(|gate| gate.stage_at(release) != GateStage::Gone);
+    told || find(name, release).is_some()
+}
+
+/// Returns for each gate that is on while one that it needs is off what the kubelet says of that. A feature that has
+/// lost its gate is there for good.
 ///
 /// Source: k8s.io/component-base featuregate/feature_gate.go (v0.35), `unsafeSetFromMap`.
 pub(super) fn unmet_needs(release: Release, is_on: impl Fn(&str) -> bool) -> Vec<String> {
@@ -306,7 +361,7 @@ pub(super) fn unmet_needs(release: Release, is_on: impl Fn(&str) -> bool) -> Vec
     }
     let mut told = Vec::new();
     for (gate, needed) in NEEDS.iter().filter(|(gate, _)| is_on(gate)) {
-        let off: Vec<&str> = needed.split(' ').filter(|other| !is_on(other)).collect();
+        let off: Vec<&str> = needed.split(' ').filter(|other| is_there(other, release) && !is_on(other)).collect();
         if !off.is_empty() {
             let off = off.join(" ");
             told.push(format!("{gate} is enabled, but depends on features that are disabled: [{off}]"));
@@ -348,6 +403,9 @@ mod tests {
         }
         let on = |gate: &str| gate.starts_with("GracefulNodeShutdownBased");
         assert!(unmet_needs(Release::new(34, 0), on).is_empty());
+        let on_for_good = |gate: &str| gate == "StructuredAuthenticationConfigurationEgressSelector";
+        assert_eq!(unmet_needs(Release::new(36, 0), on_for_good).len(), 1);
+        assert!(unmet_needs(Release::new(37, 0), on_for_good).is_empty(), "what it needs has lost its gate");
         assert_eq!(
             unmet_needs(Release::new(35, 0), on),
             ["GracefulNodeShutdownBasedOnPodPriority is enabled, but depends on features that are disabled: \

@@ -238,6 +238,57 @@ pub static ROWS: &[Row] = &[
         "no-execute-from-current-condition",
         "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
     ),
+    off(
+        "scheduler-tells-victims",
+        "the message about a Pod for which others are preempted ends with the node and their number",
+    ),
+    on(
+        "scheduler-wakes-for-any-taint",
+        "a change of a node's taints lets Pods try again that were rejected for other reasons",
+    ),
+    off(
+        "scheduler-anti-affinity-hint-heeds-any-term",
+        "a Pod with several terms of anti-affinity tries again after a change that concerns one of them",
+    ),
+    on(
+        "scheduler-turns-unstarted-victims-round",
+        "of Pods that were not started, those that come later on their node are preempted last",
+    ),
+    off(
+        "stateful-sets-replace-unavailable-first",
+        "a rolling update of a StatefulSet without order deletes all old pods that are not available at once",
+    ),
+    off(
+        "stateful-set-status-is-carried-on",
+        "a StatefulSet keeps conditions of its status, and with OnDelete gets a new current revision",
+    ),
+    Row {
+        name: "taken-volume-event",
+        says: "how the Event about a volume that is attached elsewhere begins",
+        first: &[(OLDEST, Value::Text("Multi-Attach error"))],
+        flag: "",
+        source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go (v1.34), reportMultiAttachError",
+    },
+    Row {
+        name: "taken-volume-nobody-uses",
+        says: "how that Event ends where no Pod uses the volume",
+        first: &[(OLDEST, Value::Text(" and can't be attached to another"))],
+        flag: "",
+        source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go (v1.34), reportMultiAttachError",
+    },
+    off(
+        "recreating-deployments-follow-each-pod",
+        "a Deployment with the strategy Recreate is synced for each pod that is gone, and not for the last one alone",
+    ),
+    off(
+        "drain-does-not-wait-for-tries",
+        "a drain that deletes Pods as a dry run of the server ends without a look whether they are gone",
+    ),
+    off("claims-tell-whether-they-are-used", "a bound claim says in its condition Unused whether a Pod names it"),
+    off(
+        "silent-nodes-leases-are-read",
+        "the node lifecycle controller reads the Lease of a silent node from the server before it believes its cache",
+    ),
     on(
         "kubelet-registers-cordoned",
         "kubelets have the flag --register-schedulable, and register a cordoned node where it is false",

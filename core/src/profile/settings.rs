@@ -215,10 +215,12 @@ impl Settings {
         &self.gates
     }
 
-    /// Tells whether a feature gate is on; false for an unknown one.
+    /// Tells whether the feature of a gate is on, which one that is gone may have left on; false for an unknown gate.
     #[must_use]
     pub fn is_gate_on(&self, name: &str) -> bool {
-        self.gates.get(name).copied().or_else(|| self.default_of_gate(name)).unwrap_or(false)
+        let release = self.profile.release();
+        let set = self.gates.get(name).copied().or_else(|| self.default_of_gate(name));
+        set.or_else(|| gates::gate(name)?.last_default(release)).unwrap_or(false)
     }
 
     /// Returns the default of a gate at the release, where it knows the gate.

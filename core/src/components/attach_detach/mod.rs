@@ -70,6 +70,10 @@ struct DetachRules {
     spares_healthy: bool,
     /// Whether the time counts at all.
     detaches_after_time: bool,
+    /// How an Event about a volume that another node has begins.
+    waiting: &'static str,
+    /// How it goes on where no Pod uses the volume there.
+    unused: &'static str,
     /// How often attachments are checked; `None` for never.
     check_period: Option<SignedDuration>,
 }
@@ -136,6 +140,8 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> AttachDetach
             detaches_out_of_service: settings.profile().is("out-of-service-nodes-give-up-volumes"),
             spares_healthy: settings.profile().is("ready-nodes-keep-volumes"),
             detaches_after_time: !is_on("disable-force-detach-on-timeout"),
+            waiting: settings.profile().text("taken-volume-event"),
+            unused: settings.profile().text("taken-volume-nobody-uses"),
             check_period: checks.then(|| settings.duration("attach-detach-reconcile-sync-period")),
         },
         desired: DesiredState::default(),

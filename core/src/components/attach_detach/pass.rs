@@ -271,7 +271,8 @@ impl AttachDetach {
             users
         };
         for pod in wanted.pods.values() {
-            let message = format!("Multi-Attach error for volume \"{name}\" {}", who_has_it(pod, &users));
+            let (waiting, who) = (self.rules.waiting, who_has_it(pod, &users, self.rules.unused));
+            let message = format!("{waiting} for volume \"{name}\" {who}");
             let fact = format!("it is attached to Node {}", others.first().map_or("", Text::as_str));
             let about = format!("pod/{}", pod.key());
             let because = self.runtime.decide(about, format!("wait for volume {name}"), [Because::Fact(fact)].into());
@@ -282,9 +283,9 @@ impl AttachDetach {
 }
 
 /// Tells a Pod's users who has their volume: by name in their own namespace, by number in others.
-fn who_has_it(pod: &Object, users: &[(Text, Text)]) -> String {
+fn who_has_it(pod: &Object, users: &[(Text, Text)], unused: &str) -> String {
     if users.is_empty() {
-        return String::from("Volume is already exclusively attached to one node and can't be attached to another");
+        return format!("Volume is already exclusively attached to one node{unused}");
     }
     let namespace = pod.key().namespace;
     let own: Vec<&str> = users.iter().filter(|(other, _)| *other == namespace).map(|(_, name)| name.as_str()).collect();

@@ -59,6 +59,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
     let profile = context.settings.profile();
     let logic = Deployments {
         tells_from: profile.is("scaling-tells-from"),
+        follows_each_pod: profile.is("recreating-deployments-follow-each-pod"),
         tells_terminating: context.settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas"),
         sets: Owned::default(),
         orphans: Orphans::default(),
@@ -74,6 +75,8 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 struct Deployments {
     tells_from: bool,
     tells_terminating: bool,
+    /// Whether a Deployment that recreates its pods is synced for each pod that is gone, and not for the last one alone.
+    follows_each_pod: bool,
     sets: Owned,
     /// ReplicaSets without owner.
     orphans: Orphans,

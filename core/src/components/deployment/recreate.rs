@@ -39,7 +39,7 @@ impl Deployments {
         }
     }
 
-    /// Follows the pods of ReplicaSets; a Deployment is synced when the last pod that it recreates is gone.
+    /// Follows the pods of ReplicaSets; a Deployment is synced when pods that it recreates are gone.
     pub(super) fn follow_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<DeploymentPurpose>) {
         self.pods.update(event);
         if let Some(key) = self.left_without_pods(event, runtime) {
@@ -47,9 +47,9 @@ impl Deployments {
         }
     }
 
-    /// Returns the Deployment to sync after a pod is gone: one that recreates its pods, when none is left.
+    /// Returns the Deployment to sync after a pod is gone: one that recreates its pods, up to 1.36 when none is left.
     ///
-    /// Source: pkg/controller/deployment/deployment_controller.go (v1.34), `deletePod`.
+    /// Source: pkg/controller/deployment/deployment_controller.go (v1.34, v1.37), `deletePod`.
     fn left_without_pods(&self, event: &CacheEvent, runtime: &KeyedRuntime<DeploymentPurpose>) -> Option<ObjectKey> {
         let (set, _) = owner_key(event.object(), "ReplicaSet").filter(|_| event.after.is_none())?;
         let (key, _) = owner_key(runtime.cache(SETS).get(&set)?, "Deployment")?;
@@ -57,7 +57,8 @@ impl Deployments {
         let strategy = deployment.stable().at(&["spec", "strategy", "type"]).as_str();
         let is_empty =
             |set: &ObjectKey| runtime.cache(SETS).get(set).is_none_or(|set| self.pods.of(set.uid()).next().is_none());
-        let is_left = strategy == Some("Recreate") && self.sets.of(deployment.uid()).all(is_empty);
+        let is_left =
+            strategy == Some("Recreate") && (self.follows_each_pod || self.sets.of(deployment.uid()).all(is_empty));
         is_left.then_some(key)
     }
 }

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::command::DryRun;
 use super::evictions::{DEADLINE_EXCEEDED, LOOK_PAUSE};
 use super::failure::{Failure, NodeFailure};
 use super::filters::ListedPod;
@@ -52,7 +53,9 @@ impl Drain {
         let Going::Deletion(deletion) = &mut self.going else { return };
         let Some(pod) = deletion.pods.get(deletion.at).cloned() else {
             deletion.end = timeout.map(|timeout| now + timeout);
-            return self.look_at_all(now);
+            let is_tried =
+                self.command.dry_run == DryRun::Server && self.settings.profile().is("drain-does-not-wait-for-tries");
+            return if is_tried { self.node_drained(now) } else { self.look_at_all(now) };
         };
         let call = Call::new(Verb::Delete, PODS, pod.namespace, pod.name).body(self.delete_options());
         self.send(AskedFor::Deletion, call, None, now);

@@ -18,10 +18,11 @@ use crate::objects::{HeartbeatStamp, Json, Object};
 use crate::profile::Settings;
 
 /// The status of a condition.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) enum Status {
     True,
     False,
+    #[default]
     Unknown,
     /// A text that is none of the three.
     Other,
@@ -69,37 +70,47 @@ impl Ready {
     }
 }
 
-/// `spec.renewTime` of a node's Lease in microseconds, or that there is none.
+/// A node's Lease, or that there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct RenewTime(i64);
+pub(super) struct Renewal {
+    /// `spec.renewTime` in microseconds, or [`ABSENT`] or [`EMPTY`].
+    micros: i64,
+    /// `metadata.resourceVersion`; 0 without a Lease.
+    version: u64,
+}
 
-impl RenewTime {
+/// There is no Lease.
+const ABSENT: i64 = i64::MIN;
+/// The Lease has no `renewTime`.
+const EMPTY: i64 = i64::MIN + 1;
+
+impl Renewal {
     /// There is no Lease.
-    pub(super) const ABSENT: Self = Self(i64::MIN);
-    /// The Lease has no `renewTime`.
-    const EMPTY: Self = Self(i64::MIN + 1);
+    pub(super) const NONE: Self = Self { micros: ABSENT, version: 0 };
 
     /// Reads a Lease.
     #[must_use]
     pub(super) fn of(lease: &Object) -> Self {
-        lease.renew_time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
+        let micros = lease.renew_time().map_or(EMPTY, Timestamp::as_microsecond);
+        Self { micros, version: lease.resource_version() }
     }
 
     /// Reads the stamp of a Lease.
     #[must_use]
     pub(super) fn of_stamp(stamp: HeartbeatStamp) -> Self {
-        stamp.time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
+        let micros = stamp.time().map_or(EMPTY, Timestamp::as_microsecond);
+        Self { micros, version: stamp.resource_version() }
     }
 
     /// Tells whether this Lease is a sign of life compared with the saved one.
     #[must_use]
     pub(super) const fn is_newer_than(self, saved: Self) -> bool {
-        self.0 != Self::ABSENT.0
-            && (saved.0 == Self::ABSENT.0 || (saved.0 != Self::EMPTY.0 && self.0 != Self::EMPTY.0 && saved.0 < self.0))
+        self.micros != ABSENT
+            && (saved.micros == ABSENT || (saved.micros != EMPTY && self.micros != EMPTY && saved.micros < self.micros))
     }
 
     fn instant(self) -> Option<Timestamp> {
-        (self.0 > Self::EMPTY.0).then(|| Timestamp::from_microsecond(self.0).ok()).flatten()
+        (self.micros > EMPTY).then(|| Timestamp::from_microsecond(self.micros).ok()).flatten()
     }
 }
 
@@ -126,7 +137,7 @@ pub(super) struct Health {
     /// The kind of that sign.
     pub(super) sign: Sign,
     /// The Lease that was saved with it.
-    pub(super) saved: RenewTime,
+    pub(super) saved: Renewal,
     /// The Ready condition that was saved.
     pub(super) ready: Option<Ready>,
 }
@@ -156,12 +167,14 @@ impl Graces {
 }
 
 /// The result of one check of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Found {
     /// The Ready condition's status before the check; Unknown without a condition.
     pub(super) observed: Status,
     /// The status after it, if the write succeeds; `None` without a condition.
     pub(super) current: Option<Status>,
+    /// Whether the node has been silent for longer than its grace period.
+    pub(super) is_silent: bool,
     /// Whether the conditions have to be written as Unknown.
     pub(super) write: bool,
     /// The grace period that applied.
@@ -173,7 +186,7 @@ pub(super) struct Found {
 pub(super) struct Signs {
     /// `None` until a pass has checked the node.
     pub(super) health: Option<Health>,
-    latest: RenewTime,
+    latest: Renewal,
     /// The number of the pass that sees `latest` as a sign of life; [`NEVER`] if none does.
     fresh: u32,
 }
@@ -182,13 +195,13 @@ const NEVER: u32 = u32::MAX;
 
 impl Default for Signs {
     fn default() -> Self {
-        Self { health: None, latest: RenewTime::ABSENT, fresh: NEVER }
+        Self { health: None, latest: Renewal::NONE, fresh: NEVER }
     }
 }
 
 impl Signs {
     /// Takes the cached Lease; `next` is the number of the next pass, `passes` are the instants of the passes so far.
-    pub(super) fn handle_lease(&mut self, renewal: RenewTime, next: u32, passes: &[Timestamp]) {
+    pub(super) fn handle_lease(&mut self, renewal: Renewal, next: u32, passes: &[Timestamp]) {
         self.catch_up(next, passes);
         self.latest = renewal;
         self.fresh = match &self.health {
@@ -209,10 +222,30 @@ impl Signs {
         }
     }
 
+    /// Notes that a pass skips the node, and so does not see its Lease.
+    pub(super) fn miss(&mut self, pass: u32, passes: &[Timestamp]) {
+        self.catch_up(pass, passes);
+        if self.fresh == pass {
+            self.fresh = pass + 1;
+        }
+    }
+
     /// Forgets which pass would see the Lease: the Node is gone, and passes do not check it.
     pub(super) fn stop(&mut self, next: u32, passes: &[Timestamp]) {
         self.catch_up(next, passes);
         self.fresh = NEVER;
+    }
+
+    /// Returns the Lease as it is cached.
+    #[must_use]
+    pub(super) const fn latest(&self) -> Renewal {
+        self.latest
+    }
+
+    /// Returns the version of the Lease that was saved with the last sign of life; 0 without one.
+    #[must_use]
+    pub(super) fn saved_version(&self) -> u64 {
+        self.health.map_or(0, |health| health.saved.version)
     }
 
     /// Gives the node a new grace period.
@@ -265,12 +298,12 @@ impl Signs {
     ) -> Found {
         self.catch_up(pass, passes);
         let grace = graces.of_ready(ready.as_ref());
-        let lease_before = self.health.map_or(RenewTime::ABSENT, |health| health.saved);
-        let fresh = |sign| Health { probe: now, sign, saved: RenewTime::ABSENT, ready };
+        let lease_before = self.health.map_or(Renewal::NONE, |health| health.saved);
+        let fresh = |sign| Health { probe: now, sign, saved: Renewal::NONE, ready };
         let mut health = match (self.health, ready) {
             // Without a condition the saved one is forgotten, but neither its probe nor its Lease.
             (Some(health), None) => Health { ready: None, ..health },
-            (None, None) => Health { probe: created(), sign: Sign::Creation, saved: RenewTime::ABSENT, ready: None },
+            (None, None) => Health { probe: created(), sign: Sign::Creation, saved: Renewal::NONE, ready: None },
             (None, Some(_)) => fresh(Sign::FirstSeen),
             (Some(health), Some(now)) => match health.ready {
                 None => fresh(Sign::FirstSeen),
@@ -287,18 +320,18 @@ impl Signs {
         self.fresh = if self.latest.is_newer_than(health.saved) { pass + 1 } else { NEVER };
         self.health = Some(health);
         let observed = ready.map_or(Status::Unknown, |ready| ready.status);
-        let silent = now > health.probe + grace;
-        let write = silent && (ready.is_none() || observed != Status::Unknown);
+        let is_silent = now > health.probe + grace;
+        let write = is_silent && (ready.is_none() || observed != Status::Unknown);
         let current = if write { Some(Status::Unknown) } else { ready.map(|ready| ready.status) };
-        Found { observed, current, write, grace }
+        Found { observed, current, is_silent, write, grace }
     }
 
-    /// Notes that the conditions were written as Unknown.
-    pub(super) fn handle_written(&mut self, node: &Object, pass: u32) {
+    /// Notes that the conditions were written as Unknown, after a look at the node and its Lease.
+    pub(super) fn handle_written(&mut self, (node, lease): (&Object, Renewal), pass: u32) {
         let heartbeat = Ready::of(node).map_or_else(|| created(node), |ready| ready.heartbeat);
         if let Some(health) = &mut self.health {
             health.ready = Some(Ready { status: Status::Unknown, heartbeat });
-            health.saved = self.latest;
+            health.saved = lease;
             self.fresh = if self.latest.is_newer_than(health.saved) { pass + 1 } else { NEVER };
         }
     }
@@ -371,7 +404,7 @@ mod tests {
 
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{Graces, RenewTime, Sign, Signs, Status, silenced};
+    use super::{Graces, Renewal, Sign, Signs, Status, silenced};
     use crate::json;
     use crate::objects::time::{to_micro_time, to_time};
     use crate::objects::{Json, Object};
@@ -393,8 +426,8 @@ mod tests {
         Object::new(body, 1)
     }
 
-    fn lease(renewed: i64) -> RenewTime {
-        RenewTime::of(&Object::new(json!({"spec": {"renewTime": to_micro_time(at(renewed))}}), 1))
+    fn lease(renewed: i64) -> Renewal {
+        Renewal::of(&Object::new(json!({"spec": {"renewTime": to_micro_time(at(renewed))}}), 1))
     }
 
     /// A node with passes each 5.001 s.

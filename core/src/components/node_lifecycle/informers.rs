@@ -3,20 +3,21 @@
 //! Mirrors the event handlers of `NewNodeLifecycleController` (node_lifecycle_controller.go, v1.34). Inputs: changes of
 //! the caches. Outputs: nodes for the next health pass, entries of the work queues.
 
-use super::health::RenewTime;
-use super::{LEASE_CACHE, NodeId, NodeLifecycle, is_tainted, same_tree};
+use super::health::Renewal;
+use super::taints::is_tainted;
+use super::{LEASE_CACHE, NodeId, NodeLifecycle};
 use crate::components::client::{self, CacheEvent};
 use crate::components::controller::Controller;
 use crate::network::RequestId;
-use crate::objects::{HeartbeatStamp, Object};
+use crate::objects::{HeartbeatStamp, Json, Object};
 
 impl NodeLifecycle {
     pub(super) fn handle_lease(&mut self, event: &CacheEvent) {
         let id = self.id_at(event, |own| &mut own.lease_ids);
-        self.see_lease(id, event.after.as_ref().map_or(RenewTime::ABSENT, RenewTime::of));
+        self.see_lease(id, event.after.as_ref().map_or(Renewal::NONE, Renewal::of));
     }
 
-    fn see_lease(&mut self, id: NodeId, renewal: RenewTime) {
+    fn see_lease(&mut self, id: NodeId, renewal: Renewal) {
         if !self.sees_leases {
             return;
         }
@@ -34,7 +35,7 @@ impl NodeLifecycle {
             return false;
         }
         let Some(slot) = self.runtime.cache_mut(LEASE_CACHE).handle_renewal(before, after) else { return false };
-        self.see_lease(self.lease_ids[slot as usize], RenewTime::of_stamp(after));
+        self.see_lease(self.lease_ids[slot as usize], Renewal::of_stamp(after));
         true
     }
 
@@ -76,5 +77,13 @@ impl NodeLifecycle {
         if self.handles_bound_pods && after.is_some() && after != event.before.as_ref().and_then(node_of) {
             self.pod_queue.add(event.object().key());
         }
+    }
+}
+
+/// Tells whether two trees are one allocation, so that the objects differ by heartbeats only.
+pub(super) fn same_tree(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Object(one), Json::Object(other)) => alloc::sync::Arc::ptr_eq(one, other),
+        _ => false,
     }
 }

@@ -11,7 +11,6 @@
 //! pass that finds all zones disrupted is never tainted, but for the first pass after a start.
 //! A health pass checks only nodes that changed, whose grace period is over or that are not ready; a test compares it
 //! with the literal pass over all nodes.
-//! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
 
 mod direct_eviction;
 mod disruption;
@@ -21,6 +20,7 @@ mod health_pass;
 mod informers;
 mod items;
 mod measures;
+mod node_check;
 mod order;
 mod pods;
 mod pods_deletion;
@@ -40,7 +40,6 @@ use self::grace_expiries::GraceExpiries;
 use self::health::{Graces, Signs};
 use self::health_pass::HealthPass;
 pub use self::taints::taint_violations;
-use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::work_items::{End, WorkItem, WorkItems};
 use self::zones::{Rates, ZoneKey, Zones};
@@ -140,6 +139,10 @@ pub struct NodeLifecycle {
     no_schedule_taints: bool,
     handles_bound_pods: bool,
     sees_leases: bool,
+    /// Whether the Lease of a silent node is read from the server before the node is written as silent.
+    confirms_silence: bool,
+    /// The version of a Lease that a read has shown and that the cache lacks.
+    awaited_lease: Option<u64>,
     conditions: &'static str,
     /// `None` where NoExecute taints evict.
     direct: Option<DirectEviction>,
@@ -219,6 +222,8 @@ impl NodeLifecycle {
             no_schedule_taints: profile.is("conditions-make-no-schedule-taints"),
             handles_bound_pods: profile.is("pods-that-come-to-silent-nodes-are-handled"),
             sees_leases: profile.is("leases-are-signs-of-life"),
+            confirms_silence: profile.is("silent-nodes-leases-are-read"),
+            awaited_lease: None,
             conditions: profile.text("conditions-of-silent-nodes"),
             direct,
             reach: PassScope::Changed,
@@ -334,18 +339,6 @@ impl NodeLifecycle {
             Owner::Termination { zone, node, again } => self.handle_terminated(&zone, node, (&end, again), now),
         }
     }
-}
-
-/// Tells whether two trees are one allocation, so that the objects differ by heartbeats only.
-fn same_tree(one: &Json, other: &Json) -> bool {
-    match (one, other) {
-        (Json::Object(one), Json::Object(other)) => alloc::sync::Arc::ptr_eq(one, other),
-        _ => false,
-    }
-}
-
-fn is_tainted(node: &Object) -> bool {
-    [NOT_READY, UNREACHABLE].into_iter().any(|key| Taint::no_execute(key).is_on(node.stable()))
 }
 
 impl Controller for NodeLifecycle {

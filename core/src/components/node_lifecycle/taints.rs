@@ -84,6 +84,12 @@ impl core::fmt::Display for Taint {
     }
 }
 
+/// Tells whether a node has one of the two NoExecute taints.
+#[must_use]
+pub(super) fn is_tainted(node: &Object) -> bool {
+    [NOT_READY, UNREACHABLE].into_iter().any(|key| Taint::no_execute(key).is_on(node.stable()))
+}
+
 /// Returns what the NoSchedule pass adds to and removes from a node.
 #[must_use]
 pub(super) fn no_schedule_difference(node: &Json) -> (Vec<Taint>, Vec<Taint>) {

@@ -217,6 +217,12 @@ impl Scheduler {
                     let nodes: Vec<Text> = offers.iter().map(|offer| offer.node.clone()).collect();
                     let offer = offers[self.choose(&pod, &nodes)].clone();
                     let node = offer.node.clone();
+                    if self.behaviour.tells_victims {
+                        diagnosis.after_all = format!(
+                            "preemption: found a potential placement for pod on node {node}, preempting {} victims",
+                            offer.victims.len()
+                        );
+                    }
                     (Some(offer), Some(node))
                 }
                 Preemption::Hopeless(message) => {

@@ -34,6 +34,12 @@ pub(super) struct Rules {
     consults_conditions: bool,
     pub(super) limits_volumes: bool,
     pub(super) counts_attachments: bool,
+    /// A change of taints lets Pods try again that were rejected for other reasons than taints.
+    pub(super) wakes_for_any_taint: bool,
+    /// What an anti-affinity hint asks: whether one term concerns the changed Pod, or all do.
+    pub(super) heeds_any_term: bool,
+    /// Of two victims that were not started the later one is the more important.
+    pub(super) turns_unstarted_round: bool,
 }
 
 impl Rules {
@@ -46,6 +52,9 @@ impl Rules {
             consults_conditions: profile.is("scheduler-consults-conditions"),
             limits_volumes: profile.is("scheduler-limits-volumes"),
             counts_attachments: profile.is("scheduler-counts-attachments"),
+            wakes_for_any_taint: profile.is("scheduler-wakes-for-any-taint"),
+            heeds_any_term: profile.is("scheduler-anti-affinity-hint-heeds-any-term"),
+            turns_unstarted_round: profile.is("scheduler-turns-unstarted-victims-round"),
             too_large_is_final: profile.is("scheduler-request-above-allocatable-is-unresolvable"),
         }
     }

@@ -171,8 +171,8 @@ fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
 
 /// Calls the hint of a plugin.
 ///
-/// A plugin that registers for new Nodes but not for changes of taints is also called for those, and then the change
-/// always helps. Source: pkg/scheduler/scheduler.go (v1.34), `buildQueueingHintMap`.
+/// Up to 1.36 a plugin that registers for new Nodes but not for changes of taints is also called for those, and then the
+/// change always helps. Source: pkg/scheduler/scheduler.go (v1.34, v1.37), `buildQueueingHintMap`.
 fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let is_deaf_to_taints = matches!(
         plugin,
@@ -184,7 +184,10 @@ fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -
             | Plugin::VolumeZone
             | Plugin::InterPodAffinity
     );
-    if is_deaf_to_taints && matches!(change, ClusterEvent::NodeChanged { what: NodeChange::Taints, .. }) {
+    if rules.wakes_for_any_taint
+        && is_deaf_to_taints
+        && matches!(change, ClusterEvent::NodeChanged { what: NodeChange::Taints, .. })
+    {
         return true;
     }
     match plugin {
@@ -201,7 +204,7 @@ fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -
             volume_hints::hint(plugin, change, pod)
         }
         Plugin::PodTopologySpread => spread_hint(change, pod),
-        Plugin::InterPodAffinity => affinity_hint(change, pod),
+        Plugin::InterPodAffinity => affinity_hint(change, pod, rules),
     }
 }
 
@@ -296,9 +299,16 @@ fn label<'a>(node: &'a Json, key: &str) -> &'a Json {
     node.at(&["metadata", "labels", key])
 }
 
-/// Source: interpodaffinity/plugin.go (v1.34), `isSchedulableAfterPodChange`, `isSchedulableAfterNodeChange`.
-fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
+/// Source: interpodaffinity/plugin.go (v1.34, v1.37), `isSchedulableAfterPodChange`, `isSchedulableAfterNodeChange`.
+fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let (near, away) = (required(pod, Affinity::Near), required(pod, Affinity::Away));
+    let kept_away = |other: &PodInfo| {
+        if rules.heeds_any_term {
+            away.iter().any(|term| term.matches(other, &Json::Null))
+        } else {
+            meets_all(&away, other)
+        }
+    };
     match change {
         ClusterEvent::NodeAdded(node) => {
             !away.is_empty() || near.iter().any(|term| !label(node.tree(), term.topology_key()).is_null())
@@ -312,10 +322,9 @@ fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
             joined || left.into_iter().any(|(was, is)| (!was.is_null() && is.is_null()) || moved(&was, &is))
         }
         ClusterEvent::PodBound(other) => meets_all(&near, other),
-        ClusterEvent::PodGone(other) => meets_all(&away, other),
+        ClusterEvent::PodGone(other) => kept_away(other),
         ClusterEvent::PodRelabelled { before, after } => {
-            (!meets_all(&near, before) && meets_all(&near, after))
-                || (meets_all(&away, before) && !meets_all(&away, after))
+            (!meets_all(&near, before) && meets_all(&near, after)) || (kept_away(before) && !kept_away(after))
         }
         ClusterEvent::NodeChanged { .. }
         | ClusterEvent::NodeDeleted(_)

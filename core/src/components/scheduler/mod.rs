@@ -80,6 +80,8 @@ struct ReleaseBehaviour {
     preempts_beside: bool,
     has_claims_plugin: bool,
     says_what_preemption_found: bool,
+    /// A message about a Pod for which others are preempted says on which node, and how many.
+    tells_victims: bool,
     tells_generation: bool,
     /// A failure without a search for victims clears the nomination.
     failure_clears_nomination: bool,
@@ -144,6 +146,7 @@ impl Scheduler {
             preempts_beside: profile.is("scheduler-preempts-beside-attempts"),
             has_claims_plugin: profile.is("scheduler-looks-for-resource-claims"),
             says_what_preemption_found: profile.is("scheduler-says-what-preemption-found"),
+            tells_victims: profile.is("scheduler-tells-victims"),
             tells_generation: profile.is("pod-conditions-observe-generation"),
             failure_clears_nomination: profile.is("scheduler-failure-clears-nomination"),
             counts_unnamed_nodes: profile.is("scheduler-counts-unnamed-nodes"),

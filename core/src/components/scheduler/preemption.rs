@@ -113,7 +113,7 @@ fn offer(
         bare.remove(&other.key);
     }
     nominations.check(pod, &bare, view, rules)?;
-    sort_by_importance(&mut lower);
+    sort_by_importance(&mut lower, rules.turns_unstarted_round);
     let (violating, harmless) = by_budget(lower, budgets);
     let mut victims = Vec::new();
     let mut violations = 0;
@@ -128,7 +128,7 @@ fn offer(
         }
     }
     if are_mixed {
-        sort_by_importance(&mut victims);
+        sort_by_importance(&mut victims, rules.turns_unstarted_round);
     }
     Ok(Offer { node: node.name().clone(), victims, violations })
 }
@@ -137,10 +137,10 @@ fn offer(
 ///
 /// As Go sorts up to twelve, where equal ones keep their order. Source: default_preemption.go (v1.34),
 /// `SelectVictimsOnNode`; go1.24 sort/zsortfunc.go, `insertionSort_func`.
-fn sort_by_importance(pods: &mut [Arc<PodInfo>]) {
+fn sort_by_importance(pods: &mut [Arc<PodInfo>], turns_round: bool) {
     for end in 1..pods.len() {
         let mut at = end;
-        while at > 0 && is_more_important(&pods[at], &pods[at - 1]) {
+        while at > 0 && is_more_important(&pods[at], &pods[at - 1], turns_round) {
             pods.swap(at, at - 1);
             at -= 1;
         }
@@ -149,14 +149,15 @@ fn sort_by_importance(pods: &mut [Arc<PodInfo>]) {
 
 /// Tells whether one Pod is more important than another.
 ///
-/// One that was not started counts as started when it is asked for, so of two the first one was started before.
-/// Source: pkg/scheduler/util/utils.go (v1.34), `MoreImportantPod`, `GetPodStartTime`.
-fn is_more_important(one: &PodInfo, other: &PodInfo) -> bool {
+/// Up to 1.36 one that was not started counts as started when it is asked for, so of two the first one was started
+/// before. Source: pkg/scheduler/util/utils.go (v1.34), `MoreImportantPod`, `GetPodStartTime`;
+/// pkg/scheduler/framework/preemption/types.go (v1.37), `NewVictim`.
+fn is_more_important(one: &PodInfo, other: &PodInfo, turns_round: bool) -> bool {
     if one.priority != other.priority {
         return one.priority > other.priority;
     }
     let is_unstarted = |pod: &PodInfo| pod.object.stable().at(&["status", "startTime"]).is_null();
-    started(one) < started(other) || (is_unstarted(one) && is_unstarted(other))
+    started(one) < started(other) || (turns_round && is_unstarted(one) && is_unstarted(other))
 }
 
 /// Returns when a Pod was started; one that was not started sorts after all others.
@@ -234,7 +235,7 @@ mod tests {
     use crate::objects::Object;
 
     #[test]
-    fn equally_old_pods_keep_their_order_and_unstarted_ones_turn_it_round() {
+    fn equally_old_pods_keep_their_order_and_unstarted_ones_may_turn_it_round() {
         let pod = |name: &str, priority: i64, start: Option<&str>| {
             let mut tree = json!({"metadata": {"name": name, "namespace": "d"}});
             tree.set(&["spec", "priority"], priority);
@@ -243,7 +244,7 @@ mod tests {
             }
             Arc::new(PodInfo::of(&Object::new(tree, 1), PodLevel::Ignored))
         };
-        let mut pods = Vec::from([
+        let pods = Vec::from([
             pod("waits-1", 0, None),
             pod("same-2", 0, Some("2026-01-01T00:00:05Z")),
             pod("waits-3", 0, None),
@@ -251,8 +252,12 @@ mod tests {
             pod("high", 1, None),
             pod("old", 0, Some("2026-01-01T00:00:01Z")),
         ]);
-        sort_by_importance(&mut pods);
-        let names: Vec<String> = pods.iter().map(|pod| pod.key.name.to_string()).collect();
-        assert_eq!(names, ["high", "old", "same-2", "same-1", "waits-3", "waits-1"]);
+        for (turns_round, last) in [(true, ["waits-3", "waits-1"]), (false, ["waits-1", "waits-3"])] {
+            let mut pods = pods.clone();
+            sort_by_importance(&mut pods, turns_round);
+            let names: Vec<String> = pods.iter().map(|pod| pod.key.name.to_string()).collect();
+            assert_eq!(names[..4], ["high", "old", "same-2", "same-1"]);
+            assert_eq!(names[4..], last);
+        }
     }
 }

@@ -64,6 +64,8 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
         capitalises: context.settings.profile().is("stateful-set-events-capitalised"),
         waits_for_available: context.settings.profile().is("stateful-sets-wait-for-available"),
         rolls_several: context.settings.profile().is("stateful-sets-roll-several"),
+        replaces_unavailable_first: context.settings.profile().is("stateful-sets-replace-unavailable-first"),
+        carries_status_on: context.settings.profile().is("stateful-set-status-is-carried-on"),
         pods: Owned::default(),
         orphans: Orphans::default(),
         revisions: Owned::default(),
@@ -159,6 +161,10 @@ struct StatefulSets {
     waits_for_available: bool,
     /// Whether a rolling update may replace several pods at once.
     rolls_several: bool,
+    /// Whether a rolling update of pods without order replaces those that are not available first, all at once.
+    replaces_unavailable_first: bool,
+    /// Whether conditions of others are kept, and a set whose pods its user deletes gets a new current revision.
+    carries_status_on: bool,
     pods: Owned,
     orphans: Orphans,
     revisions: Owned,
@@ -232,7 +238,7 @@ impl StatefulSets {
         runtime.emit(&about(&work.set), kind, &format!("{reason}{past}"), &message, now);
     }
 
-    fn status(work: &StatefulSetSync, now: Timestamp) -> Json {
+    fn status(&self, work: &StatefulSetSync, now: Timestamp) -> Json {
         let set = &work.set;
         let min_ready = min_ready(set);
         let pods: Vec<&Object> = if is_ending(set) {
@@ -251,7 +257,7 @@ impl StatefulSets {
         let updated = of(&work.update);
         let mut current_revision = &work.current.name;
         let wanted = number(set, &["spec", "replicas"], 1);
-        if is_rolling(set) && [updated, ready, replicas] == [wanted; 3] {
+        if (is_rolling(set) || self.carries_status_on) && [updated, ready, replicas] == [wanted; 3] {
             current = updated;
             current_revision = &work.update.name;
         }
@@ -264,17 +270,22 @@ impl StatefulSets {
         status.set(&["updateRevision"], work.update.name.as_str());
         status.set(&["collisionCount"], work.collisions);
         status.set(&["availableReplicas"], available);
+        let conditions = set.stable().at(&["status", "conditions"]);
+        if self.carries_status_on && !conditions.is_empty() {
+            status.set(&["conditions"], conditions.clone());
+        }
         status
     }
 
     /// Writes the status, if it is another one.
     fn write_status(
+        &self,
         key: &ObjectKey,
         work: &mut StatefulSetSync,
         runtime: &mut KeyedRuntime<StatefulSetPurpose>,
         now: Timestamp,
     ) {
-        let status = Self::status(work, now);
+        let status = self.status(work, now);
         let (set, pause) = (&work.set, min_ready(&work.set));
         // Source: stateful_set.go (v1.34), `syncStatefulSet`.
         if pause > 0
@@ -441,7 +452,7 @@ impl Reconciler for StatefulSets {
             StatefulSetStage::Claim => self.claim(key, &mut work, runtime, now),
             StatefulSetStage::Revise => self.revise(key, &mut work, runtime, now),
             StatefulSetStage::Pods => self.manage(key, &mut work, runtime, now),
-            StatefulSetStage::Status => Self::write_status(key, &mut work, runtime, now),
+            StatefulSetStage::Status => self.write_status(key, &mut work, runtime, now),
             StatefulSetStage::Truncate => Self::truncate(key, &mut work, runtime, now),
             StatefulSetStage::End => return if work.failed { Flow::Retry } else { Flow::Done },
         }

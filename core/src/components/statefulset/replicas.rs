@@ -204,6 +204,8 @@ impl StatefulSets {
     }
 
     /// Deletes the last pod of an old revision, if all after it are healthy, or several.
+    ///
+    /// Source: stateful_set_control.go (v1.34, v1.37), `updateStatefulSetAfterInvariantEstablished`.
     fn roll(
         &self,
         key: &ObjectKey,
@@ -218,16 +220,24 @@ impl StatefulSets {
         let kept = usize::try_from(partition).unwrap_or(0);
         let pods: Vec<Option<Object>> = work.replicas.iter().skip(kept).rev().map(|(_, pod)| pod.clone()).collect();
         let mut left = if self.rolls_several { self.may_go(work, now) } else { 1 };
+        if self.rolls_several && self.replaces_unavailable_first && !is_ordered(&work.set) {
+            let old = |pod: &Object| revision_of(pod) != work.update.name && !is_ending(pod);
+            let is_up = |pod: &Object| is_available(pod, min_ready(&work.set), now);
+            let old: Vec<Object> = pods.into_iter().flatten().filter(old).collect();
+            let (up, down): (Vec<Object>, Vec<Object>) = old.into_iter().partition(is_up);
+            let may_go = usize::try_from(left).unwrap_or(0);
+            for pod in down.iter().chain(up.iter().take(may_go)) {
+                Self::replace(key, work, pod, runtime, now);
+            }
+            return;
+        }
         for pod in pods {
             if left <= 0 {
                 return;
             }
             match pod {
                 Some(pod) if revision_of(&pod) != work.update.name && !is_ending(&pod) => {
-                    let fact =
-                        format!("its revision is {}, and the template's {}", revision_of(&pod), work.update.name);
-                    work.rolled += 1;
-                    Self::delete(key, work, &pod, fact, runtime, now);
+                    Self::replace(key, work, &pod, runtime, now);
                     left -= 1;
                 }
                 Some(pod) if self.is_healthy(&pod, min_ready(&work.set), now) => {}
@@ -235,6 +245,19 @@ impl StatefulSets {
                 _ => return,
             }
         }
+    }
+
+    /// Deletes a pod of an old revision, to be made anew.
+    fn replace(
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        pod: &Object,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
+        let fact = format!("its revision is {}, and the template's {}", revision_of(pod), work.update.name);
+        work.rolled += 1;
+        Self::delete(key, work, pod, fact, runtime, now);
     }
 
     /// Returns how many pods may go now, if several may: as many as may be unavailable, without those that are.

@@ -137,7 +137,7 @@ macro_rules! releases {
 
 releases! {
     v1_6 v1_8 v1_12 v1_13 v1_14 v1_17 v1_18 v1_19 v1_20 v1_21 v1_22 v1_23 v1_24 v1_25 v1_26 v1_28 v1_30
-    v1_31 v1_32 v1_33 v1_34 v1_35 v1_36
+    v1_31 v1_32 v1_33 v1_34 v1_35 v1_36 v1_37
 }
 
 /// The releases that are offered; a minor release without patch number means the patch given here.

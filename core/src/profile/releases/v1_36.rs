@@ -119,6 +119,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "KubeletFineGrainedAuthz", LOCKED),
         gate(SINCE, "MemoryManager", GateStage::Gone),
         gate(SINCE, "NodeDeclaredFeatures", BETA),
+        gate(SINCE, "PersistentVolumeClaimUnusedSinceTime", ALPHA),
         gate(SINCE, "ProcMountType", LOCKED),
         gate(SINCE, "ResourceHealthStatus", BETA),
         gate(SINCE, "StaleControllerConsistencyDaemonSet", BETA),
