@@ -64,10 +64,15 @@ Feature: Extended resources are counted by whole units
       Then Pod "first" is gone within 40s
       And Pod "second" field spec.nodeName is "worker-1" within 60s
 
-      @since:1.34
-      Examples: since 1.34
+      @since:1.34 @until:1.36
+      Examples: 1.34 to 1.36
         | preemption                                                                                                        |
         | no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
+
+      @since:1.37
+      Examples: since 1.37
+        | preemption                                                                                                        |
+        | preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
 
       @until:1.33
       Examples: up to 1.33
@@ -90,10 +95,15 @@ Feature: Extended resources are counted by whole units
       Then Pod "training" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. <preemption>" within 1s
       And Pod "training" keeps field spec.nodeName absent for 1m
 
-      @since:1.34
-      Examples: since 1.34
+      @since:1.34 @until:1.36
+      Examples: 1.34 to 1.36
         | preemption                                                                                                        |
         | no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples: since 1.37
+        | preemption                                                                                                        |
+        | preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
 
       @until:1.33
       Examples: up to 1.33
@@ -133,10 +143,15 @@ Feature: Extended resources are counted by whole units
       Then Pod "training" field spec.nodeName is "a100" within 15s
       And Pod "training" field status.phase is "Running" within 30s
 
-      @since:1.34
-      Examples: since 1.34
+      @since:1.34 @until:1.36
+      Examples: 1.34 to 1.36
         | preemption                                                                                                        |
         | no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples: since 1.37
+        | preemption                                                                                                        |
+        | preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
 
       @until:1.33
       Examples: up to 1.33

@@ -257,12 +257,19 @@ Feature: What pods request of a node never exceeds what it can give
       And Pod "fitting" field status.phase is "Running" within 10s
       But Pod "too-large" keeps field spec.nodeName absent for 1m
 
-      @since:1.34
-      Examples: since 1.34
+      @since:1.34 @until:1.36
+      Examples: 1.34 to 1.36
         | resource          | capacity | fits        | more        | preemption                                                                                                                 |
         | memory            | 4Gi      | 3996Mi      | 4190109697  | no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
         | ephemeral-storage | 100Gi    | 96636764000 | 96636764001 | no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
         | hugepages-2Mi     | 64Mi     | 64Mi        | 66Mi        | no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples: since 1.37
+        | resource          | capacity | fits        | more        | preemption                                                                                                                 |
+        | memory            | 4Gi      | 3996Mi      | 4190109697  | preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+        | ephemeral-storage | 100Gi    | 96636764000 | 96636764001 | preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+        | hugepages-2Mi     | 64Mi     | 64Mi        | 66Mi        | preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
 
       @until:1.33
       Examples: up to 1.33
@@ -304,10 +311,15 @@ Feature: What pods request of a node never exceeds what it can give
       And Event FailedScheduling about Pod "web", message "0/4 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu, 2 Insufficient memory. <preemption>" within 1s
       And Pod "web" keeps field spec.nodeName absent for 1m
 
-      @since:1.34
-      Examples: since 1.34
+      @since:1.34 @until:1.36
+      Examples: 1.34 to 1.36
         | preemption                                                                                                    |
         | no new claims to deallocate, preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples: since 1.37
+        | preemption                                                                                                    |
+        | preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling. |
 
       @until:1.33
       Examples: up to 1.33

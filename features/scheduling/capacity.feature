@@ -4,8 +4,7 @@ Feature: A pod goes where its requests fit
 
   Rule: A Node made by hand without capacity has room for nothing
 
-    @since:1.34
-    Scenario: A pod with requests
+    Scenario Outline: A pod with requests
       Given no other Node
       And the object:
         """
@@ -27,72 +26,28 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 100m}}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
-    @until:1.33
-    Scenario: A pod with requests, up to 1.33
-      Given no other Node
-      And the object:
-        """
-        apiVersion: v1
-        kind: Node
-        metadata:
-          name: worker-1
-        """
-      And 1s passes
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: web
-        spec:
-          containers:
-            - name: main
-              image: registry.k8s.io/pause:3.10
-              resources: {requests: {cpu: 100m}}
-        """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "web" keeps field status.phase "Pending" for 50s
-      But Pod "web" keeps field spec.nodeName absent for 50s
-      And no Event Scheduled about Pod "web" for 50s
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                                            |
+        | up to 1.33 | 0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
 
-    @since:1.34
-    Scenario: A pod with several requests
-      Given no other Node
-      And the object:
-        """
-        apiVersion: v1
-        kind: Node
-        metadata:
-          name: worker-1
-        """
-      And 1s passes
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: web
-        spec:
-          containers:
-            - name: main
-              image: registry.k8s.io/pause:3.10
-              resources: {requests: {cpu: 100m, memory: 1Gi, ephemeral-storage: 1Gi}}
-        """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps field status.phase "Pending" for 50s
-      But Pod "web" keeps field spec.nodeName absent for 50s
-      And no Event Scheduled about Pod "web" for 50s
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                     |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
 
-    @until:1.33
-    Scenario: A pod with several requests, up to 1.33
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                        |
+        | from 1.37 | 0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+    Scenario Outline: A pod with several requests
       Given no other Node
       And the object:
         """
@@ -114,14 +69,28 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 100m, memory: 1Gi, ephemeral-storage: 1Gi}}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
-    @since:1.34
-    Scenario: A pod without requests
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                                                                                                     |
+        | up to 1.33 | 0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                                                                              |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                                                                                 |
+        | from 1.37 | 0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+    Scenario Outline: A pod without requests
       Not even that: a Node says how many pods it takes.
 
       Given no other Node
@@ -143,11 +112,21 @@ Feature: A pod goes where its requests fit
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                     |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                        |
+        | from 1.37 | 0/1 nodes are available: 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
 
     @until:1.33
     Scenario: A pod without requests, up to 1.33
@@ -210,8 +189,7 @@ Feature: A pod goes where its requests fit
 
   Rule: What other pods have asked for is taken
 
-    @since:1.34
-    Scenario: More than is left
+    Scenario Outline: More than is left
       Given no other Node
       And a machine "worker-1" with:
         | cpu | 2 |
@@ -242,49 +220,26 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 501m}}
         """
-      Then Pod "second" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Event FailedScheduling about Pod "second", message "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      Then Pod "second" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "second", message "<message>" within 1s
       And Pod "second" keeps field status.phase "Pending" for 10m
       But Pod "second" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "second" for 10m
 
-    @until:1.33
-    Scenario: More than is left, up to 1.33
-      Given no other Node
-      And a machine "worker-1" with:
-        | cpu | 2 |
-      And Node "worker-1" has condition Ready=True
-      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
-      And the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: first
-        spec:
-          containers:
-            - name: main
-              image: registry.k8s.io/pause:3.10
-              resources: {requests: {cpu: 1500m}}
-        """
-      And Pod "first" field status.phase is "Running"
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: second
-        spec:
-          containers:
-            - name: main
-              image: registry.k8s.io/pause:3.10
-              resources: {requests: {cpu: 501m}}
-        """
-      Then Pod "second" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Event FailedScheduling about Pod "second", message "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "second" keeps field status.phase "Pending" for 10m
-      But Pod "second" keeps field spec.nodeName absent for 10m
-      And no Event Scheduled about Pod "second" for 10m
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                           |
+        | up to 1.33 | 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                        |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                           |
+        | from 1.37 | 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod. |
 
     Scenario: Exactly what is left
       Given no other Node

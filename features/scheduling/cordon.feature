@@ -19,8 +19,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
 
   Rule: A new pod waits, and says why
 
-    @since:1.34
-    Scenario: The only Node is cordoned
+    Scenario Outline: The only Node is cordoned
       Given no other Node
       And a ready Node "worker-1"
       And a Pod "old" on Node "worker-1"
@@ -36,37 +35,28 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "new", message "0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "new", message "<message>" within 1s
       And Pod "new" keeps field status.phase "Pending" for 10m
       But Pod "new" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "new" for 10m
 
-    @until:1.33
-    Scenario: The only Node is cordoned, up to 1.33
-      Given no other Node
-      And a ready Node "worker-1"
-      And a Pod "old" on Node "worker-1"
-      And the user cordons Node "worker-1"
-      And Node "worker-1" has taint "node.kubernetes.io/unschedulable:NoSchedule"
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: new
-        spec:
-          containers:
-            - {name: main, image: "registry.k8s.io/pause:3.10"}
-        """
-      Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "new", message "0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "new" keeps field status.phase "Pending" for 10m
-      But Pod "new" keeps field spec.nodeName absent for 10m
-      And no Event Scheduled about Pod "new" for 10m
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                                 |
+        | up to 1.33 | 0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
 
-    @since:1.34
-    Scenario: Cordoned counts before tainted
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                              |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                 |
+        | from 1.37 | 0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+    Scenario Outline: Cordoned counts before tainted
       The cordoned Node has the taint of that name too, but one Node says one thing.
 
       Given no other Node
@@ -83,11 +73,21 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "new", message "0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
+      Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "new", message "<message>" within 1s
       And Pod "new" keeps field status.phase "Pending" for 10m
       But Pod "new" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "new" for 10m
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                                                  |
+        | 1.34 to 1.36 | 0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                                                     |
+        | from 1.37 | 0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
 
     @until:1.33
     Scenario: Cordoned counts before tainted, up to 1.33

@@ -5,8 +5,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
   @req:MAN-01
   Rule: A Node made by hand is ignored until a kubelet stands behind it
 
-    @since:1.34
-    Scenario: Once it is marked no pod is bound to it
+    Scenario Outline: Once it is marked no pod is bound to it
       Not even though it says what room it has.
 
       Given no other Node
@@ -32,11 +31,21 @@ Feature: Where no kubelet stands behind a Node, no pod goes
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 24h
       But Pod "web" keeps field spec.nodeName absent for 24h
       And no Event Scheduled about Pod "web" for 24h
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                    |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                       |
+        | from 1.37 | 0/1 nodes are available: 1 node(s) had untolerated taint(s). preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
 
     @until:1.33
     Scenario: Once it is marked no pod is bound to it, up to 1.33

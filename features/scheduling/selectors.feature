@@ -26,8 +26,7 @@ Feature: Labels of Nodes say where pods may go
       And Pod "web" field status.phase is "Running" within 10s
       And the history of Pod "web" matches its snapshot
 
-    @since:1.34
-    Scenario: No Node matches the nodeSelector
+    Scenario Outline: No Node matches the nodeSelector
       Given no other Node
       And ready Nodes "worker-1" and "worker-2"
       And the user labels Node "worker-1" with "disk=hdd"
@@ -42,33 +41,26 @@ Feature: Labels of Nodes say where pods may go
             - {name: main, image: "registry.k8s.io/pause:3.10"}
           nodeSelector: {disk: ssd}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
-    @until:1.33
-    Scenario: No Node matches the nodeSelector, up to 1.33
-      Given no other Node
-      And ready Nodes "worker-1" and "worker-2"
-      And the user labels Node "worker-1" with "disk=hdd"
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: web
-        spec:
-          containers:
-            - {name: main, image: "registry.k8s.io/pause:3.10"}
-          nodeSelector: {disk: ssd}
-        """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps field status.phase "Pending" for 10m
-      But Pod "web" keeps field spec.nodeName absent for 10m
-      And no Event Scheduled about Pod "web" for 10m
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                                                        |
+        | up to 1.33 | 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                                     |
+        | 1.34 to 1.36 | 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                                        |
+        | from 1.37 | 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
 
     Scenario: One of three Nodes matches the required node affinity
       Given no other Node
@@ -95,8 +87,7 @@ Feature: Labels of Nodes say where pods may go
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-2" at once
       And Pod "web" field status.phase is "Running" within 10s
 
-    @since:1.34
-    Scenario: No Node matches the required node affinity
+    Scenario Outline: No Node matches the required node affinity
       Given no other Node
       And ready Nodes "worker-1" and "worker-2"
       And the user labels Node "worker-1" with "disk=hdd"
@@ -116,38 +107,26 @@ Feature: Labels of Nodes say where pods may go
                   - matchExpressions:
                       - {key: disk, operator: In, values: [nvme, ssd]}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
-    @until:1.33
-    Scenario: No Node matches the required node affinity, up to 1.33
-      Given no other Node
-      And ready Nodes "worker-1" and "worker-2"
-      And the user labels Node "worker-1" with "disk=hdd"
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: web
-        spec:
-          containers:
-            - {name: main, image: "registry.k8s.io/pause:3.10"}
-          affinity:
-            nodeAffinity:
-              requiredDuringSchedulingIgnoredDuringExecution:
-                nodeSelectorTerms:
-                  - matchExpressions:
-                      - {key: disk, operator: In, values: [nvme, ssd]}
-        """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps field status.phase "Pending" for 10m
-      But Pod "web" keeps field spec.nodeName absent for 10m
-      And no Event Scheduled about Pod "web" for 10m
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                                                        |
+        | up to 1.33 | 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                                     |
+        | 1.34 to 1.36 | 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                                        |
+        | from 1.37 | 0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
 
     Scenario: A Node gets the label
       Given no other Node

@@ -4,8 +4,7 @@ Feature: Taints keep pods away and tolerations let them in
 
   Rule: A pod that does not tolerate a hard taint waits
 
-    @since:1.34
-    Scenario: A taint of NoSchedule
+    Scenario Outline: A taint of NoSchedule
       Given no other Node
       And a ready Node "worker-1"
       And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
@@ -19,35 +18,28 @@ Feature: Taints keep pods away and tolerations let them in
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
-    @until:1.33
-    Scenario: A taint of NoSchedule, up to 1.33
-      Given no other Node
-      And a ready Node "worker-1"
-      And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: web
-        spec:
-          containers:
-            - {name: main, image: "registry.k8s.io/pause:3.10"}
-        """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps field status.phase "Pending" for 10m
-      But Pod "web" keeps field spec.nodeName absent for 10m
-      And no Event Scheduled about Pod "web" for 10m
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                                                       |
+        | up to 1.33 | 0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
 
-    @since:1.34
-    Scenario: A taint of NoExecute
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                    |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                       |
+        | from 1.37 | 0/1 nodes are available: 1 node(s) had untolerated taint(s). preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+    Scenario Outline: A taint of NoExecute
       Given no other Node
       And a ready Node "worker-1"
       And the user taints Node "worker-1" with "dedicated=infra:NoExecute"
@@ -61,32 +53,26 @@ Feature: Taints keep pods away and tolerations let them in
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "<message>" within 1s
+      And Event FailedScheduling about Pod "web", message "<message>" within 1s
       And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
-    @until:1.33
-    Scenario: A taint of NoExecute, up to 1.33
-      Given no other Node
-      And a ready Node "worker-1"
-      And the user taints Node "worker-1" with "dedicated=infra:NoExecute"
-      When the user creates:
-        """
-        apiVersion: v1
-        kind: Pod
-        metadata:
-          name: web
-        spec:
-          containers:
-            - {name: main, image: "registry.k8s.io/pause:3.10"}
-        """
-      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps field status.phase "Pending" for 10m
-      But Pod "web" keeps field spec.nodeName absent for 10m
-      And no Event Scheduled about Pod "web" for 10m
+      @until:1.33
+      Examples:
+        | releases   | message                                                                                                                                                       |
+        | up to 1.33 | 0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                    |
+        | 1.34 to 1.36 | 0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                       |
+        | from 1.37 | 0/1 nodes are available: 1 node(s) had untolerated taint(s). preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling. |
 
     Scenario Outline: A toleration that does not fit: <what>
       Given no other Node

@@ -65,8 +65,7 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
       And Pod "web" field status.phase is "Running" within 40s
       And the watch never shows MODIFIED "pv-2" for 60s
 
-    @since:1.34
-    Scenario: Where no volume is free, no pod goes
+    Scenario Outline: Where no volume is free, no pod goes
       Given the user cordons Node "worker-2"
       And the user sends DELETE /api/v1/persistentvolumes/pv-1
       When the user creates:
@@ -83,13 +82,22 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
           containers: [{name: main, image: registry.k8s.io/pause:3.10}]
           volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
         """
-      Then Event FailedScheduling about Pod "web", message "0/2 nodes are available: 1 node(s) didn't find available persistent volumes to bind, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.", within 1s
+      Then Event FailedScheduling about Pod "web", message "<message>", within 1s
       And Pod "web" keeps field status.phase "Pending" for 10m
       When the user uncordons Node "worker-2"
       Then Pod "web" field status.phase is "Running" within 40s
 
-    @since:1.34
-    Scenario: A bound volume keeps its pod on its node
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                                                                          |
+        | 1.34 to 1.36 | 0/2 nodes are available: 1 node(s) didn't find available persistent volumes to bind, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                                                                             |
+        | from 1.37 | 0/2 nodes are available: 1 node(s) didn't find available persistent volumes to bind, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+    Scenario Outline: A bound volume keeps its pod on its node
       Given the user cordons Node "worker-2"
       And the user creates:
         """yaml
@@ -119,5 +127,15 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
           containers: [{name: main, image: registry.k8s.io/pause:3.10}]
           volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
         """
-      Then Event FailedScheduling about Pod "other", message "0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.", within 5s
+      Then Event FailedScheduling about Pod "other", message "<message>", within 5s
       And Pod "other" keeps field status.phase "Pending" for 10m
+
+      @since:1.34 @until:1.36
+      Examples:
+        | releases     | message                                                                                                                                                                                                                       |
+        | 1.34 to 1.36 | 0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+      @since:1.37
+      Examples:
+        | releases  | message                                                                                                                                                                                          |
+        | from 1.37 | 0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |

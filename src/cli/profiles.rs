@@ -7,7 +7,7 @@ use nodeproof_core::components::registry::processes;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::objects::time::to_micro_time;
-use nodeproof_core::profile::{RELEASES, ROWS, Release, Row};
+use nodeproof_core::profile::{RELEASES, Release, Row, rows};
 use nodeproof_core::sim::SimulationOptions;
 
 use super::misuse;
@@ -55,7 +55,7 @@ pub fn run(args: &ProfilesArgs, own: &Own) -> ExitCode {
             format!("{}\n", defaults().into_iter().map(|(name, value, _)| (name.into(), value)).collect::<Json>())
         }
         (true, false) => defaults_text(),
-        (false, true) => format!("{}\n", ROWS.iter().map(row_json).collect::<Json>()),
+        (false, true) => format!("{}\n", rows().map(row_json).collect::<Json>()),
         (false, false) => rows_text(),
     };
     print(&text)
@@ -124,7 +124,7 @@ fn row_json(row: &Row) -> Json {
 
 fn rows_text() -> String {
     let mut text = String::new();
-    for row in ROWS {
+    for row in rows() {
         let values: Vec<String> = row
             .values()
             .iter()

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::releases::{ColumnChange, ReleaseData, after, all};
-use nodeproof_core::profile::{GateStage, ROWS, Release, Settings, Value, gates};
+use nodeproof_core::profile::{GateStage, Release, Settings, Value, gates, rows};
 
 use crate::control::setup::shown;
 use crate::harness::Suite;
@@ -119,7 +119,7 @@ fn behaviours(from: Release, to: Release) -> Vec<Difference> {
                 .map_or_else(|| value.to_string(), |text| if text.is_empty() { "\"\"".into() } else { text.into() })
         }
     };
-    let changed = ROWS.iter().filter(|row| row.value_at(from) != row.value_at(to));
+    let changed = rows().filter(|row| row.value_at(from) != row.value_at(to));
     let difference = |row: &nodeproof_core::profile::Row| {
         let since = row.values().iter().rev().find(|(since, _)| *since <= to).map(|(since, _)| since.to_string());
         let flag = if row.flag.is_empty() { String::new() } else { format!(" (flag {})", row.flag) };

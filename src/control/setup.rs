@@ -14,7 +14,7 @@ use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{CONTROLLERS, enabled, processes_without_cloud};
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, FieldReader, Json, NOT_MODELLED, Text, nearest};
-use nodeproof_core::profile::{ROWS, Release, Row, Settings, SettingsError, Value, gates};
+use nodeproof_core::profile::{Release, Row, Settings, SettingsError, Value, gates, rows};
 use nodeproof_core::sim::{DEFAULT_START, SimulationOptions};
 
 /// The first and the last instant that a simulation may reach. Instants that components compute from them do not
@@ -155,7 +155,7 @@ impl Setup {
                 continue;
             }
             let is_it = |row: &&Row| row.flag.split_once('.').is_some_and(|(_, short)| short == flag);
-            let full = ROWS.iter().find(is_it).map_or(flag.as_str(), |row| row.flag);
+            let full = rows().find(is_it).map_or(flag.as_str(), |row| row.flag);
             flags.push((Text::from(full), value));
         }
         flags
@@ -208,7 +208,7 @@ impl Setup {
         let profile = self.settings.profile();
         let mut flags = Json::object();
         let mut behaviours = Json::object();
-        for row in ROWS {
+        for row in rows() {
             let Some(default) = row.value_at(profile.release()).filter(|value| *value != Value::Gone) else { continue };
             let (in_force, default) = (in_force(&self.settings, row), shown(default));
             let mut entry = json!({
@@ -291,8 +291,8 @@ fn kubelet_flag(flag: &str) -> Option<&str> {
     let (component, short) = flag.split_once('.').unwrap_or(("", flag));
     let is_row = |row: &nodeproof_core::profile::Row| row.flag.split_once('.').is_some_and(|(_, own)| own == short);
     let is_kubelets = match component {
-        "kubelet" => short != "feature-gates" && !ROWS.iter().any(|row| row.flag == flag),
-        "" => FLAGS.iter().any(|(own, _)| *own == short) && !ROWS.iter().any(is_row),
+        "kubelet" => short != "feature-gates" && !rows().any(|row| row.flag == flag),
+        "" => FLAGS.iter().any(|(own, _)| *own == short) && !rows().any(is_row),
         _ => false,
     };
     is_kubelets.then_some(short)
@@ -305,14 +305,14 @@ fn gates_text(gates: &Json) -> String {
 fn about_flag(flag: &str, error: SettingsError) -> FieldError {
     let mut about = FieldError::new(format!("settings.{flag}"), error.to_string());
     if let SettingsError::UnknownFlag { did_you_mean, .. } = error {
-        let names = ROWS.iter().filter(|row| !row.flag.is_empty()).flat_map(|row| {
+        let names = rows().filter(|row| !row.flag.is_empty()).flat_map(|row| {
             let short = row.flag.split_once('.').map_or(row.flag, |(_, short)| short);
             [row.flag, short].into_iter().filter(|name| *name != flag)
         });
         let names = names.chain(["feature-gates", "controllers"]).chain(FLAGS.iter().map(|(flag, _)| *flag));
         // A flag that several programs have needs the name of one.
         let has_name = |row: &&Row| row.flag.split_once('.').is_some_and(|(_, short)| short == flag);
-        let whole = ROWS.iter().find(has_name).map(|row| String::from(row.flag));
+        let whole = rows().find(has_name).map(|row| String::from(row.flag));
         about.did_you_mean = whole.or(did_you_mean).or_else(|| nearest(flag, names).map(String::from));
         about.message = format!("unknown flag {flag:?}");
     }

@@ -58,7 +58,6 @@ pub(super) const LABELS: &[&str] = &[
     "provider",
     "tier",
     "k8s-app",
-    // Of the workloads that sentences make.
     "app",
 ];
 
@@ -426,8 +425,8 @@ const DEPLOYMENT_REASONS: &[&str] = &[
 /// Returns the reasons that Kubernetes gives for the conditions of a kind; most kinds have none.
 ///
 /// Source (v1.34 unless said otherwise): pkg/kubelet/nodestatus/setters.go (`KubeletOutOfDisk` to v1.12),
-/// pkg/controller (nodelifecycle, replicaset, tainteviction, podgc, namespace, certificates), k8s.io/cloud-provider,
-/// pkg/kubelet/status/generate.go, pkg/registry/core/pod, pkg/scheduler, k8s.io/api policy/v1.
+/// pkg/controller (nodelifecycle, replicaset, tainteviction, podgc, namespace, certificates, volume), pkg/scheduler,
+/// k8s.io/cloud-provider, pkg/kubelet/status/generate.go, pkg/registry/core/pod, k8s.io/api policy/v1.
 pub(super) fn reasons_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "Node" => &[
@@ -481,7 +480,6 @@ pub(super) fn reasons_of(kind: &str) -> &'static [&'static str] {
             "SomeFinalizersRemain",
             "ContentHasNoFinalizers",
         ],
-        // Source: pkg/controller/volume/pvcprotection/pvc_protection_controller.go (v1.37), `updateUnusedCondition`.
         "PersistentVolumeClaim" => &["PodUsingPVC", "NoPodsUsingPVC"],
         "PodDisruptionBudget" => &["SufficientPods", "InsufficientPods", "SyncFailed"],
         "ReplicaSet" | "ReplicationController" => &["FailedCreate", "FailedDelete"],

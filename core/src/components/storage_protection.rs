@@ -1,9 +1,10 @@
-//! Keeps claims that Pods use, and volumes that are bound, until that is over: it takes their finalizers off. From 1.37 on
-//! a claim says in a condition whether a Pod uses it.
+//! Keeps claims that Pods use, and volumes that are bound, until that is over: it takes their finalizers off. From 1.37
+//! on a claim says in a condition whether a Pod uses it.
 //!
 //! Mirrors kube-controller-manager's `persistentvolumeclaim-protection-controller` and
-//! `persistentvolume-protection-controller` (pkg/controller/volume/{pvcprotection,pvprotection}, v1.34, v1.37). Admission
-//! sets the finalizers of new objects; an object without one gets it here. Inputs: claims and Pods, or volumes; answers.
+//! `persistentvolume-protection-controller` (pkg/controller/volume/{pvcprotection,pvprotection}, v1.34, v1.37).
+//! Admission sets the finalizers of new objects; an object without one gets it here. Inputs: claims and Pods, or
+//! volumes; answers.
 //! Outputs: updates of finalizers and conditions. Left out on purpose: the live list of Pods before a claim counts as
 //! unused.
 

@@ -4,6 +4,7 @@
 //! it. Invariant: code asks for a behaviour and never for a version; `src/tidy` refuses code that does. Release,
 //! feature gate and flag are independent: a flag's *default* is a row here, its value in force is in [`Settings`].
 
+mod controller_rows;
 mod flag_rows;
 mod gates;
 mod known_releases;
@@ -28,7 +29,7 @@ pub use release::Release;
 use releases::ColumnChange;
 pub use releases::{DEFAULT_RELEASE, RELEASES};
 pub use row::Row;
-pub use rows::{ROWS, row};
+pub use rows::{row, rows};
 pub use settings::{Race, Settings, SettingsError};
 pub use value::{GateStage, Value};
 

@@ -2,6 +2,7 @@
 //! of the releases (`profile/releases`).
 
 use super::Release;
+use super::controller_rows::OF_CONTROLLERS;
 use super::flag_rows::{
     ALLOCATE_NODE_CIDRS, BEFORE_OFFERED, CLIENTS, CLOUD, CPU_MANAGER_OPTIONS, NODE_IPAM, NODE_LIFECYCLE, OF_STORE,
     OTHER_CONTROLLERS, TO_KUBELETS,
@@ -14,62 +15,30 @@ use crate::objects::is_same;
 /// Finds a row by its name.
 #[must_use]
 pub fn row(name: &str) -> Option<&'static Row> {
-    ROWS.iter().find(|row| is_same(row.name, name))
+    rows().find(|row| is_same(row.name, name))
 }
 
-/// All behaviours.
-pub static ROWS: &[Row] = &[
-    NODE_LIFECYCLE[0],
-    NODE_LIFECYCLE[1],
-    NODE_LIFECYCLE[2],
-    NODE_LIFECYCLE[3],
-    NODE_LIFECYCLE[4],
-    NODE_LIFECYCLE[5],
-    NODE_LIFECYCLE[6],
-    CLIENTS[0],
-    CLIENTS[1],
-    ALLOCATE_NODE_CIDRS,
-    BEFORE_OFFERED[0],
-    BEFORE_OFFERED[1],
-    BEFORE_OFFERED[2],
-    BEFORE_OFFERED[3],
-    BEFORE_OFFERED[4],
-    BEFORE_OFFERED[5],
-    BEFORE_OFFERED[6],
-    BEFORE_OFFERED[7],
-    BEFORE_OFFERED[8],
-    BEFORE_OFFERED[9],
-    BEFORE_OFFERED[10],
-    BEFORE_OFFERED[11],
-    BEFORE_OFFERED[12],
-    BEFORE_OFFERED[13],
-    BEFORE_OFFERED[14],
-    BEFORE_OFFERED[15],
-    NODE_IPAM[0],
-    NODE_IPAM[1],
-    NODE_IPAM[2],
-    NODE_IPAM[3],
-    NODE_IPAM[4],
-    CLOUD[0],
-    CLOUD[1],
-    CLOUD[2],
-    CLOUD[3],
-    CLOUD[4],
-    CLOUD[5],
-    CLOUD[6],
-    CLOUD[7],
-    OTHER_CONTROLLERS[0],
-    TO_KUBELETS[0],
-    TO_KUBELETS[1],
-    TO_KUBELETS[2],
-    OTHER_CONTROLLERS[1],
-    OTHER_CONTROLLERS[2],
-    OTHER_CONTROLLERS[3],
-    OTHER_CONTROLLERS[4],
-    OTHER_CONTROLLERS[5],
-    OTHER_CONTROLLERS[6],
-    OTHER_CONTROLLERS[7],
-    CPU_MANAGER_OPTIONS,
+/// Returns all behaviours.
+pub fn rows() -> impl Iterator<Item = &'static Row> + Clone {
+    TABLES.iter().copied().flatten()
+}
+
+static TABLES: &[&[Row]] = &[
+    &NODE_LIFECYCLE,
+    &CLIENTS,
+    &[ALLOCATE_NODE_CIDRS],
+    &BEFORE_OFFERED,
+    &NODE_IPAM,
+    &CLOUD,
+    &OTHER_CONTROLLERS,
+    &TO_KUBELETS,
+    &[CPU_MANAGER_OPTIONS],
+    OTHERS,
+    OF_CONTROLLERS,
+    &OF_STORE,
+];
+
+static OTHERS: &[Row] = &[
     Row {
         name: "pvclaimbinder-sync-period",
         says: "how often volumes and claims that could not be bound are looked at again",
@@ -105,8 +74,6 @@ pub static ROWS: &[Row] = &[
         source: "plugin/pkg/admission/defaulttolerationseconds/admission.go (v1.34)",
         flag: "kube-apiserver.default-unreachable-toleration-seconds",
     },
-    OF_STORE[0],
-    OF_STORE[1],
     Row {
         name: "anonymous-auth",
         says: "requests without credentials are taken as those of system:anonymous",
@@ -136,7 +103,6 @@ pub static ROWS: &[Row] = &[
         flag: "kube-controller-manager.cidr-allocator-type",
     },
     off("errors-say-what-is-too-long", "`may not be more than 5 bytes`, not `must have at most 5 bytes`"),
-    off("stateful-set-history-limit-may-change", "revisionHistoryLimit of a StatefulSet may be changed"),
     off("required-affinity-has-label-values", "values of a required node affinity are checked as those of labels"),
     off("lengths-in-bytes", "messages about names speak of bytes and label keys, not characters and qualified names"),
     off("ambiguous-cidrs-warn", "a CIDR whose address is not its network's first is taken with a warning"),
@@ -159,8 +125,6 @@ pub static ROWS: &[Row] = &[
         "that a request is approved and denied is told of the list of conditions",
     ),
     off("node-networks-are-not-compared", "the networks of a Node are not looked through for one that it has twice"),
-    off("stateful-set-service-is-a-label", "the name of the Service of a new StatefulSet is checked"),
-    off("stateful-set-templates-are-checked", "the templates of a StatefulSet's Pods and claims are checked"),
     off("git-repos-are-off", "volumes of Git repositories are warned of as off by default"),
     off("port-names-warn", "a name of ports that containers share is warned of"),
     off("overlapping-paths-warn", "files of one volume that hide each other are warned of"),
@@ -227,9 +191,7 @@ pub static ROWS: &[Row] = &[
         ..PLAIN
     },
     off("scaling-tells-from", "the Event ScalingReplicaSet tells the number before first: from 0 to 3"),
-    off("stateful-set-events-capitalised", "Events of a StatefulSet begin with Create and Delete, not create, delete"),
     off("replica-sets-plan-availability", "a ReplicaSet looks at a pod again just as it becomes available"),
-    off("stateful-sets-wait-for-available", "a StatefulSet waits for pods that are available, not only ready"),
     on(
         "taint-eviction-leaves-tombstones",
         "a pod that was evicted once is not evicted again before its eviction is cancelled",
@@ -237,57 +199,6 @@ pub static ROWS: &[Row] = &[
     off(
         "no-execute-from-current-condition",
         "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
-    ),
-    off(
-        "scheduler-tells-victims",
-        "the message about a Pod for which others are preempted ends with the node and their number",
-    ),
-    on(
-        "scheduler-wakes-for-any-taint",
-        "a change of a node's taints lets Pods try again that were rejected for other reasons",
-    ),
-    off(
-        "scheduler-anti-affinity-hint-heeds-any-term",
-        "a Pod with several terms of anti-affinity tries again after a change that concerns one of them",
-    ),
-    on(
-        "scheduler-turns-unstarted-victims-round",
-        "of Pods that were not started, those that come later on their node are preempted last",
-    ),
-    off(
-        "stateful-sets-replace-unavailable-first",
-        "a rolling update of a StatefulSet without order deletes all old pods that are not available at once",
-    ),
-    off(
-        "stateful-set-status-is-carried-on",
-        "a StatefulSet keeps conditions of its status, and with OnDelete gets a new current revision",
-    ),
-    Row {
-        name: "taken-volume-event",
-        says: "how the Event about a volume that is attached elsewhere begins",
-        first: &[(OLDEST, Value::Text("Multi-Attach error"))],
-        flag: "",
-        source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go (v1.34), reportMultiAttachError",
-    },
-    Row {
-        name: "taken-volume-nobody-uses",
-        says: "how that Event ends where no Pod uses the volume",
-        first: &[(OLDEST, Value::Text(" and can't be attached to another"))],
-        flag: "",
-        source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go (v1.34), reportMultiAttachError",
-    },
-    off(
-        "recreating-deployments-follow-each-pod",
-        "a Deployment with the strategy Recreate is synced for each pod that is gone, and not for the last one alone",
-    ),
-    off(
-        "drain-does-not-wait-for-tries",
-        "a drain that deletes Pods as a dry run of the server ends without a look whether they are gone",
-    ),
-    off("claims-tell-whether-they-are-used", "a bound claim says in its condition Unused whether a Pod names it"),
-    off(
-        "silent-nodes-leases-are-read",
-        "the node lifecycle controller reads the Lease of a silent node from the server before it believes its cache",
     ),
     on(
         "kubelet-registers-cordoned",
@@ -456,18 +367,6 @@ pub static ROWS: &[Row] = &[
         flag: "kube-scheduler.pod-max-in-unschedulable-pods-duration",
     },
     off("pod-level-resources", "spec.resources of a pod counts instead of what its containers ask for"),
-    off("scheduler-queueing-hints", "a plugin of the scheduler says whether a change helps a pod that it rejected"),
-    off("scheduler-pops-from-backoff", "a pod that pauses is tried when no other is to be tried"),
-    off("scheduler-preempts-beside-attempts", "victims of a preemption are deleted beside further attempts"),
-    on("scheduler-names-untolerated-taint", "the scheduler names the taint that keeps a pod away"),
-    off(
-        "scheduler-request-above-allocatable-is-unresolvable",
-        "preemption is not tried on a node that is too small for a pod",
-    ),
-    off("scheduler-names-volume-affinity", "the scheduler says that a node did not match a volume's node affinity"),
-    off("scheduler-looks-for-resource-claims", "the scheduler says that it found no resource claims to deallocate"),
-    off("scheduler-counts-unnamed-nodes", "nodes that a pod leaves out by name are counted in the message"),
-    on("scheduler-failure-clears-nomination", "an attempt that fails by an error takes a nomination back"),
     off(
         "toleration-comparisons-are-known",
         "the API server names the operators Lt and Gt of tolerations where it refuses one",
@@ -481,25 +380,6 @@ pub static ROWS: &[Row] = &[
     },
     off("streams-need-create", "who opens a stream to a pod with GET needs the right to create it, not only to get it"),
     off("binding-clears-nomination", "the API server removes the nominated node of a pod that is bound"),
-    Row {
-        name: "scheduler-balance-score",
-        says: "how the balance of CPU and memory on a node is scored",
-        first: &[(OLDEST, Value::Text("always"))],
-        source: "pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1.31, v1.34, v1.36)",
-        flag: "",
-    },
-    off(
-        "scheduler-victim-gets-preemptors-status",
-        "a preempted pod gets the status of the pod that preempts it, by mistake",
-    ),
-    on("scheduler-preempted-event-relates-preemptor", "the Event Preempted refers to the pod that preempts"),
-    Row {
-        name: "scheduler-bound-nominee-frees-others",
-        says: "a nominated pod that is bound lets waiting pods be tried again",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "pkg/scheduler/eventhandlers.go (v1.34, v1.36), deletePodFromSchedulingQueue",
-        flag: "",
-    },
     off("shutdown-end-has-its-metric", "the end of a graceful shutdown is the metric of its end, not of its start"),
     Row {
         name: "swap-refusal",
@@ -524,10 +404,6 @@ pub static ROWS: &[Row] = &[
     off("limited-swap-is-a-share", "LimitedSwap gives a container its share of the swap space, not none at all"),
     off("pods-do-not-swap-by-default", "NoSwap is a behaviour, and the default one; UnlimitedSwap is none"),
     off("critical-pods-do-not-swap", "critical pods get no swap space"),
-    off("drain-ends-at-its-timeout", "a drain ends when its time is over, not at its next look at a pod"),
-    off("drain-knows-daemon-sets-by-group", "a drain takes an owner for a DaemonSet by its group too, not by its kind"),
-    off("drain-reads-refused-pods-again", "a drain reads a pod again before it repeats a refused eviction"),
-    off("drain-says-cannot-delete-once", "a drain that refuses unmanaged pods does not say `cannot delete` twice"),
     off("kubectl-counts-pod-level-resources", "a description of a node counts the resources of whole pods"),
     off("waiting-pull-tells-why", "a container that waits for the next pull of its image says why the last one failed"),
     off("probe-at-once-restarts-period", "a readiness probe that a sync makes at once begins its period anew"),
@@ -541,14 +417,14 @@ pub static ROWS: &[Row] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::ROWS;
+    use super::rows;
 
     #[test]
     fn each_row_has_a_source_and_values_in_order() {
-        for row in ROWS {
+        for row in rows() {
             assert!(!row.sources().is_empty() && !row.says.is_empty(), "{}", row.name);
             assert!(row.values().windows(2).all(|pair| pair[0].0 < pair[1].0), "{}", row.name);
-            assert_eq!(ROWS.iter().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
+            assert_eq!(rows().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
         }
     }
 }

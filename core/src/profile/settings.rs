@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{GateStage, Profile, ROWS, Release, Row, Value, gates, kubelet_gates, upstream_flags};
+use super::{GateStage, Profile, Release, Row, Value, gates, kubelet_gates, rows, upstream_flags};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, NOT_MODELLED, Text, nearest};
 
@@ -288,8 +288,7 @@ impl Settings {
         if is_feature_gates(flag) {
             return self.set_gates(value).map_err(bad);
         }
-        let rows: Vec<_> = ROWS
-            .iter()
+        let rows: Vec<_> = rows()
             .filter(|row| {
                 let is_short = |component: &str, short| short == flag && component != "cloud-controller-manager";
                 row.flag == flag
@@ -369,7 +368,7 @@ impl Settings {
 fn flag_names(profile: &Profile) -> impl Iterator<Item = &'static str> {
     let both = |row: &'static Row| [row.flag, row.flag.split_once('.').map_or(row.flag, |(_, short)| short)];
     let is_known = |row: &&Row| !row.flag.is_empty() && profile.value(row.name) != Value::Gone;
-    ROWS.iter().filter(is_known).flat_map(both).chain(upstream_flags::names())
+    rows().filter(is_known).flat_map(both).chain(upstream_flags::names())
 }
 
 /// The components that have `--feature-gates`.

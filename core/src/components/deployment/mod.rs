@@ -75,7 +75,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 struct Deployments {
     tells_from: bool,
     tells_terminating: bool,
-    /// Whether a Deployment that recreates its pods is synced for each pod that is gone, and not for the last one alone.
+    /// Whether a Deployment that recreates its pods is synced for each pod that is gone, not for the last one alone.
     follows_each_pod: bool,
     sets: Owned,
     /// ReplicaSets without owner.

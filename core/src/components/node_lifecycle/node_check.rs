@@ -1,8 +1,8 @@
 //! The check of one node within a health pass.
 //!
 //! Mirrors `tryUpdateNodeHealth` and what `monitorNodeHealth` does with its result
-//! (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34; the Lease that is looked up: v1.37). Inputs: a node
-//! from the pass, answers, time. Outputs: requests, decisions, the node's place in the zones' counts and queues.
+//! (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34; the Lease that is looked up: v1.37). Inputs: a
+//! node from the pass, answers, time. Outputs: requests, decisions, the node's place in the zones' counts and queues.
 
 use alloc::format;
 use alloc::string::String;

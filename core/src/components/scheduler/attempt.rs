@@ -226,11 +226,11 @@ impl Scheduler {
                     (Some(offer), Some(node))
                 }
                 Preemption::Hopeless(message) => {
-                    diagnosis.after_all = report(&message, claims);
+                    diagnosis.after_all = report(&message, claims && self.behaviour.tells_of_no_claims);
                     (None, Some(Text::of("")))
                 }
                 Preemption::NotAllowed(message) => {
-                    diagnosis.after_all = report(&message, claims);
+                    diagnosis.after_all = report(&message, claims && self.behaviour.tells_of_no_claims);
                     (None, None)
                 }
             };

@@ -171,8 +171,8 @@ fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
 
 /// Calls the hint of a plugin.
 ///
-/// Up to 1.36 a plugin that registers for new Nodes but not for changes of taints is also called for those, and then the
-/// change always helps. Source: pkg/scheduler/scheduler.go (v1.34, v1.37), `buildQueueingHintMap`.
+/// Up to 1.36 a plugin that registers for new Nodes but not for changes of taints is also called for those, and then
+/// the change always helps. Source: pkg/scheduler/scheduler.go (v1.34, v1.37), `buildQueueingHintMap`.
 fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let is_deaf_to_taints = matches!(
         plugin,

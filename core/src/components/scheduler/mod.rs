@@ -53,7 +53,7 @@ use self::score::Balance;
 use self::volume_binding::VolumeWait;
 use self::volume_hints::StorageChange;
 use self::volumes::Promised;
-use self::writes::{OngoingPreemption, Write};
+use self::writes::{OngoingPreemption, PendingBinding, Write};
 use super::client::{CacheEvent, Client};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice};
 use super::{Because, Deadline, earliest};
@@ -79,6 +79,8 @@ struct ReleaseBehaviour {
     /// Victims are deleted while further attempts are made, and not before the next one.
     preempts_beside: bool,
     has_claims_plugin: bool,
+    /// The plugin for resource claims says of a Pod without any that there are none to deallocate.
+    tells_of_no_claims: bool,
     says_what_preemption_found: bool,
     /// A message about a Pod for which others are preempted says on which node, and how many.
     tells_victims: bool,
@@ -91,6 +93,8 @@ struct ReleaseBehaviour {
     mixes_up_status: bool,
     /// The Event of a preempted Pod refers to the one that preempts it.
     relates_preemptor: bool,
+    /// A binding that the server could not take is tried again.
+    retries_bindings: bool,
     /// A nominated Pod that is bound lets others try again, as if it had gone.
     bound_nominee_frees: bool,
 }
@@ -121,6 +125,8 @@ pub struct Scheduler {
     /// Volumes that claims of Pods which are being bound will have.
     promised: Promised,
     waiting_for_volumes: Vec<VolumeWait>,
+    /// Bindings that failed and are tried again.
+    failed_bindings: Vec<PendingBinding>,
     jobs: BTreeMap<u64, OngoingPreemption>,
     last_job: u64,
     step: SchedulingState,
@@ -145,6 +151,7 @@ impl Scheduler {
             hinting: if profile.is("scheduler-queueing-hints") { Hinting::ByPlugin } else { Hinting::ByKind },
             preempts_beside: profile.is("scheduler-preempts-beside-attempts"),
             has_claims_plugin: profile.is("scheduler-looks-for-resource-claims"),
+            tells_of_no_claims: profile.is("scheduler-tells-of-no-claims"),
             says_what_preemption_found: profile.is("scheduler-says-what-preemption-found"),
             tells_victims: profile.is("scheduler-tells-victims"),
             tells_generation: profile.is("pod-conditions-observe-generation"),
@@ -152,6 +159,7 @@ impl Scheduler {
             counts_unnamed_nodes: profile.is("scheduler-counts-unnamed-nodes"),
             mixes_up_status: profile.is("scheduler-victim-gets-preemptors-status"),
             relates_preemptor: profile.is("scheduler-preempted-event-relates-preemptor"),
+            retries_bindings: profile.is("scheduler-retries-bindings"),
             bound_nominee_frees: profile.is("scheduler-bound-nominee-frees-others"),
         };
         Self {
@@ -166,6 +174,7 @@ impl Scheduler {
             under_way: BTreeMap::new(),
             promised: Promised::new(),
             waiting_for_volumes: Vec::new(),
+            failed_bindings: Vec::new(),
             jobs: BTreeMap::new(),
             last_job: 0,
             step: SchedulingState::Idle,
@@ -409,6 +418,7 @@ impl Controller for Scheduler {
         if !self.waiting_for_volumes.is_empty() {
             self.look_at_volumes(now);
         }
+        self.bind_again(now);
     }
 
     /// Tries Pods until one's status has to be written, or none is left.
@@ -422,8 +432,10 @@ impl Controller for Scheduler {
     fn own_deadline(&self) -> Option<Deadline> {
         let looks = self.waiting_for_volumes.iter().filter_map(|wait| wait.look_at).min();
         let looks = looks.map(|at| Deadline { at, reason: "volumes" });
+        let binding = self.failed_bindings.iter().map(|binding| binding.next).min();
+        let binding = binding.map(|at| Deadline { at, reason: "binding" });
         let (events, recorder) = (self.event_client.next_deadline(), self.recorder.next_deadline());
-        earliest([events, recorder, self.queue.next_deadline(), looks])
+        earliest([events, recorder, self.queue.next_deadline(), looks, binding])
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {

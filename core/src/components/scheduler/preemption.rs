@@ -212,8 +212,8 @@ fn best(offers: Vec<Offer>) -> Vec<Offer> {
 /// Joins the messages of the PostFilter plugins.
 ///
 /// Source: pkg/scheduler/framework/runtime/framework.go (v1.34), `RunPostFilterPlugins`.
-pub(super) fn report(message: &str, has_claims_plugin: bool) -> String {
-    let before = if has_claims_plugin { "no new claims to deallocate, " } else { "" };
+pub(super) fn report(message: &str, tells_of_claims: bool) -> String {
+    let before = if tells_of_claims { "no new claims to deallocate, " } else { "" };
     format!("{before}preemption: {message}")
 }
 

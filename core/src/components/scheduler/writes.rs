@@ -7,8 +7,9 @@
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::attempt::ClusterActivity;
 use super::cache::PodInfo;
@@ -23,16 +24,20 @@ use crate::json;
 use crate::network::{Answer, Call, PODS, RequestId, TransportError, Verb};
 use crate::objects::Text;
 
+/// How often a binding is tried. Source: k8s.io/client-go util/retry/util.go (v0.37), `DefaultBackoff`.
+const BINDING_TRIES: u32 = 4;
+/// The first pause between two tries, and how many times longer each further one is. Source: as [`BINDING_TRIES`].
+const BINDING_PAUSE: SignedDuration = SignedDuration::from_millis(10);
+const BINDING_PAUSE_FACTOR: i32 = 5;
+/// By which share a pause may be longer. Source: as [`BINDING_TRIES`].
+const BINDING_JITTER: f64 = 0.1;
+
 /// A request under way.
 #[derive(Clone, Debug)]
 pub(super) enum Write {
     /// The status of a Pod that fits nowhere.
     Status,
-    Binding {
-        queued: Queued,
-        node: Text,
-        because: DecisionId,
-    },
+    Binding(PendingBinding),
     /// The condition of a victim, before it is deleted.
     Victim {
         job: u64,
@@ -44,6 +49,18 @@ pub(super) enum Write {
     },
     /// What binds the claims of a Pod.
     Volumes(VolumeWait),
+}
+
+/// A Pod that is being bound.
+#[derive(Clone, Debug)]
+pub(super) struct PendingBinding {
+    queued: Queued,
+    node: Text,
+    because: DecisionId,
+    /// How often it was tried.
+    tries: u32,
+    /// When it is tried again.
+    pub(super) next: Timestamp,
 }
 
 /// A preemption under way.
@@ -59,14 +76,49 @@ pub(super) struct OngoingPreemption {
 
 impl Scheduler {
     pub(super) fn bind(&mut self, queued: Queued, node: Text, because: DecisionId, now: Timestamp) {
-        let pod = &queued.pod;
+        self.try_binding(PendingBinding { queued, node, because, tries: 0, next: now }, now);
+    }
+
+    /// Tries the bindings again whose pause is over.
+    pub(super) fn bind_again(&mut self, now: Timestamp) {
+        let (due, others) = core::mem::take(&mut self.failed_bindings).into_iter().partition(|own| own.next <= now);
+        self.failed_bindings = others;
+        let due: Vec<PendingBinding> = due;
+        due.into_iter().for_each(|binding| self.try_binding(binding, now));
+    }
+
+    fn try_binding(&mut self, mut binding: PendingBinding, now: Timestamp) {
+        let (pod, node, because) = (&binding.queued.pod, &binding.node, binding.because);
         let (namespace, name) = (pod.key.namespace.clone(), pod.key.name.clone());
-        let binding = json!({"kind": "Binding", "apiVersion": "v1",
+        let body = json!({"kind": "Binding", "apiVersion": "v1",
             "metadata": {"name": &*name, "namespace": &*namespace, "uid": pod.object.uid()},
-            "target": {"kind": "Node", "name": &*node}});
-        let call = Call::new(Verb::Create, PODS, namespace, name).subresource("binding").body(binding);
+            "target": {"kind": "Node", "name": &**node}});
+        let call = Call::new(Verb::Create, PODS, namespace, name).subresource("binding").body(body);
         let id = self.runtime.send(call, Some(because), now);
-        self.under_way.insert(id, Write::Binding { queued, node, because });
+        binding.tries += 1;
+        self.under_way.insert(id, Write::Binding(binding));
+    }
+
+    /// Lets a binding be tried again after a pause, if the server could not take it; `None` then.
+    ///
+    /// Source: pkg/scheduler/util/utils.go (v1.37), `BindPod` and `Retriable`.
+    fn held_binding(
+        &mut self,
+        mut binding: PendingBinding,
+        result: &Result<Answer, TransportError>,
+        now: Timestamp,
+    ) -> Option<PendingBinding> {
+        let is_passing = match result {
+            Ok(answer) => matches!(answer.code, 500 | 503),
+            Err(error) => *error == TransportError::Refused,
+        };
+        if !self.behaviour.retries_bindings || !is_passing || binding.tries >= BINDING_TRIES {
+            return Some(binding);
+        }
+        let pause = (1..binding.tries).fold(BINDING_PAUSE, |pause, _| pause * BINDING_PAUSE_FACTOR);
+        binding.next = now + self.chance.jitter(pause, BINDING_JITTER);
+        self.failed_bindings.push(binding);
+        None
     }
 
     pub(super) fn handle_answer(
@@ -87,7 +139,11 @@ impl Scheduler {
                     self.step = SchedulingState::Idle;
                 }
             }
-            Write::Binding { queued, node, because } => self.bound(queued, &node, because, refusal, now),
+            Write::Binding(binding) => {
+                if let Some(binding) = self.held_binding(binding, result, now) {
+                    self.bound(binding, refusal, now);
+                }
+            }
             Write::Volumes(wait) => self.wrote_volumes(wait, refusal, now),
             Write::Victim { job, pod } => match refusal {
                 None => self.delete_victim(job, pod, now),
@@ -104,14 +160,8 @@ impl Scheduler {
         }
     }
 
-    fn bound(
-        &mut self,
-        queued: Queued,
-        node: &Text,
-        because: DecisionId,
-        refusal: Option<alloc::string::String>,
-        now: Timestamp,
-    ) {
+    fn bound(&mut self, binding: PendingBinding, refusal: Option<alloc::string::String>, now: Timestamp) {
+        let PendingBinding { queued, node, because, .. } = binding;
         let pod = queued.pod.clone();
         let Some(refusal) = refusal else {
             let note = format!("Successfully assigned {}/{} to {node}", pod.key.namespace, pod.key.name);

@@ -20,12 +20,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/scheduler/framework/preemption/preemption.go (v1.36, v1.37), Preempt",
         ),
-        row(SINCE, "scheduler-wakes-for-any-taint", NO, "pkg/scheduler/scheduler.go (v1.36, v1.37), buildQueueingHintMap"),
+        row(SINCE, "scheduler-wakes-for-any-taint", NO, "pkg/scheduler/scheduler.go (v1.37), buildQueueingHintMap"),
         row(
             SINCE,
             "scheduler-anti-affinity-hint-heeds-any-term",
             YES,
-            "pkg/scheduler/framework/plugins/interpodaffinity/plugin.go (v1.36, v1.37), isSchedulableAfterAssignedPodChange",
+            "pkg/scheduler/framework/plugins/interpodaffinity/plugin.go (v1.36, v1.37)",
         ),
         row(
             SINCE,
@@ -37,7 +37,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             SINCE,
             "stateful-sets-replace-unavailable-first",
             YES,
-            "pkg/controller/statefulset/stateful_set_control.go (v1.36, v1.37), updateStatefulSetAfterInvariantEstablished",
+            "pkg/controller/statefulset/stateful_set_control.go (v1.36, v1.37)",
         ),
         row(
             SINCE,
@@ -64,6 +64,13 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "pkg/controller/deployment/deployment_controller.go (v1.36, v1.37), deletePod",
         ),
         row(SINCE, "drain-does-not-wait-for-tries", YES, "kubectl pkg/drain/drain.go (v0.36, v0.37), deletePods"),
+        row(
+            SINCE,
+            "scheduler-tells-of-no-claims",
+            NO,
+            "pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1.36, v1.37), PostFilter",
+        ),
+        row(SINCE, "scheduler-retries-bindings", YES, "pkg/scheduler/util/utils.go (v1.36, v1.37), BindPod"),
         row(
             SINCE,
             "claims-tell-whether-they-are-used",
