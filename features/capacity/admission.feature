@@ -2,6 +2,7 @@
 Feature: A kubelet refuses what does not fit, whoever sent it
   Source: pkg/kubelet/lifecycle/predicate.go (v1.34), Admit, generalFilter
   Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), fitsRequest, as the kubelet's admission calls it
+  Source: pkg/kubelet/sysctl (v1.34, v1.37)
 
   @req:CAP-04
   Rule: A pod that finds too little room ends as Failed, with the numbers
@@ -432,3 +433,107 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       Then Pod "critical" field status.reason is "NodeAffinity" within 1s
       And no Event Preempting about Pod "large" for 1m
       And Pod "large" keeps field status.phase "Running" for 1m
+
+  Rule: A pod sets those sysctls alone that are its own
+
+    Scenario Outline: <name> <what> with <shared>
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | allowedUnsafeSysctls | ["kernel.msg*","net.core.somaxconn"] |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          <shared>
+          securityContext: {sysctls: [{name: <name>, value: "1"}]}
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        """
+      Then Pod "web" field status.phase is "Failed" within 5s
+      And Pod "web" field status.reason is "SysctlForbidden" within 5s
+      And Pod "web" field status.message is "Pod was rejected: forbidden sysctl: \"<name>\" <what>" within 5s
+
+      Examples:
+        | name              | shared           | what            |
+        | fs.mqueue.msg_max | hostUsers: false | not allowlisted |
+
+      @until:1.36
+      Examples:
+        | name                       | shared           | what            |
+        | net.ipv4.tcp_notsent_lowat | hostUsers: false | not allowlisted |
+
+    Scenario Outline: <name> is the pod's own with <shared>
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | allowedUnsafeSysctls | ["kernel.msg*","net.core.somaxconn"] |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          <shared>
+          securityContext: {sysctls: [{name: <name>, value: "1"}]}
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        """
+      Then Pod "web" field status.phase is "Running" within 5s
+
+      Examples:
+        | name                    | shared            |
+        | kernel.msgmax           | hostNetwork: true |
+        | net.ipv4.tcp_syncookies | hostIPC: true     |
+        | net.core.somaxconn      | hostUsers: false  |
+
+      @since:1.37
+      Examples:
+        | name                       | shared           |
+        | net.ipv4.tcp_notsent_lowat | hostUsers: false |
+
+    @since:1.37
+    Scenario Outline: A sysctl of users with hostUsers: <shared>
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | allowedUnsafeSysctls | ["user.*"] |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          hostUsers: <shared>
+          securityContext: {sysctls: [{name: user.max_user_namespaces, value: "1"}]}
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        """
+      Then <outcome>
+
+      Examples:
+        | shared | outcome                                                                                                                                                       |
+        | true   | Event SysctlForbidden about Pod "web", message "forbidden sysctl: \\"user.max_user_namespaces\\" not allowed with host User enabled", within 5s |
+        | null   | Event SysctlForbidden about Pod "web", message "forbidden sysctl: \\"user.max_user_namespaces\\" not allowed with host User enabled", within 5s |
+        | false  | Pod "web" field status.phase is "Running" within 5s                                                                                                           |
+
+    Scenario Outline: What no pod has for itself cannot be allowed: <pattern>
+      When a kubelet named "worker-1" starts with:
+        | allowedUnsafeSysctls | ["<pattern>"] |
+      Then the kubelet refuses to start with "failed to create kubelet: the sysctls "<told>" are not known to be namespaced"
+
+      Examples:
+        | pattern       | told          |
+        | vm.*          | vm.           |
+        | vm.swappiness | vm.swappiness |
+
+      @until:1.36
+      Examples:
+        | pattern           | told              |
+        | user.*            | user.             |
+        | kernel.domainname | kernel.domainname |

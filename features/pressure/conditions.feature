@@ -38,6 +38,55 @@ Feature: A node that runs short says so
         | imagefs.inodesFree | 1k    | fill-disk   | freeInodes | 999     | 1k     | inodes            | DiskPressure   | disk-pressure   | KubeletHasDiskPressure       | KubeletHasNoDiskPressure   | NodeHasDiskPressure       | NodeHasNoDiskPressure   | kubelet has disk pressure                 | kubelet has no disk pressure            |
         | pid.available      | 500   | use-pids    | free       | 499     | 500    | pids              | PIDPressure    | pid-pressure    | KubeletHasInsufficientPID    | KubeletHasSufficientPID    | NodeHasInsufficientPID    | NodeHasSufficientPID    | kubelet has insufficient PID available    | kubelet has sufficient PID available    |
 
+    @since:1.37
+    Scenario Outline: Huge pages are no memory that is left: less than <least>
+      Given a machine "worker-1" with:
+        | memory        | 4Gi |
+        | hugepages-2Mi | 1Gi |
+      And whose kubelet runs with:
+        | evictionHard | {"memory.available":"<least>"} |
+      And Node "worker-1" has condition Ready=True
+      And 30s pass
+      When machine "worker-1" does fill-memory with:
+        | free | <free> |
+      Then Node "worker-1" has condition MemoryPressure=True within 31s
+
+      Examples:
+        | least | free       |
+        | 100Mi | 1178599423 |
+        | 25%   | 1791Mi     |
+
+    @since:1.37
+    Scenario Outline: With huge pages, what is left is enough: <what>
+      Given a machine "worker-1" with:
+        | memory        | 4Gi |
+        | hugepages-2Mi | 1Gi |
+      And whose kubelet runs with:
+        | evictionHard | {"memory.available":"<least>"}   |
+        | featureGates | {"HugepageAwareEviction":<gate>} |
+      And Node "worker-1" has condition Ready=True
+      And machine "worker-1" does fill-memory with:
+        | free | <free> |
+      When nothing is done
+      Then Node "worker-1" keeps condition MemoryPressure=False for 60s
+
+      Examples:
+        | what                       | least | gate  | free   |
+        | exactly the threshold      | 100Mi | true  | 1124Mi |
+        | a share of all other pages | 25%   | true  | 1792Mi |
+        | without their gate         | 100Mi | false | 101Mi  |
+
+    @until:1.36
+    Scenario: Huge pages count as memory that is left
+      Given a machine "worker-1" with:
+        | memory        | 4Gi |
+        | hugepages-2Mi | 1Gi |
+      And Node "worker-1" has condition Ready=True
+      And machine "worker-1" does fill-memory with:
+        | free | 101Mi |
+      When nothing is done
+      Then Node "worker-1" keeps condition MemoryPressure=False for 60s
+
     Scenario: The whole story in the Node's history
       Given a ready Node "worker-1"
       And whose kubelet runs with:

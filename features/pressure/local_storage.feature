@@ -102,6 +102,44 @@ Feature: Pods that write more than they may are ended, whatever their node has l
       And Pod "writer" field status.reason is "Evicted" within 14s
       And Pod "writer" never has condition DisruptionTarget=True for 60s
 
+    @since:1.37
+    Scenario: A sidecar has a limit of its own
+      Given a ready Node "worker-1"
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: writer
+          annotations: {nodeproof.dev/side.uses.ephemeral-storage: 11Mi, nodeproof.dev/main.stops-after: never}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - {name: side, image: pause, restartPolicy: Always, resources: {limits: {ephemeral-storage: 10Mi}}}
+          containers: [{name: main, image: pause, resources: {limits: {ephemeral-storage: 100Mi}}}]
+        """
+      Then Event Evicted about Pod "writer", message "Container side exceeded its local ephemeral storage limit \"10Mi\". ", between 1s and 12s
+      And Pod "writer" field status.reason is "Evicted" within 15s
+
+    @until:1.36
+    Scenario: The limit of a sidecar counts for the sum alone
+      Given a ready Node "worker-1"
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: writer
+          annotations: {nodeproof.dev/side.uses.ephemeral-storage: 11Mi}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - {name: side, image: pause, restartPolicy: Always, resources: {limits: {ephemeral-storage: 10Mi}}}
+          containers: [{name: main, image: pause, resources: {limits: {ephemeral-storage: 100Mi}}}]
+        """
+      Then Pod "writer" has condition Ready=True within 5s
+      And no Event Evicted about Pod "writer" for 60s
+
     Scenario Outline: <what> is no reason
       Given a ready Node "worker-1"
       And the objects:

@@ -84,6 +84,52 @@ Feature: A kubelet that does not register waits for its Node
       And the Lease of Node "worker-1" exists within 11s
       And Node "worker-1" keeps field metadata.uid unchanged for 10m
 
+    @since:1.37
+    Scenario: Pods wait for the Node too
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | flag          | value |
+        | register-node | false |
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        """
+      Then Pod "web" keeps field status.phase at "Pending" for 20s
+      And Pod "web" keeps field status.startTime absent for 20s
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      Then Pod "web" field status.phase is "Running" within 4s
+
+    @until:1.36
+    Scenario: A kubelet runs Pods before it has a Node
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | flag          | value |
+        | register-node | false |
+      And 10s pass
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        """
+      Then Pod "web" field status.phase is "Running" within 4s
+
     Scenario: The status stays current
       Given the object:
         """

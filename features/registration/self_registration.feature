@@ -57,6 +57,18 @@ Feature: A kubelet registers its own Node
       Then the kubelet refuses to start with "invalid argument "maybe" for "--register-node" flag: strconv.ParseBool: parsing "maybe": invalid syntax"
       And Node "worker-1" never appears for 10m
 
+    @since:1.37
+    Scenario: A flag of cAdvisor is refused
+      When a kubelet named "worker-1" starts with:
+        | boot-id-file | /proc/sys/kernel/random/boot_id |
+      Then the kubelet refuses to start with "failed to parse kubelet flag: unknown flag: --boot-id-file"
+
+    @until:1.36
+    Scenario: A flag of cAdvisor is taken
+      When a kubelet named "worker-1" registers with:
+        | boot-id-file | /proc/sys/kernel/random/boot_id |
+      Then Node "worker-1" has condition Ready=True within 11s
+
     Scenario: The first object says that the node is not ready yet
       Given a ready Node "worker-1"
       And the container network on "worker-1" is removed

@@ -1,6 +1,6 @@
 @core
 Feature: The conditions of a Node
-  Source: pkg/kubelet/nodestatus/setters.go (v1.34); pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34)
+  Source: pkg/kubelet/nodestatus/setters.go (v1.34); pkg/kubelet/kubelet_node_status.go (v1.37), nodeRefWithUID; pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34)
 
   @req:STA-02
   Rule: Ready is True when the node is healthy and accepts pods
@@ -36,6 +36,38 @@ Feature: The conditions of a Node
       And Node "worker-1" keeps condition MemoryPressure unchanged for 120s
       But Node "worker-1" never has condition Ready=Unknown for 120s
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 120s
+
+    Scenario Outline: <who> refers to the Node by <uid> as its UID
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | shutdownGracePeriod | 30s |
+      And Node "worker-1" has condition Ready=True
+      And 3m pass
+      And the user watches /api/v1/events?fieldSelector=reason%3D<reason>
+      When <action>
+      Then the watch shows ADDED with involvedObject.uid <uid> within 31s
+      And Event <reason> about Node "worker-1" within 31s
+
+      @until:1.34
+      Examples:
+        | who                  | action                                         | reason       | uid        |
+        | The kubelet          | the container network on "worker-1" is removed | NodeNotReady | "worker-1" |
+        | Its shutdown manager | machine "worker-1" announces a shutdown        | Shutdown     | "worker-1" |
+
+      @since:1.35
+      Examples:
+        | who                  | action                                         | reason       | uid        |
+        | Its shutdown manager | machine "worker-1" announces a shutdown        | Shutdown     | absent     |
+
+      @since:1.35 @until:1.36
+      Examples:
+        | who                  | action                                         | reason       | uid        |
+        | The kubelet          | the container network on "worker-1" is removed | NodeNotReady | absent     |
+
+      @since:1.37
+      Examples:
+        | who                  | action                                         | reason       | uid        |
+        | The kubelet          | the container network on "worker-1" is removed | NodeNotReady | set        |
 
     Scenario: Several reasons stand in brackets
       Given a ready Node "worker-1"

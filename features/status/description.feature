@@ -298,6 +298,27 @@ Feature: What the status of a Node says about its machine
         | 1.31    | v1.31.0 |
         | 1.34    | v1.34.4 |
         | 1.36    | v1.36.3 |
+        | 1.37    | v1.37.2 |
+
+    @since:1.37
+    Scenario Outline: Whether the kubelet runs in a user namespace, with the gate <gate>
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | featureGates | {"KubeletInUserNamespace": <gate>} |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.nodeInfo.runningInUserNamespace <said> for 10m
+
+      Examples:
+        | gate  | said     |
+        | true  | at false |
+        | false | absent   |
+
+    @until:1.36
+    Scenario: An older kubelet does not say whether it runs in a user namespace
+      Given a ready Node "worker-1"
+      When 10m pass
+      Then Node "worker-1" keeps field status.nodeInfo.runningInUserNamespace absent for 10m
 
     Scenario: In 1.31.1 the version of kube-proxy is still there
       Given a cluster of Kubernetes 1.31.1

@@ -11,6 +11,57 @@ Feature: How a kubelet ends and restarts what runs in a Pod
       Then container "main" of Pod "web" stops on machine "worker-1" between 4s and 7s
       And Pod "web" is gone within 10s
 
+  @since:1.37
+  Rule: A Pod whose sandbox is not ready says why
+
+    Scenario: The network is not there yet, then it is, and then the Pod has ended
+      Given a ready Node "worker-1"
+      And the container network on "worker-1" is removed
+      And 1m passes
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 5s, nodeproof.dev/main.exit-code: "0"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          tolerations: [{operator: Exists}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" has condition PodReadyToStartContainers=False, reason "PodSandboxNotReady", message "no pod sandbox exists", within 1s
+      And Pod "web" keeps condition PodReadyToStartContainers=False for 30s
+      When the container network on "worker-1" is installed
+      Then Pod "web" has condition PodReadyToStartContainers=True within 20s
+      And Pod "web" field status.conditions[PodReadyToStartContainers].reason is absent within 20s
+      And Pod "web" field status.conditions[PodReadyToStartContainers].message is absent within 20s
+      And Pod "web" has condition PodReadyToStartContainers=False, reason "PodSandboxNotReady", message "pod sandbox is not ready", within 30s
+
+  @until:1.36
+  Rule: A Pod whose sandbox is not ready does not say why
+
+    Scenario: The network is not there
+      Given a ready Node "worker-1"
+      And the container network on "worker-1" is removed
+      And 1m passes
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+        spec:
+          nodeName: worker-1
+          tolerations: [{operator: Exists}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" has condition PodReadyToStartContainers=False within 1s
+      And Pod "web" keeps field status.conditions[PodReadyToStartContainers].reason absent for 30s
+
   Rule: A container that ends is started again as its restart policy says, each time later
 
     Scenario: OnFailure lets a container be that ended well

@@ -33,6 +33,7 @@ const OF_PODS: &[Pair] = &[
     ("SchedulerError", &["PodScheduled"], "False"),
     ("ContainersNotReady", &["Ready", "ContainersReady"], "False"),
     ("ContainersNotInitialized", &["Initialized"], "False"),
+    ("PodSandboxNotReady", &["PodReadyToStartContainers"], "False"),
     ("ReadinessGatesNotReady", &["Ready"], "False"),
     ("DeletionByTaintManager", &["DisruptionTarget"], "True"),
     ("DeletionByPodGC", &["DisruptionTarget"], "True"),

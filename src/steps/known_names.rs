@@ -454,6 +454,7 @@ pub(super) fn reasons_of(kind: &str) -> &'static [&'static str] {
             "ReadinessGatesNotReady",
             "UnknownContainerStatuses",
             "PodCompleted",
+            "PodSandboxNotReady",
             "PodFailed",
             "DeletionByTaintManager",
             "DeletionByDeviceTaintManager",

@@ -164,6 +164,13 @@ impl Quantity {
         Self { nanos: self.count_of(MILLI) * MILLI, format: self.format }
     }
 
+    /// Returns this in the nearest whole thousandths, half of one up; before that a part of a millionth counts as one.
+    #[must_use]
+    pub const fn in_nearest_thousandths(self) -> Self {
+        let thousandths = (self.count_of(NANO / 1_000_000) + 500) / 1000;
+        Self { nanos: thousandths * (NANO / 1000), format: self.format }
+    }
+
     /// Returns how it is printed.
     #[must_use]
     pub const fn format(&self) -> Format {
@@ -447,6 +454,13 @@ mod tests {
         }
         assert_eq!(Quantity::canonical("1e"), Err("unable to parse quantity's suffix"));
         assert!(Quantity::canonical("x9").is_err_and(|why| why.starts_with("quantities must match")));
+    }
+
+    #[test]
+    fn half_of_a_thousandth_is_rounded_up() {
+        for (text, rounded) in [("100500u", "101m"), ("100499u", "100m"), ("100499001n", "101m"), ("2", "2")] {
+            assert_eq!(Quantity::parse(text).unwrap().in_nearest_thousandths().to_string(), rounded, "{text}");
+        }
     }
 
     #[test]

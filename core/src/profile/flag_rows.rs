@@ -127,7 +127,7 @@ pub(super) const TO_KUBELETS: [Row; 3] = [
     },
 ];
 
-/// Of cloud-controller-manager, in the order of [`super::ROWS`].
+/// Of cloud-controller-manager, in the order of [`super::rows`].
 pub(super) const CLOUD: [Row; 8] = [
     Row {
         name: "cloud-node-monitor-period",
@@ -178,7 +178,7 @@ pub(super) const CLOUD: [Row; 8] = [
     ),
 ];
 
-/// Of the node IPAM controller, in the order of [`super::ROWS`].
+/// Of the node IPAM controller, in the order of [`super::rows`].
 pub(super) const NODE_IPAM: [Row; 5] = [
     Row {
         name: "cluster-cidr",
@@ -339,7 +339,7 @@ pub(super) const BEFORE_OFFERED: [Row; 16] = [
     },
 ];
 
-/// Of the node lifecycle controller, in the order of [`super::ROWS`].
+/// Of the node lifecycle controller, in the order of [`super::rows`].
 pub(super) const NODE_LIFECYCLE: [Row; 7] = [
     Row {
         name: "node-monitor-period",

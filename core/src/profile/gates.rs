@@ -146,12 +146,16 @@ pub(super) fn is_modelled(name: &str) -> bool {
 }
 
 /// The gates that components ask for by their names.
-static ASKED: [&str; 10] = [
+static ASKED: [&str; 14] = [
     "ContainerRestartRules",
+    "DefaultPodSysctls",
     "GracefulNodeShutdown",
     "GracefulNodeShutdownBasedOnPodPriority",
+    "HugepageAwareEviction",
     "KubeletCrashLoopBackOffMax",
     "KubeletFineGrainedAuthz",
+    "KubeletInUserNamespace",
+    "MemoryQoS",
     "MutablePodResourcesForSuspendedJobs",
     "MutableSchedulingDirectivesForSuspendedJobs",
     "NodeSwap",

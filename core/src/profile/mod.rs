@@ -9,6 +9,7 @@ mod flag_rows;
 mod gates;
 mod known_releases;
 mod kubelet_gates;
+mod kubelet_rows;
 mod release;
 pub mod releases;
 mod row;

@@ -7,6 +7,7 @@ use super::flag_rows::{
     ALLOCATE_NODE_CIDRS, BEFORE_OFFERED, CLIENTS, CLOUD, CPU_MANAGER_OPTIONS, NODE_IPAM, NODE_LIFECYCLE, OF_STORE,
     OTHER_CONTROLLERS, TO_KUBELETS,
 };
+use super::kubelet_rows::OF_KUBELETS;
 use super::release::OLDEST;
 use super::row::{PLAIN, Row, off, on};
 use super::value::{Value, secs};
@@ -35,6 +36,7 @@ static TABLES: &[&[Row]] = &[
     &[CPU_MANAGER_OPTIONS],
     OTHERS,
     OF_CONTROLLERS,
+    OF_KUBELETS,
     &OF_STORE,
 ];
 

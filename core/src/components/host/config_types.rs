@@ -55,7 +55,7 @@ const TYPES: [(&str, &str); 24] = [
 ];
 /// The fields of both formats of logs.
 const ROUTING: &str = "splitStream:bool infoBufferSize:resource.QuantityValue";
-/// The fields of [`WHOLE`] (v1.34 and v1.36); durations that may be null have `*` before their type.
+/// The fields of [`WHOLE`] (v1.34, v1.36 and v1.37); durations that may be null have `*` before their type.
 const CONFIGURATION: &str = "apiVersion:string kind:string address:string allowedUnsafeSysctls:[]string \
     authentication:v1beta1.KubeletAuthentication authorization:v1beta1.KubeletAuthorization cgroupDriver:string \
     cgroupRoot:string cgroupsPerQOS:bool clusterDNS:[]string clusterDomain:string \
@@ -63,7 +63,7 @@ const CONFIGURATION: &str = "apiVersion:string kind:string address:string allowe
     containerLogMaxSize:string containerLogMaxWorkers:int32 containerLogMonitorInterval:*v1.Duration \
     containerRuntimeEndpoint:string contentType:string cpuCFSQuota:bool cpuCFSQuotaPeriod:*v1.Duration \
     cpuManagerPolicy:string cpuManagerPolicyOptions:map[string]string cpuManagerReconcilePeriod:v1.Duration \
-    crashLoopBackOff:v1beta1.CrashLoopBackOffConfig enableContentionProfiling:bool enableControllerAttachDetach:bool \
+    crashLoopBackOff:v1beta1.CrashLoopBackOffConfig defaultPodSysctls:map[string]string enableContentionProfiling:bool enableControllerAttachDetach:bool \
     enableDebugFlagsHandler:bool enableDebuggingHandlers:bool enableProfilingHandler:bool enableServer:bool \
     enableSystemLogHandler:bool enableSystemLogQuery:bool enforceNodeAllocatable:[]string eventBurst:int32 \
     eventRecordQPS:int32 evictionHard:map[string]string evictionMaxPodGracePeriod:int32 \

@@ -1,6 +1,6 @@
 //! Admission: whether a pod that was bound to the node fits there.
 //!
-//! Mirrors pkg/kubelet/eviction/eviction_manager.go, `Admit`, pkg/kubelet/sysctl/allowlist.go,
+//! Mirrors pkg/kubelet/eviction/eviction_manager.go, `Admit`,
 //! pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go, `AdmissionCheck`, and
 //! pkg/security/apparmor/validate.go (v1.34): pressure, sysctls, operating system, resources against what is
 //! allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
@@ -20,12 +20,12 @@ use super::config::KubeletConfig;
 use super::eviction::EVICTED;
 use super::preemption::{self, Shortage};
 use super::setters::is_huge_page;
+use super::sysctls;
 use crate::components::host::Host;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
 use crate::components::tolerations::tolerates;
 use crate::json;
-use crate::objects::names::sysctl_with_dots;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Object, Text};
 use crate::profile::Profile;
@@ -49,22 +49,6 @@ pub(super) struct AdmissionContext<'a> {
 /// Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), `fitsRequest`.
 const FIRST: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-/// Sysctls that any pod may set. Source: pkg/kubelet/sysctl/safe_sysctls.go (v1.34), for kernels since 4.15.
-const SAFE_SYSCTLS: [&str; 10] = [
-    "kernel.shm_rmid_forced",
-    "net.ipv4.ip_local_port_range",
-    "net.ipv4.tcp_syncookies",
-    "net.ipv4.ping_group_range",
-    "net.ipv4.ip_unprivileged_port_start",
-    "net.ipv4.ip_local_reserved_ports",
-    "net.ipv4.tcp_keepalive_time",
-    "net.ipv4.tcp_fin_timeout",
-    "net.ipv4.tcp_keepalive_intvl",
-    "net.ipv4.tcp_keepalive_probes",
-];
-/// Sysctls that any pod may set in newer releases. Source: as above (v1.32).
-const SAFE_BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
-
 /// The result of the admission of a pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum AdmissionResult {
@@ -78,7 +62,8 @@ pub(super) enum AdmissionResult {
 
 /// Finds a reason for a refusal that comes before the allocation of resources.
 pub(super) fn early_refusal(pod: &Object, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
-    under_pressure(pod, place).or_else(|| forbidden_sysctl(pod.stable().get("spec"), place))
+    let sysctl = || sysctls::forbidden(pod.stable().get("spec"), &place.config.unsafe_sysctls, place.profile);
+    under_pressure(pod, place).or_else(|| Some((Text::of("SysctlForbidden"), sysctl()?)))
 }
 
 /// Decides whether a pod is admitted beside the others that run here, as far as nothing came before.
@@ -157,31 +142,6 @@ fn unenforceable(pod: &Object) -> Option<AdmissionFailure> {
     let is_pending = matches!(pod.stable().at(&["status", "phase"]).as_str(), None | Some("" | "Pending"));
     let message = "Cannot enforce AppArmor: AppArmor is not enabled on the host";
     (is_pending && wants_app_armor(pod.stable().get("spec"))).then(|| (Text::of("AppArmor"), message.into()))
-}
-
-/// Finds a sysctl that the pod may not set.
-fn forbidden_sysctl(spec: &Json, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
-    let is = |path: &str| spec.get(path).as_bool() == Some(true);
-    let buffers_are_safe = place.profile.is("tcp-buffers-are-safe-sysctls");
-    let wanted = spec.at(&["securityContext", "sysctls"]).items().iter();
-    let mut wrong = wanted.filter_map(|sysctl| {
-        let name = sysctl_with_dots(sysctl.get("name").as_str().unwrap_or_default());
-        let safe = SAFE_SYSCTLS.iter().chain(SAFE_BUFFERS.iter().filter(|_| buffers_are_safe));
-        let allowed = place.config.unsafe_sysctls.iter().any(|pattern| match pattern.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            None => name == pattern.as_str(),
-        });
-        if !allowed && !safe.into_iter().any(|own| **own == *name) {
-            Some(format!("{name:?} not allowlisted"))
-        } else if is("hostNetwork") && name.starts_with("net.") {
-            Some(format!("{name:?} not allowed with host net enabled"))
-        } else if is("hostIPC") && !name.starts_with("net.") {
-            Some(format!("{name:?} not allowed with host ipc enabled"))
-        } else {
-            None
-        }
-    });
-    wrong.next().map(|why| (Text::of("SysctlForbidden"), format!("forbidden sysctl: {why}")))
 }
 
 /// Tells whether a pod asks for AppArmor confinement.

@@ -11,9 +11,10 @@ use jiff::SignedDuration;
 
 use super::image_gc::{HIGH, LEAST_AGE, LOW};
 use super::validation::{Checked, enforcement, reserved_cpus, shutdown, taints, topology};
-use super::{logging, swap, topology as managers};
+use super::{logging, swap, sysctls, topology as managers};
 use crate::objects::Json;
 use crate::objects::go_duration::go_duration;
+use crate::objects::names::sysctl_with_dots;
 
 /// A check.
 pub(super) enum Check {
@@ -29,6 +30,9 @@ const NOT_NEGATIVE: &str = "must not be a negative number";
 const BITS: &str = "must be between 0 and 31, inclusive";
 const PORT: &str = "must be between 1 and 65535, inclusive";
 const MOST: i64 = i64::MAX;
+/// The memoryThrottlingFactor that was the default before there was none.
+/// Source: pkg/kubelet/apis/config/validation/validation.go (v1.37), `previousDefaultMemoryThrottlingFactor`.
+const FORMER_THROTTLING: f64 = 0.9;
 /// How many ids a user namespace of a pod has at least.
 const IDS: i64 = 65_536;
 
@@ -145,6 +149,7 @@ fn image_gc(checked: &Checked<'_>, errors: &mut Vec<String>) {
             "ImageMaximumGCAge feature gate is required for Kubelet configuration option imageMaximumGCAge",
         ));
     }
+    errors.extend(default_sysctls(checked));
     if youngest.is_negative() && checked.settings.profile().is("kubelet-checks-reservation-policy") {
         errors.push(invalid(&format!("imageMinimumGCAge {} must not be negative", go_duration(youngest))));
     }
@@ -155,6 +160,36 @@ fn image_gc(checked: &Checked<'_>, errors: &mut Vec<String>) {
         let (oldest, youngest) = (go_duration(oldest), go_duration(youngest));
         errors.push(invalid(&format!("imageMaximumGCAge {oldest} must be greater than imageMinimumGCAge {youngest}")));
     }
+}
+
+/// Checks the sysctls that pods get by default. The kubelet goes through them in any order.
+fn default_sysctls(checked: &Checked<'_>) -> Vec<String> {
+    const GATE: &str = "DefaultPodSysctls";
+    let (given, profile) = (checked.merged.get("defaultPodSysctls"), checked.settings.profile());
+    if given.is_empty() || !profile.is("default-sysctls-are-checked") {
+        return Vec::new();
+    }
+    if !checked.settings.is_gate_on(GATE) {
+        let why = format!("{GATE} feature gate is required for Kubelet configuration option defaultPodSysctls");
+        return Vec::from([invalid(&why)]);
+    }
+    let mut seen: Vec<String> = Vec::new();
+    let wrong = given.fields().flat_map(|(name, _)| {
+        if !sysctls::is_name(name) {
+            return Vec::from([format!("{name:?} is not a valid sysctl name for defaultPodSysctls")]);
+        }
+        let mut wrong = Vec::new();
+        if !sysctls::is_namespaced(name, profile) {
+            wrong.push(format!("{name:?} is not known to be namespaced for defaultPodSysctls"));
+        }
+        let name = sysctl_with_dots(name);
+        if seen.contains(&name) {
+            wrong.push(format!("duplicate sysctl {name:?} found in defaultPodSysctls"));
+        }
+        seen.push(name);
+        wrong
+    });
+    wrong.map(|why| invalid(&why)).collect()
 }
 
 fn pulls(checked: &Checked<'_>, errors: &mut Vec<String>) {
@@ -284,6 +319,10 @@ fn memory_throttling(checked: &Checked<'_>, errors: &mut Vec<String>) {
         Json::Float(factor) => Some(*factor),
         factor => factor.as_i64().map(|factor| factor as f64),
     };
+    let needs_gate = checked.settings.profile().is("throttling-factor-needs-its-gate");
+    if needs_gate && !checked.settings.is_gate_on("MemoryQoS") && factor.is_some_and(|own| own != FORMER_THROTTLING) {
+        errors.push(invalid("memoryThrottlingFactor must not be set when MemoryQoS feature gate is disabled"));
+    }
     if let Some(factor) = factor.filter(|factor| *factor <= 0.0 || *factor > 1.0) {
         let factor = go_float(factor);
         errors.push(invalid(&format!(
@@ -369,18 +408,22 @@ fn go_float(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
     use alloc::string::String;
     use alloc::vec::Vec;
 
     use super::{CHECKS, go_float, image_pattern_error};
     use crate::components::kubelet::validation::Checked;
     use crate::json;
-    use crate::objects::Json;
-    use crate::profile::Settings;
+    use crate::objects::{Json, Text};
+    use crate::profile::{Release, Settings};
 
     fn errors(merged: &Json, cgroup_version: i64) -> String {
-        let settings = Settings::default();
-        let checked = Checked { merged, settings: &settings, cgroup_version };
+        errors_of(merged, cgroup_version, &Settings::default())
+    }
+
+    fn errors_of(merged: &Json, cgroup_version: i64, settings: &Settings) -> String {
+        let checked = Checked { merged, settings, cgroup_version };
         let mut errors = Vec::new();
         CHECKS.iter().for_each(|check| check.errors(&checked, &mut errors));
         errors.join("; ").replace("invalid configuration: ", "")
@@ -400,12 +443,48 @@ mod tests {
                 json!({"containerLogMaxFiles": 1, "maxPods": -1}),
                 "maxPods (--max-pods) -1 must not be a negative number; containerLogMaxFiles must be greater than 1",
             ),
+            (json!({"memoryThrottlingFactor": 0.8, "defaultPodSysctls": {"vm.swappiness": "1"}}), ""),
             (json!({"podLogsDir": "/var//log"}), "pod logs path \"/var//log\" must be normalized"),
         ] {
             assert_eq!(errors(&config, 2), error, "{config}");
         }
         assert_eq!(errors(&json!({"singleProcessOOMKill": false}), 2), "");
         assert!(errors(&json!({"singleProcessOOMKill": false}), 1).contains("when using cgroup v1"));
+    }
+
+    #[test]
+    fn what_came_with_a_gate_is_refused_without_it() {
+        let at = |gates: &str| {
+            let mut settings = Settings::of(Release::new(37, 2));
+            settings.set("kubelet.feature-gates", gates).unwrap();
+            settings
+        };
+        let throttling = json!({"memoryThrottlingFactor": 0.8});
+        assert_eq!(errors_of(&throttling, 2, &at("")), "");
+        let off = at("MemoryQoS=false");
+        let refused = "memoryThrottlingFactor must not be set when MemoryQoS feature gate is disabled";
+        assert_eq!(errors_of(&throttling, 2, &off), refused);
+        assert_eq!(errors_of(&json!({"memoryThrottlingFactor": 0.9}), 2, &off), "");
+        let range = "memoryThrottlingFactor 2 must be greater than 0 and less than or equal to 1.0";
+        assert_eq!(errors_of(&json!({"memoryThrottlingFactor": 2}), 2, &off), format!("{refused}; {range}"));
+        let of = |names: &[&str]| {
+            let all: Json = names.iter().map(|name| (Text::from(*name), Json::from("1"))).collect();
+            json!({"defaultPodSysctls": all})
+        };
+        let refused = "DefaultPodSysctls feature gate is required for Kubelet configuration option defaultPodSysctls";
+        assert_eq!(errors_of(&of(&["net.core.somaxconn"]), 2, &at("")), refused);
+        let on = at("DefaultPodSysctls=true");
+        for (names, error) in [
+            (&["net.core.somaxconn"][..], ""),
+            (&["Net.x"], "\"Net.x\" is not a valid sysctl name for defaultPodSysctls"),
+            (&["vm.swappiness"], "\"vm.swappiness\" is not known to be namespaced for defaultPodSysctls"),
+            (
+                &["net.core.somaxconn", "net/core/somaxconn"],
+                "duplicate sysctl \"net.core.somaxconn\" found in defaultPodSysctls",
+            ),
+        ] {
+            assert_eq!(errors_of(&of(names), 2, &on), error, "{names:?}");
+        }
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl KubeletConfig {
     pub fn resolve(machine: &MachineSpec, spec: &KubeletSpec, settings: &Settings) -> Result<Self, String> {
         let spec = with_flags_of_cluster(spec, settings);
         let flag = |name: &str| spec.flags.iter().rev().find(|(own, _)| *own == *name).map(|(_, value)| value.clone());
-        let of_flags = flags::read(&spec)?;
+        let of_flags = flags::read(&spec, settings.profile())?;
         validation::gates_of_flags(&of_flags, settings)?;
         let node_labels = parse_labels(flag("node-labels").as_deref().unwrap_or_default());
         validation::node_labels(&node_labels).map_err(|error| format!("failed to validate kubelet flags: {error}"))?;
@@ -220,7 +220,8 @@ pub fn settings_of(spec: &KubeletSpec, cluster: &Arc<Settings>) -> Arc<Settings>
     }
     let mut settings = version.map_or_else(|| (**cluster).clone(), |version| cluster.at_release(version));
     drop(settings.set_own_gates(gates));
-    for (_, gates) in flags::read(spec).unwrap_or_default().iter().filter(|(field, _)| *field == "featureGates") {
+    let of_flags = flags::read(spec, settings.profile()).unwrap_or_default();
+    for (_, gates) in of_flags.iter().filter(|(field, _)| *field == "featureGates") {
         drop(settings.set_own_gates(gates));
     }
     Arc::new(settings)

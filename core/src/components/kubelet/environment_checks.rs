@@ -15,11 +15,11 @@ use super::decoder::not_loaded;
 use super::reservation::Reservations;
 use super::thresholds::EvictionConfig;
 use super::topology::TopologySettings;
-use super::{logging, swap, thresholds};
+use super::{logging, swap, sysctls, thresholds};
 use crate::components::host::{Hardware, KUBECONFIG, MachineSpec, type_of};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
-use crate::profile::Settings;
+use crate::profile::{Profile, Settings};
 
 /// Source: k8s.io/component-base cli/flag/ciphersuites_flag.go (v1.34), `versions`.
 const TLS_VERSIONS: [&str; 4] = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"];
@@ -49,13 +49,6 @@ const SOCKETS: [(&str, &str); 3] = [
 ];
 /// The cgroups that a service manager makes by itself. Source: systemd.special(7).
 const KNOWN_CGROUPS: [&str; 4] = ["/system.slice", "/user.slice", "/machine.slice", "/init.scope"];
-/// Source: pkg/apis/core/validation/validation.go (v1.34), `SysctlMaxLength` and `SysctlContainSlashFmt`.
-const SYSCTL_LENGTH_MAX: usize = 253;
-const SYSCTL_PATTERN: &str = "([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]";
-/// The settings of the kernel that a pod can have for itself.
-/// Source: k8s.io/component-helpers node/util/sysctl/namespace.go (v1.34).
-const NAMESPACED: [&str; 6] = ["kernel.sem", "kernel.shm", "kernel.msg", "fs.mqueue.", "net.", "kernel.domainname"];
-
 /// Checks what the dependencies of a kubelet are built from.
 ///
 /// Source: cmd/kubelet/app/server.go (v1.34), `InitializeTLS`.
@@ -180,41 +173,14 @@ fn missing_cgroup(name: &str, merged: &Json, version: i64) -> String {
 ///
 /// # Errors
 /// The kubelet's message.
-fn sysctls(merged: &Json) -> Result<(), String> {
-    for pattern in merged.get("allowedUnsafeSysctls").items().iter().filter_map(Json::as_str) {
-        let failed = |why: String| Err(format!("failed to run Kubelet: failed to create kubelet: {why}"));
-        if !is_sysctl_pattern(pattern) {
-            return failed(format!(
-                "sysctl {pattern:?} must have at most {SYSCTL_LENGTH_MAX} characters and match regex {SYSCTL_PATTERN}"
-            ));
-        }
-        let name = pattern.strip_suffix('*').unwrap_or(pattern).replace('/', ".");
-        if !NAMESPACED.iter().any(|known| name.starts_with(known)) {
-            let what = if pattern.ends_with('*') { "sysctls" } else { "sysctl" };
-            return failed(format!("the {what} {pattern:?} are not known to be namespaced"));
+fn unsafe_sysctls(merged: &Json, profile: &Profile) -> Result<(), String> {
+    let patterns = merged.get("allowedUnsafeSysctls").items().iter().filter_map(Json::as_str);
+    for pattern in patterns {
+        if let Some(why) = sysctls::wrong_pattern(pattern, profile) {
+            return Err(format!("failed to run Kubelet: failed to create kubelet: {why}"));
         }
     }
     Ok(())
-}
-
-fn is_sysctl_pattern(pattern: &str) -> bool {
-    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
-    let is_outer = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let parts: Vec<&[u8]> = pattern.split(['.', '/']).map(str::as_bytes).collect();
-    let Some((last, before)) = parts.split_last() else { return false };
-    let is_whole = |part: &&[u8]| match part {
-        [] => false,
-        [first, .., end] => is_outer(*first) && is_outer(*end) && part.iter().all(|byte| is_inner(*byte)),
-        [one] => is_outer(*one),
-    };
-    let ends_well = match last {
-        [] => false,
-        [one] => is_outer(*one) || *one == b'*',
-        [first, middle @ .., end] => {
-            is_outer(*first) && middle.iter().all(|byte| is_inner(*byte)) && (is_outer(*end) || *end == b'*')
-        }
-    };
-    pattern.len() <= SYSCTL_LENGTH_MAX && before.iter().all(is_whole) && ends_well
 }
 
 /// Checks the address on which the server listens, which shows only when it does.
@@ -324,7 +290,7 @@ impl KubeletConfig {
         sync_frequency(merged)?;
         thresholds::check(merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         self.eviction = EvictionConfig::read(merged, settings.profile())?;
-        sysctls(merged)?;
+        unsafe_sysctls(merged, settings.profile())?;
         let reserved = self.reservations.check(hardware).err();
         let cgroups = || reserved_cgroups(merged, hardware.cgroup_version).err();
         self.late_failure = reserved.or_else(cgroups).or_else(|| address(merged));
@@ -346,25 +312,8 @@ impl KubeletConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::{address, cgroup_root, dependencies, kind, reserved_cgroups, sysctls};
+    use super::{address, cgroup_root, dependencies, kind, reserved_cgroups};
     use crate::json;
-
-    #[test]
-    fn sysctls_have_a_form_and_a_namespace() {
-        for (pattern, error) in [
-            ("net.core.somaxconn", ""),
-            ("kernel.msg*", ""),
-            ("net/ipv4/*", ""),
-            ("kernel.*.x", "must have at most 253 characters"),
-            ("Net.x", "must have at most 253 characters"),
-            ("vm.swappiness", "the sysctl \"vm.swappiness\" are not known to be namespaced"),
-            ("vm.*", "the sysctls \"vm.*\" are not known to be namespaced"),
-        ] {
-            let said = sysctls(&json!({"allowedUnsafeSysctls": [pattern]})).err().unwrap_or_default();
-            assert_eq!(said.contains(error), !said.is_empty() || error.is_empty(), "{pattern}: {said}");
-            assert_eq!(said.is_empty(), error.is_empty(), "{pattern}: {said}");
-        }
-    }
 
     #[test]
     fn a_cgroup_that_nobody_made_is_missing() {

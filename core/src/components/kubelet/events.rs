@@ -34,13 +34,15 @@ pub(super) struct Events {
     last_nanos: i128,
     /// The common fields of Events about the Node, and of all Events of this kubelet, once one was made.
     about_node: Option<Json>,
+    /// The UID of the Node as it was seen first. It stays the same for the life of the process.
+    node_uid: Option<Text>,
     source: Option<Json>,
 }
 
 impl Events {
     /// Makes a recorder without Events.
     pub(super) const fn new(chance: Chance) -> Self {
-        Self { sink: EventSink::new(chance), last_nanos: 0, about_node: None, source: None }
+        Self { sink: EventSink::new(chance), last_nanos: 0, about_node: None, node_uid: None, source: None }
     }
 
     /// Returns when an Event is tried again.
@@ -50,7 +52,9 @@ impl Events {
 }
 
 impl Kubelet {
-    /// Emits an Event about the Node.
+    /// Emits an Event of the kubelet itself about the Node, by the UID of the Node if the release knows it.
+    ///
+    /// Source: pkg/kubelet/kubelet_node_status.go (v1.37), `nodeRefWithUID`.
     pub(super) fn node_event(
         &mut self,
         kind: EventType,
@@ -59,6 +63,30 @@ impl Kubelet {
         because: Option<DecisionId>,
         context: &mut KubeletContext<'_>,
     ) {
+        if self.events.node_uid.is_none() && self.settings.profile().is("node-events-have-uid") {
+            self.events.node_uid = self.cached_node().map(|node| Text::from(node.uid()));
+        }
+        let mut about = self.about_node_in_events();
+        if let Some(uid) = &self.events.node_uid {
+            about.set(&["uid"], uid);
+        }
+        self.emit(about, (kind, reason, message), &Json::Null, because, context);
+    }
+
+    /// Emits an Event of a part of the kubelet about the Node: such parts refer to it by its name alone.
+    pub(super) fn part_event(
+        &mut self,
+        kind: EventType,
+        reason: &'static str,
+        message: String,
+        because: Option<DecisionId>,
+        context: &mut KubeletContext<'_>,
+    ) {
+        let about = self.about_node_in_events();
+        self.emit(about, (kind, reason, message), &Json::Null, because, context);
+    }
+
+    fn about_node_in_events(&mut self) -> Json {
         let name = &self.config.node_name;
         let about = self.events.about_node.get_or_insert_with(|| {
             if self.settings.profile().is("node-events-name-api-version") {
@@ -67,8 +95,7 @@ impl Kubelet {
                 json!({"kind": "Node", "name": name, "uid": name})
             }
         });
-        let about = about.clone();
-        self.emit(about, (kind, reason, message), &Json::Null, because, context);
+        about.clone()
     }
 
     /// Emits an Event about a pod, or one of its containers.

@@ -28,6 +28,7 @@ use super::conditions::PRESSURES;
 use super::events::{EventType, decided_about};
 use super::pods::{Ending, kill_timeout};
 use super::preemption::{is_critical, priority};
+use super::setters::is_huge_page;
 use super::thresholds::EvictionThreshold;
 use super::upkeep::Upkeep;
 use super::{Kubelet, KubeletContext};
@@ -36,6 +37,7 @@ use crate::components::Because;
 use crate::components::host::Host;
 use crate::components::next_of;
 use crate::components::pod_resources::{PodLevel, requests};
+use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object, Text};
 
 /// How often the manager looks. Source: pkg/kubelet/kubelet.go (v1.34), `evictionMonitoringPeriod`.
@@ -124,7 +126,7 @@ impl Kubelet {
 
     /// Tells whether a threshold is met even though nothing is used: the machine has less than that.
     pub(super) fn is_short_of_all(&self, host: &Host) -> bool {
-        let met = |own: &EvictionThreshold| is_met(own, observe(own.signal(), host, &self.config), false);
+        let met = |own: &EvictionThreshold| is_met(own, self.observe(own.signal(), host), false);
         self.config.eviction.thresholds.iter().any(met)
     }
 
@@ -153,9 +155,27 @@ impl Kubelet {
         choices.evictions.next_pass(now + SignedDuration::from_millis(1), last)
     }
 
+    /// Measures a signal. The huge pages are those that the Node has, or will have.
+    fn observe(&self, signal: &str, host: &Host) -> Observation {
+        let is_aware = self.settings.is_gate_on("HugepageAwareEviction");
+        let of_node = self.cached_node().map(|node| node.stable().at(&["status", "capacity"]));
+        let huge_pages = match of_node {
+            _ if !is_aware => 0,
+            Some(capacity) => {
+                let own = capacity.fields().filter(|(name, _)| is_huge_page(name));
+                own.filter_map(|(_, amount)| Quantity::from_json(amount)).map(|amount| amount.value()).sum()
+            }
+            None => {
+                let own = host.spec.hardware.extended.iter().filter(|(name, ..)| is_huge_page(name));
+                own.map(|(_, amount, _)| amount.value()).sum()
+            }
+        };
+        observe(signal, host, &self.config, huge_pages)
+    }
+
     /// Measures a signal, or reads what a recorded pass has measured.
     fn observed(&self, signal: &str, context: &KubeletContext<'_>) -> Observation {
-        let real = observe(signal, context.host, &self.config);
+        let real = self.observe(signal, context.host);
         match &self.choices {
             Some(choices) => choices.evictions.observe(SignalKind::of(signal), real, context.now),
             None => real,
@@ -306,9 +326,10 @@ impl Kubelet {
         if !self.config.isolates_local_storage {
             return VecDeque::new();
         }
+        let sidecars = self.settings.profile().is("sidecars-have-storage-limits");
         let exceeded = |own: &Candidate| match &self.choices {
-            Some(choices) => local_storage::possible(own, &choices.evictions.limit(&own.pod.key(), now)?),
-            None => local_storage::exceeded(own),
+            Some(choices) => local_storage::possible(own, &choices.evictions.limit(&own.pod.key(), now)?, sidecars),
+            None => local_storage::exceeded(own, sidecars),
         };
         let over = candidates.iter().filter(|own| !is_critical(&own.pod)).filter_map(|own| {
             let (signal, message) = exceeded(own)?;
@@ -337,7 +358,7 @@ impl Kubelet {
         let observed = self.observed(threshold.signal(), context);
         let kind = SignalKind::of(threshold.signal());
         let message = format!("Attempting to reclaim {}", kind.resource());
-        self.node_event(EventType::Warning, "EvictionThresholdMet", message, None, context);
+        self.part_event(EventType::Warning, "EvictionThresholdMet", message, None, context);
         if matches!(kind, SignalKind::Disk | SignalKind::Inodes) && self.reclaim_of_node(context) {
             context.outbox.decide(self.about_node(), "pressure relieved without evictions", Vec::new());
             return;
@@ -386,7 +407,7 @@ impl Kubelet {
             return !choices.evictions.ranks(context.now);
         }
         self.remove_unused_images(i64::MAX, context);
-        let met = |own: &EvictionThreshold| is_met(own, observe(own.signal(), context.host, &self.config), true);
+        let met = |own: &EvictionThreshold| is_met(own, self.observe(own.signal(), context.host), true);
         !self.config.eviction.thresholds.iter().any(met)
     }
 

@@ -16,6 +16,7 @@ use crate::objects::integer::parts;
 use crate::objects::schema::quantity_error;
 use crate::objects::time::{go_duration_error, parse_duration};
 use crate::objects::{Json, Text};
+use crate::profile::Profile;
 
 /// Fields of which a zero value in the file stands for the default, since Go cannot tell it from none.
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
@@ -49,6 +50,29 @@ const DEFAULTED: [&str; 27] = [
     "volumeStatsAggPeriod",
 ];
 
+/// Flags that came with cAdvisor and that newer kubelets do not have.
+/// Source: cmd/kubelet/app/options/globalflags_linux.go (v1.36), `addCadvisorFlags`.
+const OF_CADVISOR: [&str; 18] = [
+    "application-metrics-count-limit",
+    "boot-id-file",
+    "container-hints",
+    "containerd",
+    "containerd-namespace",
+    "enable-load-reader",
+    "event-storage-age-limit",
+    "event-storage-event-limit",
+    "global-housekeeping-interval",
+    "log-cadvisor-usage",
+    "machine-id-file",
+    "storage-driver-buffer-duration",
+    "storage-driver-db",
+    "storage-driver-host",
+    "storage-driver-password",
+    "storage-driver-secure",
+    "storage-driver-table",
+    "storage-driver-user",
+];
+
 /// Returns the file without the fields that are as if they were not set.
 pub(super) fn file(spec: &KubeletSpec) -> Json {
     let mut file = if spec.config.is_object() { spec.config.clone() } else { Json::object() };
@@ -76,10 +100,13 @@ pub(super) fn file(spec: &KubeletSpec) -> Json {
 ///
 /// # Errors
 /// The kubelet's message about the first bad value.
-pub(super) fn read(spec: &KubeletSpec) -> Result<Vec<(&'static str, Json)>, String> {
+pub(super) fn read(spec: &KubeletSpec, profile: &Profile) -> Result<Vec<(&'static str, Json)>, String> {
     let mut fields = Vec::new();
     for (name, value) in &spec.flags {
         let Some((name, field, go)) = find_flag(name) else { continue };
+        if OF_CADVISOR.contains(&name) && !profile.is("kubelet-has-flags-of-cadvisor") {
+            return Err(format!("failed to parse kubelet flag: unknown flag: --{name}"));
+        }
         let shown = if name == "v" { "-v, --v".to_string() } else { format!("--{name}") };
         let read = parse(name, go, value).map_err(|why| {
             format!("failed to parse kubelet flag: invalid argument \"{value}\" for \"{shown}\" flag: {why}")

@@ -169,7 +169,7 @@ impl Kubelet {
     pub(super) fn tell_unknown_disk(&mut self, context: &mut KubeletContext<'_>) {
         if self.config.image_gc.is_on() {
             let message = String::from("invalid capacity 0 on image filesystem");
-            self.node_event(EventType::Warning, "InvalidDiskCapacity", message, None, context);
+            self.part_event(EventType::Warning, "InvalidDiskCapacity", message, None, context);
         }
     }
 
@@ -288,7 +288,7 @@ impl Kubelet {
             self.images.has_failed = false;
         } else {
             let why = self.collection_error(wanted, freed, used, disk.capacity);
-            self.node_event(EventType::Warning, "FreeDiskSpaceFailed", why.clone(), None, context);
+            self.part_event(EventType::Warning, "FreeDiskSpaceFailed", why.clone(), None, context);
             // Only a failure after another one is told.
             if core::mem::replace(&mut self.images.has_failed, true) {
                 self.node_event(EventType::Warning, "ImageGCFailed", why, None, context);

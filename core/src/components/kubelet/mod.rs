@@ -36,6 +36,7 @@ mod shutdown;
 mod static_pods;
 mod status;
 mod swap;
+mod sysctls;
 mod thresholds;
 mod timers;
 mod topology;
@@ -249,7 +250,7 @@ impl Kubelet {
         }
         if swap::swaps_volumes(&context.host.spec.hardware) {
             let (reason, message) = swap::VOLUMES_ON_DISK;
-            self.node_event(EventType::Warning, reason, message.into(), None, context);
+            self.part_event(EventType::Warning, reason, message.into(), None, context);
         }
         self.node_event(EventType::Normal, "Starting", "Starting kubelet.".into(), None, context);
         let warning = self.settings.profile().text("cgroup-v1-warning");
@@ -287,7 +288,7 @@ impl Kubelet {
             return;
         }
         let enforced = String::from("Updated Node Allocatable limit across pods");
-        self.node_event(EventType::Normal, "NodeAllocatableEnforced", enforced, None, context);
+        self.part_event(EventType::Normal, "NodeAllocatableEnforced", enforced, None, context);
         self.start_shutdown_manager(context);
     }
 

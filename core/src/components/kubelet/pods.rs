@@ -276,7 +276,9 @@ impl Kubelet {
 
     /// Watches the pods of the node, once the node's own cache is filled.
     pub(super) fn start_pod_source(&mut self, context: &mut KubeletContext<'_>) {
-        if !self.nodes.synced() {
+        let waits_for_node = self.settings.profile().is("pods-wait-for-their-node");
+        let is_early = if waits_for_node { self.cached_node().is_none() } else { !self.nodes.synced() };
+        if is_early {
             self.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
             return;
         }
@@ -375,7 +377,7 @@ impl Kubelet {
             let start = self.pods.pauses.start(&worker.object, (self.started, context.now), context.host);
             plan.probes = running.map(|own| adopted_probes(&worker.object, own, (&start, keeps), context.host));
         }
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
         self.plan_next(uid, &progress, context);
     }
 

@@ -58,7 +58,7 @@ impl Reservations {
             reserved[1].0.set(&["cpu"], count.to_string());
         }
         for (amounts, flag) in &reserved {
-            kept.add(amounts, flag)?;
+            kept.add(amounts, flag, profile)?;
         }
         kept.memory_of_daemons = kept.memory;
         let hard = thresholds::hard(&thresholds::hard_in_force(merged, profile));
@@ -72,7 +72,7 @@ impl Reservations {
         Ok(kept)
     }
 
-    fn add(&mut self, reserved: &Json, flag: &str) -> Result<(), String> {
+    fn add(&mut self, reserved: &Json, flag: &str, profile: &Profile) -> Result<(), String> {
         let failed = |why: String| format!("failed to run Kubelet: {flag} value failed to parse: {why}");
         for (name, value) in reserved.fields() {
             if !RESERVABLE.contains(&name.as_str()) {
@@ -85,6 +85,9 @@ impl Reservations {
                 return Err(failed(format!("resource quantity for \"{name}\" cannot be negative: {text}")));
             }
             match name.as_str() {
+                "cpu" if profile.is("reserved-cpu-in-thousandths") => {
+                    self.cpu = self.cpu + amount.in_nearest_thousandths();
+                }
                 "cpu" => self.cpu = self.cpu + amount,
                 "memory" => self.memory = self.memory + amount,
                 "ephemeral-storage" => self.ephemeral_storage = self.ephemeral_storage + amount,

@@ -214,6 +214,10 @@ impl Kubelet {
         if swap > 0 && self.settings.profile().is("swap-capacity-in-status") && self.settings.is_gate_on("NodeSwap") {
             info.set(&["swap", "capacity"], swap);
         }
+        let is_told = self.settings.profile().is("user-namespace-in-status");
+        if is_told && self.settings.is_gate_on("KubeletInUserNamespace") {
+            info.set(&["runningInUserNamespace"], false);
+        }
     }
 
     fn set_version_info(&self, node: &mut Json, host: &Host) {

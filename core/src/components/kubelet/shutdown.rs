@@ -299,7 +299,7 @@ impl Kubelet {
         };
         let facts = Vec::from([Because::Fact(String::from(fact))]);
         let because = context.outbox.decide(self.about_node(), format!("noticed the {what}"), facts);
-        self.node_event(EventType::Normal, "Shutdown", message.to_string(), Some(because), context);
+        self.part_event(EventType::Normal, "Shutdown", message.to_string(), Some(because), context);
         self.shutdown.is_shutting_down = is_start;
         self.generation += 1;
         if !is_start {

@@ -123,14 +123,38 @@ fn without_a_kubeconfig_a_kubelet_stands_alone() {
     assert!(!resolve(json!({}), json!({})).unwrap().is_standalone);
 }
 
+fn resolve_at(minor: u16, body: &Json) -> Result<KubeletConfig, String> {
+    let kubelet = Arc::new(KubeletSpec::from_json(body, "kubelet").unwrap());
+    let machine = MachineSpec { name: "w1".into(), kubelet: kubelet.clone(), ..MachineSpec::default() };
+    KubeletConfig::resolve(&machine, &kubelet, &Settings::of(Release::new(minor, 0)))
+}
+
 #[test]
 fn a_node_is_registered_cordoned_only_where_there_is_the_flag() {
     let flags = json!({"flags": {"register-schedulable": false}});
-    let kubelet = Arc::new(KubeletSpec::from_json(&flags, "kubelet").unwrap());
-    let machine = MachineSpec { name: "w1".into(), kubelet: kubelet.clone(), ..MachineSpec::default() };
-    let read = |minor| KubeletConfig::resolve(&machine, &kubelet, &Settings::of(Release::new(minor, 0)));
-    assert!(!read(31).unwrap().register_schedulable);
-    assert_eq!(read(34).unwrap_err(), "failed to parse kubelet flag: unknown flag: --register-schedulable");
+    assert!(!resolve_at(31, &flags).unwrap().register_schedulable);
+    let refused = "failed to parse kubelet flag: unknown flag: --register-schedulable";
+    assert_eq!(resolve_at(34, &flags).unwrap_err(), refused);
+}
+
+#[test]
+fn flags_of_cadvisor_are_gone_but_for_one() {
+    for flag in ["boot-id-file", "containerd-namespace", "storage-driver-db"] {
+        let mut body = json!({});
+        body.set(&["flags", flag], "x");
+        assert!(resolve_at(36, &body).is_ok(), "{flag}");
+        let refused = alloc::format!("failed to parse kubelet flag: unknown flag: --{flag}");
+        assert_eq!(resolve_at(37, &body).unwrap_err(), refused);
+    }
+    assert!(resolve_at(37, &json!({"flags": {"housekeeping-interval": "10s"}})).is_ok());
+}
+
+#[test]
+fn reserved_cpu_is_rounded_to_thousandths_in_newer_releases() {
+    let body = json!({"config": {"kubeReserved": {"cpu": "100500u"}}});
+    for (minor, kept) in [(36, "100500u"), (37, "101m")] {
+        assert_eq!(alloc::format!("{}", resolve_at(minor, &body).unwrap().reservations.cpu), kept);
+    }
 }
 
 #[test]

@@ -27,36 +27,34 @@ const MEASURE_JITTER: f64 = 1.0;
 /// The resource.
 const DISK: &str = "ephemeral-storage";
 
-/// Returns the limit that a pod exceeds, as the metric names it, and its message.
+/// Returns the limit that a pod exceeds, as the metric names it, and its message; sidecars may have limits too.
 ///
 /// Source: pkg/kubelet/eviction/eviction_manager.go (v1.34), `signalEmptyDirFsLimit` and the like.
-pub(super) fn exceeded(candidate: &Candidate) -> Option<(&'static str, String)> {
+pub(super) fn exceeded(candidate: &Candidate, with_sidecars: bool) -> Option<(&'static str, String)> {
     let figures = candidate.figures.as_ref()?;
     let spec = candidate.pod.stable().get("spec");
     let of_volume = || Some(("emptydirfs.limit", volume(spec, figures)?));
     let of_pod = || Some(("ephemeralpodfs.limit", whole_pod(spec, figures)?));
-    let of_container = || Some(("ephemeralcontainerfs.limit", container(spec, figures)?));
+    let of_container = || Some(("ephemeralcontainerfs.limit", container(spec, figures, with_sidecars)?));
     of_volume().or_else(of_pod).or_else(of_container)
 }
 
 /// Returns the limit that a recorded message is about, if the pod has it: by the same order as [`exceeded`], with all
 /// that is measured above every limit, and then without what comes before.
-pub(super) fn possible(candidate: &Candidate, message: &str) -> Option<(&'static str, String)> {
+pub(super) fn possible(candidate: &Candidate, message: &str, with_sidecars: bool) -> Option<(&'static str, String)> {
     let spec = candidate.pod.stable().get("spec");
-    let names = |list: &str| -> Vec<Text> {
-        spec.get(list).items().iter().filter_map(|own| own.get("name").as_text().cloned()).collect()
-    };
+    let name_of = |own: &Json| own.get("name").as_text().cloned();
     let all = PodFigures {
         disk: i64::MAX,
-        volumes: names("volumes").into_iter().map(|name| (name, i64::MAX)).collect(),
-        containers: names("containers").into_iter().map(|name| (name, 0, i64::MAX)).collect(),
+        volumes: spec.get("volumes").items().iter().filter_map(name_of).map(|name| (name, i64::MAX)).collect(),
+        containers: limited(spec, with_sidecars).filter_map(name_of).map(|name| (name, 0, i64::MAX)).collect(),
         ..PodFigures::default()
     };
     let one = |volumes: &[(Text, i64)], containers: &[(Text, i64, i64)]| {
         let figures = PodFigures { volumes: volumes.to_vec(), containers: containers.to_vec(), ..all.clone() };
         let of_volume = volume(spec, &figures).map(|text| ("emptydirfs.limit", text));
         let of_pod = whole_pod(spec, &figures).map(|text| ("ephemeralpodfs.limit", text));
-        let of_container = container(spec, &figures).map(|text| ("ephemeralcontainerfs.limit", text));
+        let of_container = container(spec, &figures, with_sidecars).map(|text| ("ephemeralcontainerfs.limit", text));
         [of_volume, of_pod, of_container].into_iter().flatten().find(|(_, text)| *text == message)
     };
     let of_volumes = all.volumes.iter().find_map(|own| one(core::slice::from_ref(own), &[]));
@@ -90,10 +88,16 @@ fn whole_pod(spec: &Json, figures: &PodFigures) -> Option<String> {
     (bytes(figures.disk) > limit).then(text)
 }
 
-fn container(spec: &Json, figures: &PodFigures) -> Option<String> {
+/// Returns the containers of which the own limits count.
+fn limited(spec: &Json, with_sidecars: bool) -> impl Iterator<Item = &Json> {
+    let initial = spec.get("initContainers").items().iter();
+    let sidecars = initial.filter(move |own| with_sidecars && own.get("restartPolicy").as_str() == Some("Always"));
+    spec.get("containers").items().iter().chain(sidecars)
+}
+
+fn container(spec: &Json, figures: &PodFigures, with_sidecars: bool) -> Option<String> {
     figures.containers.iter().find_map(|(name, _, disk)| {
-        let mut all = spec.get("containers").items().iter();
-        let own = all.find(|own| own.get("name").as_str() == Some(name.as_str()))?;
+        let own = limited(spec, with_sidecars).find(|own| own.get("name").as_str() == Some(name.as_str()))?;
         let limit = limit_of(own).filter(|limit| !limit.is_zero())?;
         let text = || format!("Container {name} exceeded its local ephemeral storage limit \"{limit}\". ");
         (bytes(*disk) > limit).then(text)
@@ -181,6 +185,15 @@ mod tests {
     use crate::objects::{Json, Object};
 
     fn message(spec: Json, containers: &[(&str, i64)], volumes: &[(&str, i64)]) -> Option<String> {
+        message_at(false, spec, containers, volumes)
+    }
+
+    fn message_at(
+        with_sidecars: bool,
+        spec: Json,
+        containers: &[(&str, i64)],
+        volumes: &[(&str, i64)],
+    ) -> Option<String> {
         let mut pod = json!({"metadata": {"name": "p"}});
         pod.set(&["spec"], spec);
         let sum = containers.iter().chain(volumes).map(|(_, bytes)| bytes).sum();
@@ -190,14 +203,9 @@ mod tests {
             volumes: volumes.iter().map(|(name, bytes)| ((*name).into(), *bytes)).collect::<Vec<_>>(),
             ..PodFigures::default()
         };
-        exceeded(&Candidate {
-            pod: Object::new(pod, 1),
-            priority: 0,
-            memory_request: 0,
-            disk_request: 0,
-            figures: Some(figures),
-        })
-        .map(|(_, message)| message)
+        let pod = Object::new(pod, 1);
+        let candidate = Candidate { pod, priority: 0, memory_request: 0, disk_request: 0, figures: Some(figures) };
+        exceeded(&candidate, with_sidecars).map(|(_, message)| message)
     }
 
     #[test]
@@ -217,5 +225,19 @@ mod tests {
         assert_eq!(message(spec.clone(), &[("a", mi(25) + 1), ("b", 0)], &[]).as_deref(), Some(text));
         assert_eq!(message(spec, &[("a", mi(25)), ("b", mi(900))], &[]), None);
         assert_eq!(message(json!({"containers": [{"name": "a"}]}), &[("a", mi(900))], &[]), None);
+    }
+    #[test]
+    fn a_sidecar_has_a_limit_of_its_own_and_another_init_container_has_none() {
+        let limit = json!({"limits": {"ephemeral-storage": "5Mi"}});
+        let spec = |policy: &str| {
+            json!({"containers": [{"name": "a"}], "initContainers":
+                [{"name": "i", "resources": limit.clone(), "restartPolicy": policy}]})
+        };
+        let text = "Container i exceeded its local ephemeral storage limit \"5Mi\". ";
+        for (policy, with_sidecars, words) in [("Always", true, Some(text)), ("Always", false, None), ("", true, None)]
+        {
+            let said = message_at(with_sidecars, spec(policy), &[("a", 0), ("i", (5 << 20) + 1)], &[("m", -(5 << 20))]);
+            assert_eq!(said.as_deref(), words, "{policy} {with_sidecars}");
+        }
     }
 }

@@ -58,8 +58,11 @@ pub(super) struct Observation {
     pub(super) capacity: i64,
 }
 
-/// Measures a signal.
-pub(super) fn observe(signal: &str, host: &Host, config: &KubeletConfig) -> Observation {
+/// Measures a signal on a machine that has put some bytes of its memory aside for huge pages: they count neither as
+/// available nor as capacity.
+///
+/// Source: pkg/kubelet/server/stats/summary.go (v1.37), `adjustForHugePages`.
+pub(super) fn observe(signal: &str, host: &Host, config: &KubeletConfig, huge_pages: i64) -> Observation {
     let of = |level: Level, format: Format| Observation {
         available: Quantity::whole(level.available(), format),
         capacity: level.capacity,
@@ -69,7 +72,12 @@ pub(super) fn observe(signal: &str, host: &Host, config: &KubeletConfig) -> Obse
             let capacity = host.level(Resource::Memory).capacity - config.reservations.memory_of_daemons.value();
             of(Level { capacity, used: host.used_by_pods(Resource::Memory) }, Format::BinarySi)
         }
-        SignalKind::Memory => of(host.level(Resource::Memory), Format::BinarySi),
+        SignalKind::Memory => {
+            let Level { capacity, used } = host.level(Resource::Memory);
+            let available = (Level { capacity, used }.available() - huge_pages).max(0);
+            let capacity = if huge_pages == 0 { capacity } else { available + used };
+            Observation { available: Quantity::whole(available, Format::BinarySi), capacity }
+        }
         SignalKind::Disk => of(host.level(Resource::Disk), Format::BinarySi),
         SignalKind::Inodes => of(host.level(Resource::Inodes), Format::DecimalSi),
         SignalKind::Pids => of(host.level(Resource::Pids), Format::DecimalSi),
@@ -82,4 +90,32 @@ pub(super) fn is_met(threshold: &EvictionThreshold, observed: Observation, with_
     let reclaim = threshold.minimum_reclaim.filter(|_| with_reclaim);
     let wanted = reclaim.map_or(wanted, |reclaim| wanted + reclaim.quantity(observed.capacity));
     wanted > observed.available
+}
+
+#[cfg(test)]
+mod tests {
+    use super::observe;
+    use crate::components::host::{Free, Host, MachineSpec, Resource};
+    use crate::components::kubelet::config::KubeletConfig;
+    use crate::json;
+    use crate::profile::Settings;
+
+    #[test]
+    fn huge_pages_are_neither_left_nor_part_of_the_capacity() {
+        const MI: i64 = 1 << 20;
+        let machine = MachineSpec::from_json(&json!({"name": "w", "capacity": {"memory": "1Gi"}})).unwrap();
+        let config = KubeletConfig::resolve(&machine, &machine.kubelet, &Settings::default()).unwrap();
+        let mut host = Host::new(machine);
+        host.fill(Resource::Memory, Free::Amount(300 * MI)).unwrap();
+        for (signal, huge_pages, available, capacity) in [
+            ("memory.available", 0, 300, 1024),
+            ("memory.available", 200, 100, 824),
+            ("memory.available", 400, 0, 724),
+            ("allocatableMemory.available", 200, 1024, 1024),
+        ] {
+            let observed = observe(signal, &host, &config, huge_pages * MI);
+            let seen = (observed.available.value() / MI, observed.capacity / MI);
+            assert_eq!(seen, (available, capacity), "{signal} {huge_pages}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::{ContainerPlan, Worker};
 use crate::components::host::runtime::{Container, ContainerRole, Sandbox};
+use crate::profile::Profile;
 
 /// How far the init containers of a pod are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -22,7 +23,7 @@ pub(super) struct Initialization {
 
 impl Initialization {
     /// Looks at the containers of a pod.
-    pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>) -> Self {
+    pub(super) fn of(worker: &Worker, sandbox: Option<&Sandbox>, profile: &Profile) -> Self {
         let plans = &worker.plans;
         if let Some(lost) = sandbox.filter(|own| worker.stays_without_sandbox(own)) {
             let exit_code = |plan: &ContainerPlan| lost.container(&plan.name).and_then(Container::exit_code);
@@ -37,7 +38,9 @@ impl Initialization {
         let mut progress = Self::default();
         let initial = plans.iter().take_while(|plan| plan.role.is_initial()).count();
         let (first, others) = plans.split_at(initial);
-        progress.is_initialized = first.is_empty() || others.iter().any(runs);
+        let counts_ended = profile.is("exited-containers-count-as-initialized");
+        let has_started = |plan: &ContainerPlan| if counts_ended { known(plan).is_some() } else { runs(plan) };
+        progress.is_initialized = first.is_empty() || others.iter().any(has_started);
         // The last one of which something is known tells how far the pod is.
         let mut is_passed = progress.is_initialized;
         for (at, plan) in first.iter().enumerate().rev() {

@@ -37,7 +37,7 @@ pub(super) fn phase(worker: &Worker, view: &StatusContext<'_>) -> &'static str {
         let is_empty = worker.regular().next().is_none();
         return if !is_empty && worker.regular().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    if Initialization::of(worker, view.host.runtime.sandbox(&worker.uid)).has_failed {
+    if Initialization::of(worker, view.host.runtime.sandbox(&worker.uid), view.settings.profile()).has_failed {
         return "Failed";
     }
     // A pod is Running while one container runs or will be restarted; it is Pending until each has started once. Its
@@ -166,6 +166,8 @@ fn set_sandbox_ready(status: &mut Json, generation: Option<i64>, view: &StatusCo
     if condition.get("status").as_str() != Some("True") {
         condition.set(&["status"], "True");
         condition.set(&["lastTransitionTime"], view.time(view.now));
+        condition.remove(&["reason"]);
+        condition.remove(&["message"]);
     }
     if let Some(generation) = generation {
         condition.set(&["observedGeneration"], generation);
@@ -262,7 +264,7 @@ fn conditions(
             continue;
         }
         let (is_true, reason, message) = match kind {
-            "PodReadyToStartContainers" => (has_sandbox, None, None),
+            "PodReadyToStartContainers" => sandbox_readiness(has_sandbox, worker, view),
             "Ready" if unready.is_empty() && !is_over && !worker.is_overdue() => readiness(&worker.object, &before),
             "Initialized" => initialized(worker, phase, view),
             _ if is_early && !unready.is_empty() => state_of(kind, unready, "Running"),
@@ -308,6 +310,23 @@ fn is_ready_to_start(worker: &Worker, is_over: bool, view: &StatusContext<'_>) -
         && !worker.has_failed_to_end
         && !worker.awaits_relist
         && !(worker.is_removed && worker.is_over())
+}
+
+/// Tells whether a pod has its sandbox, with reason and message.
+///
+/// Source: pkg/kubelet/status/generate.go (v1.37), `GeneratePodReadyToStartContainersCondition`, and
+/// kuberuntime/util/util.go (v1.37), `PodSandboxChanged`.
+fn sandbox_readiness(
+    is_ready: bool,
+    worker: &Worker,
+    view: &StatusContext<'_>,
+) -> (bool, Option<&'static str>, Option<String>) {
+    if is_ready || !view.settings.profile().is("unready-sandbox-is-explained") {
+        return (is_ready, None, None);
+    }
+    let is_known = view.host.runtime.sandbox(&worker.uid).is_some();
+    let message = if is_known { "pod sandbox is not ready" } else { "no pod sandbox exists" };
+    (false, Some("PodSandboxNotReady"), Some(String::from(message)))
 }
 
 /// Says among the conditions why the kubelet itself ended a pod, in the place of what others have said, unless the

@@ -35,7 +35,7 @@ impl Kubelet {
         }
         worker.note_sync(context.now);
         worker.is_dirty = !worker.is_gone;
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
         self.plan_next(uid, &progress, context);
         self.probe_at_once(uid, context);
     }

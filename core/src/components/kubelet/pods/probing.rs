@@ -78,7 +78,7 @@ impl Kubelet {
         }
         let stays = |plan: &ContainerPlan| !context.host.runtime.is_about_to_end(uid, &plan.name, context.now);
         worker.is_dirty |= found.iter().filter_map(|(at, _)| worker.plans.get(*at)).any(stays);
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
         self.plan_next(uid, &progress, context);
         self.probe_at_once(uid, context);
     }

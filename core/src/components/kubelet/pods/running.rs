@@ -317,7 +317,7 @@ impl Kubelet {
             self.settle_stopping(uid, context);
             return;
         }
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
         let mut is_over = !worker.plans.is_empty();
         let mut held_back = Vec::new();
         let mut is_starting = false;

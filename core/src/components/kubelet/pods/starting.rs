@@ -178,7 +178,7 @@ impl Kubelet {
         context.outbox.decide(decided_about(&pod.key()), "containers started", because);
         self.probe_at_once(uid, context);
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid));
+        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
         self.plan_next(uid, &progress, context);
     }
 

@@ -20,6 +20,8 @@ const UNLIMITED: &str = "9007199254740988Ki";
 /// Source: pkg/kubelet/cm/helpers_linux.go (v1.36), `MinShares` and `MinMilliCPULimit`.
 const MIN_REQUEST: i64 = 2;
 const MIN_LIMIT: i64 = 10;
+/// The most shares that a cgroup holds. Source: as above, `MaxShares`.
+const MAX_SHARES: i64 = 262_144;
 /// The period over which the time of a CPU is limited, in microseconds, and the least share of it.
 /// Source: as above, `QuotaPeriod` and `MinQuotaPeriod`.
 const PERIOD: i64 = 100_000;
@@ -39,7 +41,10 @@ pub(super) fn set_resources(status: &mut Json, worker: &Worker, view: &StatusCon
     let (requested, limited) = (requests(spec, level), limits(spec, level));
     if worker.synced_phase == *"Running" {
         let is_old = view.host.spec.hardware.cgroup_version == 1;
-        status.set(&["resources"], read_back(spec, (&requested, &limited), is_old, status.get("resources")));
+        let keeps_requests = view.settings.profile().is("pod-level-requests-are-as-written");
+        let before = status.get("resources");
+        let own = read_back(spec, (&requested, &limited), (is_old, keeps_requests), before);
+        status.set(&["resources"], own);
     } else {
         let own = resources(list(spec, "requests", &requested), list(spec, "limits", &limited));
         status.set(&["resources"], own);
@@ -85,24 +90,40 @@ fn text_of(name: &str, amount: i64) -> Text {
     Text::from(format!("{quantity}"))
 }
 
-/// Returns what the cgroup of a pod says, over what its specification does.
-fn read_back(spec: &Json, (requested, limited): (&Amounts, &Amounts), is_old: bool, before: &Json) -> Json {
+/// Returns the shares that a cgroup of version 2 holds, which has a weight from 1 to 10000 in the place of shares from 2
+/// to 262144.
+///
+/// Source: pkg/kubelet/cm/helpers_linux.go (v1.37), `CPUSharesEqualAfterV2RoundTrip`.
+const fn through_weight(shares: i64) -> i64 {
+    (shares - 2) * 9_999 / 262_142 * 262_142 / 9_999 + 2
+}
+
+/// Returns what the cgroup of a pod says, over what its specification does; whether that is of version 1, and whether
+/// requests of CPU that agree with it and all requests of memory stay as they are written.
+fn read_back(
+    spec: &Json,
+    (requested, limited): (&Amounts, &Amounts),
+    (is_old, keeps_requests): (bool, bool),
+    before: &Json,
+) -> Json {
     let own = |kind: &str| {
         let list = spec.at(&["resources", kind]);
         if list.is_object() { list.clone() } else { Json::object() }
     };
     let (mut requests, mut limits) = (own("requests"), own("limits"));
-    let shares = (requested.get("cpu") * 1024 / 1000).max(MIN_REQUEST);
-    // Version 2 holds a weight from 1 to 10000 in the place of shares from 2 to 262144.
-    let shares = if is_old { shares } else { (shares - 2) * 9_999 / 262_142 * 262_142 / 9_999 + 2 };
+    let shares_of = |milli: i64| (milli * 1024 / 1000).clamp(MIN_REQUEST, MAX_SHARES);
+    let shares = shares_of(requested.get("cpu"));
+    let shares = if is_old { shares } else { through_weight(shares) };
     let cpu = (shares * 1000 + 1023) / 1024;
-    if cpu > MIN_REQUEST || Amounts::of(&requests).get("cpu") > MIN_REQUEST {
+    let written = Amounts::of(&requests).get("cpu");
+    let is_kept = keeps_requests && through_weight(shares_of(written)) == shares;
+    if !is_kept && (cpu > MIN_REQUEST || written > MIN_REQUEST) {
         requests.set(&["cpu"], text_of("cpu", cpu));
     }
     if requests.get("memory").is_null() && requested.get("memory") > 0 {
         requests.set(&["memory"], text_of("memory", requested.get("memory")));
     }
-    if !before.at(&["requests", "memory"]).is_null() {
+    if !keeps_requests && !before.at(&["requests", "memory"]).is_null() {
         requests.set(&["memory"], before.at(&["requests", "memory"]).clone());
     }
     // The cgroup of a pod is limited only if each of its containers is.
@@ -128,4 +149,36 @@ fn read_back(spec: &Json, (requested, limited): (&Amounts, &Amounts), is_old: bo
         limits.set(&["memory"], before.at(&["limits", "memory"]).clone());
     }
     resources(requests, limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_back;
+    use crate::components::pod_resources::{Amounts, PodLevel, limits, requests};
+    use crate::json;
+    use crate::objects::Json;
+    use crate::profile::{Profile, Release};
+
+    fn shown(spec: &Json, keeps_requests: bool) -> Json {
+        let level = PodLevel::of(&Profile::default().at_release(Release::new(37, 2)));
+        let (requested, limited): (Amounts, Amounts) = (requests(spec, level), limits(spec, level));
+        let before = json!({"requests": {"memory": "8Mi"}});
+        read_back(spec, (&requested, &limited), (false, keeps_requests), &before)
+    }
+
+    #[test]
+    fn only_what_a_whole_pod_requests_is_kept() {
+        let amounts = json!({"cpu": "100m", "memory": "16Mi"});
+        let whole = json!({"resources": {"requests": amounts.clone()}, "containers": [{"name": "a"}]});
+        let parts = json!({"containers": [{"name": "a", "resources": {"requests": amounts}}]});
+        for (spec, keeps_requests, cpu, memory) in [
+            (&whole, false, "79m", "8Mi"),
+            (&whole, true, "100m", "16Mi"),
+            (&parts, false, "79m", "8Mi"),
+            (&parts, true, "79m", "16Mi"),
+        ] {
+            let requests = shown(spec, keeps_requests).get("requests").clone();
+            assert_eq!(requests, json!({"cpu": cpu, "memory": memory}), "{spec} {keeps_requests}");
+        }
+    }
 }

@@ -1,0 +1,26 @@
+//! Behaviours of kubelets that began or ended with Kubernetes 1.37.
+//!
+//! Pure data. Inputs: none. Outputs: rows of [`super::rows`]; what changes them stands in `releases/v1_37.rs`.
+
+use super::row::{Row, off, on};
+
+pub(super) static OF_KUBELETS: &[Row] = &[
+    off("user-namespace-in-status", "nodeInfo.runningInUserNamespace says whether the kubelet is in a user namespace"),
+    off("unready-sandbox-is-explained", "PodReadyToStartContainers has reason and message while it is False"),
+    off("node-events-have-uid", "a kubelet's own Events about its Node have the uid of the Node once it is known"),
+    off("pod-level-requests-are-as-written", "status.resources keeps the CPU that a pod as a whole requests"),
+    off("pods-wait-for-their-node", "a kubelet watches pods once its cache has the Node, not once it is filled"),
+    off("sidecars-have-storage-limits", "a sidecar that writes more than its own limit ends its pod"),
+    off(
+        "users-have-sysctls",
+        "a pod has user.* and kernel.domainname for itself, and two more sysctls of TCP are safe",
+    ),
+    off("throttling-factor-needs-its-gate", "a memoryThrottlingFactor other than 0.9 is refused without MemoryQoS"),
+    off("default-sysctls-are-checked", "kubelets know the field defaultPodSysctls, and refuse it without its gate"),
+    off("reserved-cpu-in-thousandths", "a reserved amount of CPU is rounded to thousandths, half of one up"),
+    on("kubelet-has-flags-of-cadvisor", "kubelets take --boot-id-file, --storage-driver-host and others of cAdvisor"),
+    off(
+        "exited-containers-count-as-initialized",
+        "a container that has ended in this sandbox shows that all init ones did",
+    ),
+];
