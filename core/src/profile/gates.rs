@@ -5,9 +5,13 @@
 //! message. A gate that drives a row of the table of behaviours overrides it; a gate whose feature is not modelled is
 //! accepted and shown, and changes nothing. Left out on purpose: the groups `AllAlpha` and `AllBeta`.
 
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+use once_cell::race::OnceBox;
 
 use super::{GateStage, Release, Value, releases};
 
@@ -27,23 +31,37 @@ pub fn gates() -> impl Iterator<Item = Gate> {
 
 /// Finds a gate by its name.
 pub(super) fn gate(name: &str) -> Option<Gate> {
-    releases::all().iter().flat_map(|data| data.gates).find(|it| it.gate == name).map(|it| Gate { name: it.gate })
+    stages().get_key_value(name).map(|(name, _)| Gate { name })
+}
+
+/// Returns the stages of the gates by their names, each with the release since which it holds, oldest first.
+fn stages() -> &'static BTreeMap<&'static str, Vec<(Release, GateStage)>> {
+    static STAGES: OnceBox<BTreeMap<&'static str, Vec<(Release, GateStage)>>> = OnceBox::new();
+    STAGES.get_or_init(|| {
+        let mut found: BTreeMap<&'static str, Vec<(Release, GateStage)>> = BTreeMap::new();
+        for change in releases::all().iter().flat_map(|data| data.gates) {
+            found.entry(change.gate).or_default().push((change.since, change.stage));
+        }
+        Box::new(found)
+    })
 }
 
 impl Gate {
     /// Returns the stage at a release.
     #[must_use]
     pub fn stage_at(&self, release: Release) -> GateStage {
-        let changes = releases::up_to(release).rev().flat_map(|data| data.gates.iter().rev());
-        let mut own = changes.filter(|change| change.gate == self.name && change.since <= release);
-        own.next().map_or(GateStage::Gone, |change| change.stage)
+        self.until(release).next().unwrap_or(GateStage::Gone)
     }
 
     /// Returns how a gate that is gone left its feature: with the default that it had last.
     pub(super) fn last_default(&self, release: Release) -> Option<bool> {
-        let changes = releases::up_to(release).rev().flat_map(|data| data.gates.iter().rev());
-        let mut own = changes.filter(|change| change.gate == self.name && change.since <= release);
-        own.find_map(|change| change.stage.default_value())
+        self.until(release).find_map(GateStage::default_value)
+    }
+
+    /// Returns the stages up to a release, the newest first.
+    fn until(&self, release: Release) -> impl Iterator<Item = GateStage> + use<> {
+        let stages = stages().get(self.name).into_iter().flatten().rev();
+        stages.filter(move |(since, _)| *since <= release).map(|(_, stage)| *stage)
     }
 
     /// Tells whether its feature is modelled: whether the gate drives a row or is asked for by its name.

@@ -4,9 +4,13 @@
 //! whose stages stand in the files of the releases has those. Inputs: a name, a release. Outputs: the stage of the
 //! gate, and which other gates it needs.
 
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+use once_cell::race::OnceBox;
 
 use super::{GateStage, Release, gates};
 
@@ -321,10 +325,7 @@ const NEEDS: &[(&str, &str)] = &[
 
 /// Finds a gate, with its stage at a release.
 pub(super) fn find(name: &str, release: Release) -> Option<(&'static str, GateStage)> {
-    let of = |(stages, names): &(&'static str, &'static str)| {
-        names.split(' ').find(|own| *own == name).map(|own| (own, *stages))
-    };
-    let (own, stages) = STAGES.iter().find_map(of)?;
+    let (own, stages) = index().get_key_value(name)?;
     let at = usize::from(release.minor.saturating_sub(FIRST)).min(stages.len().saturating_sub(1));
     let stage = match stages.as_bytes().get(at)? {
         b'a' | b'A' => GateStage::Alpha,
@@ -338,6 +339,16 @@ pub(super) fn find(name: &str, release: Release) -> Option<(&'static str, GateSt
         _ => return None,
     };
     Some((own, stage))
+}
+
+/// Returns the stages by the names of the gates.
+fn index() -> &'static BTreeMap<&'static str, &'static str> {
+    static INDEX: OnceBox<BTreeMap<&'static str, &'static str>> = OnceBox::new();
+    let each = |(stages, names): &(&'static str, &'static str)| {
+        let stages = *stages;
+        names.split(' ').map(move |name| (name, stages))
+    };
+    INDEX.get_or_init(|| Box::new(STAGES.iter().flat_map(each).collect()))
 }
 
 /// Returns the names of all gates of the table.

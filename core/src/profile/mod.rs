@@ -82,8 +82,7 @@ impl Profile {
         if let Some(value) = self.overrides.get(name) {
             return *value;
         }
-        row(name)
-            .and_then(|row| row.value_at(self.release))
+        rows::value_at(name, self.release)
             .unwrap_or_else(|| panic!("{}", format!("no row {name:?} for {}", self.release)))
     }
 

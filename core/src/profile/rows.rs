@@ -1,6 +1,12 @@
 //! The table of behaviours that code asks for by name: a row each with its first values; later values are in the files
 //! of the releases (`profile/releases`).
 
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use once_cell::race::OnceBox;
+
 use super::Release;
 use super::controller_rows::OF_CONTROLLERS;
 use super::flag_rows::{
@@ -11,12 +17,29 @@ use super::kubelet_rows::OF_KUBELETS;
 use super::release::OLDEST;
 use super::row::{PLAIN, Row, off, on};
 use super::value::{Value, secs};
-use crate::objects::is_same;
 
 /// Finds a row by its name.
 #[must_use]
 pub fn row(name: &str) -> Option<&'static Row> {
-    rows().find(|row| is_same(row.name, name))
+    index().get(name).map(|indexed| indexed.row)
+}
+
+/// Finds the value of a row at a release.
+pub(super) fn value_at(name: &str, release: Release) -> Option<Value> {
+    let values = &index().get(name)?.values;
+    values.iter().rev().find(|(since, _)| *since <= release).map(|(_, value)| *value)
+}
+
+/// A row with all its values, oldest first.
+struct IndexedRow {
+    row: &'static Row,
+    values: Vec<(Release, Value)>,
+}
+
+/// Returns the rows by their names. Components ask for them all the time, and there are more with each release.
+fn index() -> &'static BTreeMap<&'static str, IndexedRow> {
+    static INDEX: OnceBox<BTreeMap<&'static str, IndexedRow>> = OnceBox::new();
+    INDEX.get_or_init(|| Box::new(rows().map(|row| (row.name, IndexedRow { row, values: row.values() })).collect()))
 }
 
 /// Returns all behaviours.
