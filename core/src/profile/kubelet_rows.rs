@@ -1,9 +1,8 @@
-//! Behaviours of kubelets that began or ended with Kubernetes 1.37.
-//!
-//! Pure data. Inputs: none. Outputs: rows of [`super::rows`]; what changes them stands in `releases/v1_37.rs`.
+//! The rows of what newer kubelets do.
 
 use super::row::{Row, off, on};
 
+/// Of kubelets.
 pub(super) static OF_KUBELETS: &[Row] = &[
     off("user-namespace-in-status", "nodeInfo.runningInUserNamespace says whether the kubelet is in a user namespace"),
     off("unready-sandbox-is-explained", "PodReadyToStartContainers has reason and message while it is False"),
@@ -18,6 +17,7 @@ pub(super) static OF_KUBELETS: &[Row] = &[
     off("throttling-factor-needs-its-gate", "a memoryThrottlingFactor other than 0.9 is refused without MemoryQoS"),
     off("default-sysctls-are-checked", "kubelets know the field defaultPodSysctls, and refuse it without its gate"),
     off("reserved-cpu-in-thousandths", "a reserved amount of CPU is rounded to thousandths, half of one up"),
+    on("kubelet-has-infra-image-flag", "kubelets take --pod-infra-container-image"),
     on("kubelet-has-flags-of-cadvisor", "kubelets take --boot-id-file, --storage-driver-host and others of cAdvisor"),
     off(
         "exited-containers-count-as-initialized",

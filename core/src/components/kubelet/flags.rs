@@ -104,7 +104,9 @@ pub(super) fn read(spec: &KubeletSpec, profile: &Profile) -> Result<Vec<(&'stati
     let mut fields = Vec::new();
     for (name, value) in &spec.flags {
         let Some((name, field, go)) = find_flag(name) else { continue };
-        if OF_CADVISOR.contains(&name) && !profile.is("kubelet-has-flags-of-cadvisor") {
+        let is_gone = OF_CADVISOR.contains(&name) && !profile.is("kubelet-has-flags-of-cadvisor")
+            || name == "pod-infra-container-image" && !profile.is("kubelet-has-infra-image-flag");
+        if is_gone {
             return Err(format!("failed to parse kubelet flag: unknown flag: --{name}"));
         }
         let shown = if name == "v" { "-v, --v".to_string() } else { format!("--{name}") };

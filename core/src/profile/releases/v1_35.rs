@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "kubelet-has-infra-image-flag",
+            NO,
+            "cmd/kubelet/app/options/options.go (v1.34, v1.36); PR 133779",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\

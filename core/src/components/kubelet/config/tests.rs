@@ -138,7 +138,7 @@ fn a_node_is_registered_cordoned_only_where_there_is_the_flag() {
 }
 
 #[test]
-fn flags_of_cadvisor_are_gone_but_for_one() {
+fn flags_of_cadvisor_and_of_the_pause_image_are_gone() {
     for flag in ["boot-id-file", "containerd-namespace", "storage-driver-db"] {
         let mut body = json!({});
         body.set(&["flags", flag], "x");
@@ -147,6 +147,10 @@ fn flags_of_cadvisor_are_gone_but_for_one() {
         assert_eq!(resolve_at(37, &body).unwrap_err(), refused);
     }
     assert!(resolve_at(37, &json!({"flags": {"housekeeping-interval": "10s"}})).is_ok());
+    let body = json!({"flags": {"pod-infra-container-image": "pause"}});
+    assert!(resolve_at(34, &body).is_ok());
+    let refused = "failed to parse kubelet flag: unknown flag: --pod-infra-container-image";
+    assert_eq!(resolve_at(35, &body).unwrap_err(), refused);
 }
 
 #[test]
