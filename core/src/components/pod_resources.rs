@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use crate::objects::lifecycle::is_sidecar;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object, Text, is_same};
-use crate::profile::Profile;
+use crate::profile::{Profile, Settings};
 
 /// The CPU that a container without a request counts as when nodes are scored, in thousandths.
 /// Source: pkg/scheduler/util/pod_resources.go (v1.34), `DefaultMilliCPURequest`.
@@ -316,13 +316,19 @@ impl HostPort {
 
 /// Returns the quality of service that a Pod's requests and limits make.
 #[must_use]
-pub fn qos_class(pod: &Json) -> &'static str {
+pub fn qos_class(pod: &Json, settings: &Settings) -> &'static str {
     let mut requests: BTreeMap<Text, Quantity> = BTreeMap::new();
     let mut limits: BTreeMap<Text, Quantity> = BTreeMap::new();
     let mut guaranteed = true;
     let containers = pod.at(&["spec", "containers"]).items();
     let own = pod.at(&["spec", "resources"]);
-    let pod_level = !own.is_null();
+    // Source: pkg/apis/core/helper/qos/qos.go (v1.37), `ComputePodQOS`: resources that name nothing do not count.
+    let names_any = || {
+        let lists = ["requests", "limits"].into_iter();
+        let mut names = lists.flat_map(|list| own.get(list).fields()).map(|(name, _)| name.as_str());
+        names.any(|name| matches!(name, "cpu" | "memory") || name.starts_with("hugepages-"))
+    };
+    let pod_level = !own.is_null() && (names_any() || !settings.is_gate_on("PodLevelResourcesFixKubeletQOSClass"));
     let all = containers.iter().chain(pod.at(&["spec", "initContainers"]).items());
     let resources = all.map(|container| container.get("resources"));
     let resources: Vec<&Json> = if pod_level { alloc::vec![own] } else { resources.collect() };

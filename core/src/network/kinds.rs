@@ -206,13 +206,17 @@ kinds! {
     "authorization.k8s.io" "v1" "subjectaccessreviews" "SubjectAccessReview" "subjectaccessreview" Cluster [] []
         [Review] &[];
     "autoscaling" "v2" "horizontalpodautoscalers" "HorizontalPodAutoscaler" "horizontalpodautoscaler" Namespaced ["hpa"]
-        ["all"] [] status_of!("HorizontalPodAutoscaler");
+        ["all"] [Generation] status_of!("HorizontalPodAutoscaler");
     "batch" "v1" "cronjobs" "CronJob" "cronjob" Namespaced ["cj"] ["all"] [Generation] status_of!("CronJob");
     "batch" "v1" "jobs" "Job" "job" Namespaced [] ["all"] [Generation] status_of!("Job");
     "certificates.k8s.io" "v1" "certificatesigningrequests" "CertificateSigningRequest" "certificatesigningrequest"
         Cluster ["csr"] [] []
         &[sub("approval", "CertificateSigningRequest", GET_PATCH_UPDATE),
           sub("status", "CertificateSigningRequest", GET_PATCH_UPDATE)];
+    "certificates.k8s.io" "v1" "clustertrustbundles" "ClusterTrustBundle" "clustertrustbundle" Cluster [] []
+        [Conditional] &[];
+    "certificates.k8s.io" "v1" "podcertificaterequests" "PodCertificateRequest" "podcertificaterequest" Namespaced [] []
+        [Conditional] status_of!("PodCertificateRequest");
     "coordination.k8s.io" "v1" "leases" "Lease" "lease" Namespaced [] [] [CreateOnUpdate, Conditional] &[];
     "discovery.k8s.io" "v1" "endpointslices" "EndpointSlice" "endpointslice" Namespaced [] [] [Generation] &[];
     "events.k8s.io" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate, Expires] &[];
@@ -235,6 +239,8 @@ kinds! {
     "rbac.authorization.k8s.io" "v1" "rolebindings" "RoleBinding" "rolebinding" Namespaced [] [] [CreateOnUpdate] &[];
     "rbac.authorization.k8s.io" "v1" "roles" "Role" "role" Namespaced [] [] [CreateOnUpdate] &[];
     "resource.k8s.io" "v1" "deviceclasses" "DeviceClass" "deviceclass" Cluster [] [] [ReturnsObject, Generation] &[];
+    "resource.k8s.io" "v1" "devicetaintrules" "DeviceTaintRule" "devicetaintrule" Cluster [] []
+        [ReturnsObject, Generation] status_of!("DeviceTaintRule");
     "resource.k8s.io" "v1" "resourceclaims" "ResourceClaim" "resourceclaim" Namespaced [] [] [ReturnsObject]
         status_of!("ResourceClaim");
     "resource.k8s.io" "v1" "resourceclaimtemplates" "ResourceClaimTemplate" "resourceclaimtemplate" Namespaced [] []
@@ -243,7 +249,8 @@ kinds! {
         &[];
     "scheduling.k8s.io" "v1" "priorityclasses" "PriorityClass" "priorityclass" Cluster ["pc"] [] [Generation] &[];
     "storage.k8s.io" "v1" "csidrivers" "CSIDriver" "csidriver" Cluster [] [] [Conditional, ReturnsObject] &[];
-    "storage.k8s.io" "v1" "csinodes" "CSINode" "csinode" Cluster [] [] [Conditional, ReturnsObject] &[];
+    "storage.k8s.io" "v1" "csinodes" "CSINode" "csinode" Cluster [] [] [Conditional, ReturnsObject]
+        status_of!("CSINode");
     "storage.k8s.io" "v1" "csistoragecapacities" "CSIStorageCapacity" "csistoragecapacity" Namespaced [] []
         [Conditional] &[];
     "storage.k8s.io" "v1" "storageclasses" "StorageClass" "storageclass" Cluster ["sc"] [] [ReturnsObject] &[];
@@ -251,11 +258,26 @@ kinds! {
         [Conditional, ReturnsObject] status_of!("VolumeAttachment");
     "storage.k8s.io" "v1" "volumeattributesclasses" "VolumeAttributesClass" "volumeattributesclass" Cluster ["vac"] []
         [ReturnsObject] &[];
+    "storagemigration.k8s.io" "v1" "storageversionmigrations" "StorageVersionMigration" "storageversionmigration"
+        Cluster [] [] [Conditional] status_of!("StorageVersionMigration");
+}
+
+/// Tells whether a release serves a subresource of a kind.
+pub(crate) fn has_subresource(kind: &Kind, name: &str, profile: &Profile) -> bool {
+    let row = match (kind.name, name) {
+        ("Pod", "resize") => "pods-have-resize",
+        ("CSINode", "status") => "csi-nodes-have-status",
+        _ => return kind.subresource(name).is_some(),
+    };
+    profile.is(row)
 }
 
 /// Tells whether a release serves a kind.
 pub(crate) fn is_served(resource: &Resource, profile: &Profile) -> bool {
     let row = match (resource.group.as_str(), resource.plural.as_str()) {
+        ("certificates.k8s.io", "clustertrustbundles" | "podcertificaterequests")
+        | ("resource.k8s.io", "devicetaintrules")
+        | ("storagemigration.k8s.io", _) => "trust-and-migration-kinds-are-served",
         ("resource.k8s.io", _) => "dynamic-resources-are-served",
         ("networking.k8s.io", "ipaddresses" | "servicecidrs") => "service-cidrs-are-served",
         ("storage.k8s.io", "volumeattributesclasses") => "volume-attributes-classes-are-served",

@@ -36,17 +36,29 @@ pub enum Wording {
     Characters,
     /// `bytes`, `a valid label key`, for labels and what is checked as they are (from 1.35).
     Bytes,
+    /// As [`Self::Bytes`]; handwritten checks say what rules declared with the types say (from 1.37).
+    Declared,
 }
 
 impl Wording {
     /// Tells whether of a name that is missing nothing more is said.
     #[must_use]
     pub const fn tells_missing_once(self) -> bool {
-        matches!(self, Self::Bytes)
+        self.is_in_bytes()
+    }
+
+    /// Tells whether checks use the words of rules that are declared with the types.
+    #[must_use]
+    pub const fn is_declared(self) -> bool {
+        matches!(self, Self::Declared)
+    }
+
+    const fn is_in_bytes(self) -> bool {
+        !matches!(self, Self::Characters)
     }
 
     fn too_long(self, limit: usize) -> String {
-        let unit = if self == Self::Bytes { "bytes" } else { "characters" };
+        let unit = if self.is_in_bytes() { "bytes" } else { "characters" };
         format!("must be no more than {limit} {unit}")
     }
 }
@@ -214,7 +226,7 @@ pub fn qualified(key: &str, wording: Wording) -> Vec<String> {
             name
         }
         _ => {
-            let what = if wording == Wording::Bytes { "a valid label key" } else { "a qualified name" };
+            let what = if wording.is_in_bytes() { "a valid label key" } else { "a qualified name" };
             problems.push(format!(
                 "{what} {QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
             ));

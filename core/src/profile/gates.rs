@@ -164,11 +164,14 @@ pub(super) fn is_modelled(name: &str) -> bool {
 }
 
 /// The gates that components ask for by their names.
-static ASKED: [&str; 14] = [
+static ASKED: [&str; 20] = [
+    "CSIVolumeHealth",
     "ContainerRestartRules",
+    "DeclarativeValidationBeta",
     "DefaultPodSysctls",
     "GracefulNodeShutdown",
     "GracefulNodeShutdownBasedOnPodPriority",
+    "HPAGeneration",
     "HugepageAwareEviction",
     "KubeletCrashLoopBackOffMax",
     "KubeletFineGrainedAuthz",
@@ -177,8 +180,11 @@ static ASKED: [&str; 14] = [
     "MutablePodResourcesForSuspendedJobs",
     "MutableSchedulingDirectivesForSuspendedJobs",
     "NodeSwap",
+    "PodLevelResourcesFixDefaulting",
+    "PodLevelResourcesFixKubeletQOSClass",
     "ReduceDefaultCrashLoopBackOffDecay",
     "RotateKubeletServerCertificate",
+    "VolumeLimitScaling",
 ];
 
 /// The rows that gates drive, each with the value that it has while the gate is on.

@@ -437,6 +437,21 @@ static OTHERS: &[Row] = &[
     on("no-body-is-a-bad-type", "a request without a body may be refused for the media type of its body"),
     off("component-pages-are-served", "/flagz and /statusz are among the paths of the API server"),
     on("discovery-has-beta-form", "aggregated discovery is also served in version v2beta1"),
+    off("errors-speak-as-declared", "errors say what is missing, immutable or one of several, and where in its list"),
+    off("declarative-rules-are-beta", "some errors have the words of rules declared with the types, and come last"),
+    off("stateful-set-fields-are-immutable", "a changed field of a StatefulSet is immutable, each told by itself"),
+    off("autoscaler-maximum-is-required", "a HorizontalPodAutoscaler without maxReplicas is told that it is required"),
+    off("eviction-refusals-have-causes", "an eviction that a budget's state forbids tells its cause in the details"),
+    off("binding-checks-node-name", "a binding to a node whose name cannot be one is refused"),
+    off("patches-are-read-first", "a patch that cannot be read is refused before the object is looked for"),
+    off("one-storage-class-is-default", "a table marks one StorageClass of a list as the default one, not each marked"),
+    off(
+        "trust-and-migration-kinds-are-served",
+        "there are ClusterTrustBundles, PodCertificateRequests, DeviceTaintRules and StorageVersionMigrations",
+    ),
+    off("csi-nodes-have-status", "CSINodes have the subresource status"),
+    off("audience-refusal-names-user-first", "a refused audience of a token is told without the Pod's volumes"),
+    off("status-keeps-claim-statuses", "a Pod's status keeps the claims of devices that its writer leaves out"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];
 

@@ -44,7 +44,8 @@ impl ApiServer {
         call: &Call,
     ) -> Result<Answer, Answer> {
         let kind = info.of;
-        let wanted = configuration(call)?;
+        let reads_first = self.settings.profile().is("patches-are-read-first");
+        let wanted = configuration(call, reads_first)?;
         let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
         if current.is_none() && !info.subresource.is_empty() {
             return Err(status::not_found(&kind.resource, &info.name));
@@ -82,9 +83,10 @@ impl ApiServer {
         live.set(&["apiVersion"], kind.resource.api_version());
         let applied = self.applied(info, options, origin, &live, wanted)?;
         let repeated = options.repeated_yaml_keys();
+        let what = if self.settings.profile().is("patches-are-read-first") { "patch" } else { "YAML" };
         if options.field_validation == FieldValidation::Strict && !repeated.is_empty() {
             return Err(status::bad_request(&format!(
-                "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
+                "error strict decoding {what}: error converting YAML to JSON: yaml: unmarshal errors:\n  {}",
                 repeated.join("\n  ")
             )));
         }
@@ -274,9 +276,13 @@ fn shown(kind: &Kind) -> String {
     format!("{group}/{version}, Kind={}", kind.name)
 }
 
-/// Returns the configuration that a request holds.
-fn configuration(call: &Call) -> Result<Json, Answer> {
-    let undecoded = |why: &str| status::bad_request(&format!("error decoding YAML: {why}"));
+/// Returns the configuration that a request holds. From 1.37 on it is first put into JSON, unless it looks like that.
+///
+/// Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34, v1.37), `applyPatchToCurrentObject` and
+/// `validateAndTranscodePatch`.
+fn configuration(call: &Call, reads_first: bool) -> Result<Json, Answer> {
+    let what = if reads_first { "patch" } else { "YAML" };
+    let undecoded = |why: &str| status::bad_request(&format!("error decoding {what}: {why}"));
     let other = |found: &str| {
         undecoded(&format!(
             "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type \
@@ -291,6 +297,9 @@ fn configuration(call: &Call) -> Result<Json, Answer> {
         Body::Json(Json::Bool(_)) => Err(other("bool")),
         Body::Json(_) => Err(other("number")),
         Body::Raw(_) => Err(undecoded("error converting YAML to JSON: yaml: the body cannot be read")),
+        Body::Unread { why, quoted } if reads_first && !quoted.starts_with('{') => {
+            Err(status::bad_request(&format!("error encoding patch: {why}")))
+        }
         Body::Unread { why, .. } => Err(undecoded(&format!("error converting YAML to JSON: {why}"))),
     }
 }

@@ -12,12 +12,14 @@ use super::call::{RequestInfo, json_of};
 use super::naming::check_sent_namespace;
 use super::options::RequestOptions;
 use super::strategy::storage_key;
+use super::validation::FieldError;
 use super::write::{both_with_warnings, failed_precondition};
 use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::kinds;
 use crate::network::{Answer, Body, Resource};
-use crate::objects::{Json, time};
+use crate::objects::names::{self, Wording};
+use crate::objects::{Json, aggregate, time};
 
 const BINDINGS: Resource = Resource::of("", "v1", "bindings");
 impl ApiServer {
@@ -70,14 +72,9 @@ impl ApiServer {
             return Err(status::bad_request("name in URL does not match name in Binding object"));
         }
         let node = binding.at(&["target", "name"]).as_text().cloned().unwrap_or_default();
-        if node.is_empty() {
-            return Err(status::untyped("target.name: Required value"));
-        }
-        let target = binding.at(&["target", "kind"]).as_str().unwrap_or("");
-        if !["", "Node"].contains(&target) {
-            let message =
-                format!("target.kind: Unsupported value: {target:?}: supported values: \"Node\", \"<empty>\"");
-            return Err(status::untyped(&message));
+        let problems = target_problems(binding.get("target"), self.settings.profile().is("binding-checks-node-name"));
+        if !problems.is_empty() {
+            return Err(status::untyped(&aggregate(problems).unwrap_or_default()));
         }
         if info.name.is_empty() {
             return Err(status::bad_request("Name parameter required."));
@@ -122,6 +119,26 @@ impl ApiServer {
         }
         Ok(status::created())
     }
+}
+
+/// Says what is wrong with the target of a binding.
+///
+/// Source: pkg/apis/core/validation/validation.go (v1.34, v1.37), `ValidatePodBinding`.
+fn target_problems(target: &Json, checks_name: bool) -> Vec<String> {
+    let text = |field: &str| target.get(field).as_str().unwrap_or("");
+    let (kind, name) = (text("kind"), text("name"));
+    let is_node = ["", "Node"].contains(&kind);
+    let mut errors = Vec::new();
+    if !is_node {
+        errors.push(FieldError::not_supported("target.kind", kind, &["Node", "<empty>"]));
+    }
+    if name.is_empty() {
+        errors.push(FieldError::required("target.name", ""));
+    } else if is_node && checks_name {
+        let problems = names::subdomain(name, Wording::Declared).into_iter();
+        errors.extend(problems.map(|why| FieldError::invalid_text("target.name", name, why)));
+    }
+    errors.iter().map(FieldError::text).collect()
 }
 
 /// Makes PodScheduled True; the instant of its transition stays if it was True before.

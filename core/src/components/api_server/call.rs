@@ -11,7 +11,7 @@ use super::component_status::COMPONENT_STATUSES;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::{self, RequestOptions};
 use super::{ApiServer, Origin, paging, status};
-use crate::network::kinds::{Kind, Trait, is_served};
+use crate::network::kinds::{Kind, Trait, has_subresource, is_served};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
@@ -218,7 +218,7 @@ impl ApiServer {
     fn check_verb(&self, info: &RequestInfo, call: &Call) -> Result<(), Answer> {
         let (kind, verb) = (info.of, call.verb);
         if !info.subresource.is_empty() {
-            let is_there = info.subresource != *"resize" || self.settings.profile().is("pods-have-resize");
+            let is_there = has_subresource(kind, &info.subresource, self.settings.profile());
             let sub = kind.subresource(&info.subresource).filter(|_| is_there).ok_or_else(status::no_such_resource)?;
             return match verb {
                 _ if !call.method.is_empty() || !sub.verbs.contains(&sub_verb(verb)) => {

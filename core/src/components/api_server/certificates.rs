@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::admission_write::Write;
 use super::attributes::Attributes;
 use super::fields::put;
-use super::validation::FieldError;
+use super::validation::{FieldError, RuleWords, quote};
 use super::{ApiServer, Origin};
 use crate::network::{Answer, Identity};
 use crate::objects::names::{self, Wording};
@@ -223,7 +223,7 @@ pub(super) fn validate_update(
                 true => String::from("status.conditions"),
                 false => format!("status.conditions[{at}].type"),
             };
-            errors.push(FieldError::invalid_text(field, kind, why));
+            errors.push(FieldError::invalid_text(field, kind, why).declared(one_of_approvals()));
         }
         if before.iter().any(|own| own.get("type") == condition.get("type")) {
             errors.push(FieldError::duplicate(format!("status.conditions[{at}].type"), condition.get("type")));
@@ -304,4 +304,12 @@ pub(super) fn check_signer(
         }
     }
     write.refuse(&format!("user not permitted to {verb} requests with signerName {name:?}"))
+}
+/// Returns what a rule says of a request that is approved and denied. Source: k8s.io/apimachinery
+/// pkg/api/validate/union.go (v0.37), `allFields`.
+fn one_of_approvals() -> RuleWords {
+    let members = APPROVALS.map(|kind| format!("conditions[{{\"type\": {kind:?}}}]"));
+    let value = quote(&format!("{{{}}}", members.join(", ")));
+    let members = members.map(|member| format!("`{member}`"));
+    RuleWords::Both(value, format!("must specify at most one of: {}", members.join(", ")))
 }

@@ -22,13 +22,23 @@ pub(super) fn prepare_update(
     pods::drop_disabled(kind, tree, Some(old), settings);
     let has_status = kind.subresource("status").is_some();
     match (kind.name, subresource) {
+        ("Pod", "") => {
+            pods::keep_amounts(tree, old, settings);
+            put(tree, &["status"], old.get("status"));
+        }
         ("Pod", "status") => pods::prepare_status_update(tree, old, settings),
         ("Pod", "ephemeralcontainers" | "resize") => pods::prepare_containers_update(subresource, tree, old),
         ("CertificateSigningRequest", _) => certificates::prepare_update(subresource, tree, old, now),
         ("Node", "status") => put(tree, &["spec"], old.get("spec")),
         (_, "status") if kind.is(Trait::Custom) => custom::keep_all_but_status(tree, old),
         ("Deployment", "status") => keep(tree, old, &[&["spec"], &["metadata", "labels"]]),
-        ("VolumeAttachment", "status") => {
+        (
+            "VolumeAttachment" | "CSINode" | "PodCertificateRequest" | "StorageVersionMigration" | "DeviceTaintRule",
+            "status",
+        ) => {
+            if kind.name == "CSINode" && !settings.is_gate_on("CSIVolumeHealth") {
+                tree.set(&["status"], Json::object());
+            }
             keep(tree, old, &[&["spec"]]);
             for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
                 keep(tree, old, &[&["metadata", field]]);
@@ -48,6 +58,8 @@ pub(super) fn prepare_update(
             nodes::drop_config(tree);
             if subresource.is_empty() {
                 nodes::drop_disabled(tree, Some(old), settings);
+            } else {
+                nodes::drop_disabled_status(tree, old, settings);
             }
         }
         "PersistentVolumeClaim" if subresource == "status" => {
@@ -67,12 +79,23 @@ pub(super) fn prepare_update(
     if (kind.name, subresource) == ("PersistentVolume", "status") {
         storage_kinds::time_phase(tree, old, now);
     }
-    let counts = (kind.is(Trait::Generation) || kind.name == "CSIDriver")
-        && (kind.name != "Pod" || settings.profile().is("pod-generation"));
-    if counts && matches!(subresource, "" | "ephemeralcontainers" | "resize") && is_other(kind, tree, old) {
+    let counted = counts(kind, settings) || kind.name == "CSIDriver";
+    if counted && matches!(subresource, "" | "ephemeralcontainers" | "resize") && is_other(kind, tree, old) {
         let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
         tree.set(&["metadata", "generation"], generation + 1);
     }
+}
+
+/// Tells whether the server counts the changes of a kind in the release.
+///
+/// Source: the strategies in pkg/registry (v1.34), and that of HorizontalPodAutoscalers (v1.37).
+pub(super) fn counts(kind: &Kind, settings: &Settings) -> bool {
+    let is_on = || match kind.name {
+        "Pod" => settings.profile().is("pod-generation"),
+        "HorizontalPodAutoscaler" => settings.is_gate_on("HPAGeneration"),
+        _ => true,
+    };
+    kind.is(Trait::Generation) && is_on()
 }
 
 /// Drops new values of fields whose gates are off. Source: `dropDisabledFields` and its like in the strategies (v1.34).
@@ -87,6 +110,9 @@ fn drop_of_gates(kind: &Kind, tree: &mut Json, old: &Json, settings: &Settings) 
             let is_on = settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas");
             drop(is_on, &["status", "terminatingReplicas"]);
         }
+        "Job" => {
+            drop(settings.is_gate_on("WorkloadWithJob"), &["spec", "scheduling"]);
+        }
         "VolumeAttachment" | "CSIDriver" => {
             let is_on = settings.profile().is("csi-drivers-time-recounts");
             drop(is_on, &["spec", "nodeAllocatableUpdatePeriodSeconds"]);
@@ -94,6 +120,9 @@ fn drop_of_gates(kind: &Kind, tree: &mut Json, old: &Json, settings: &Settings) 
             drop(is_on, &["status", "detachError", "errorCode"]);
         }
         _ => {}
+    }
+    if kind.name == "CSIDriver" {
+        drop(settings.is_gate_on("VolumeLimitScaling"), &["spec", "preventPodSchedulingIfMissing"]);
     }
 }
 

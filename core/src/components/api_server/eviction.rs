@@ -15,7 +15,7 @@ use super::options::RequestOptions;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
 use crate::network::kinds;
-use crate::network::{Answer, Resource};
+use crate::network::{Answer, Content, Resource};
 use crate::objects::lifecycle::is_ready;
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, Text, time};
@@ -122,6 +122,18 @@ impl ApiServer {
         Ok(())
     }
 
+    /// Refuses an eviction for the state of a budget. Source: eviction.go (v1.37), `checkAndDecrement`.
+    fn refused_by_budget(&self, name: &str, why: &str, cause: &str) -> Answer {
+        let mut answer = status::forbidden(&BUDGETS, name, why);
+        if self.settings.profile().is("eviction-refusals-have-causes")
+            && let Content::Json(body) = &mut answer.content
+        {
+            let message = format!("The disruption budget {name} does not allow evicting pods currently: {cause}");
+            body.set(&["details", "causes"], json!([{"reason": "DisruptionBudget", "message": message}]));
+        }
+        answer
+    }
+
     fn check_budget(&self, name: &str, budget: &Json) -> Result<(), Answer> {
         let number = |path: &[&str]| budget.at(path).as_i64().unwrap_or(0);
         if number(&["status", "observedGeneration"]) < number(&["metadata", "generation"]) {
@@ -130,11 +142,13 @@ impl ApiServer {
         }
         let allowed = number(&["status", "disruptionsAllowed"]);
         if allowed < 0 {
-            return Err(status::forbidden(&BUDGETS, name, "pdb disruptions allowed is negative"));
+            let why = "pdb disruptions allowed is negative";
+            return Err(self.refused_by_budget(name, why, why));
         }
         if budget.at(&["status", "disruptedPods"]).fields().count() > DISRUPTED_MOST {
             let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
-            return Err(status::forbidden(&BUDGETS, name, why));
+            let cause = "too many pending evictions not confirmed by PDB controller";
+            return Err(self.refused_by_budget(name, why, cause));
         }
         if allowed > 0 {
             return Ok(());

@@ -92,6 +92,10 @@ pub(super) fn default_labels(tree: &mut Json) {
 
 /// Prepares a new Job.
 pub(super) fn prepare_create(tree: &mut Json, settings: &Settings) {
+    // Source: pkg/registry/batch/job/strategy.go (v1.37), `PrepareForCreate`.
+    if !tree.at(&["spec", "scheduling"]).is_null() && !settings.is_gate_on("WorkloadWithJob") {
+        tree.remove(&["spec", "scheduling"]);
+    }
     generate_selector(tree);
     if !settings.profile().is("jobs-name-their-manager") {
         tree.remove(&["spec", "managedBy"]);

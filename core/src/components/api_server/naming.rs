@@ -34,7 +34,7 @@ impl ApiServer {
             return false;
         }
         self.generate_name(info, &base, tree);
-        strategy::default(info.of, tree);
+        strategy::default(info.of, tree, &self.settings);
         true
     }
 

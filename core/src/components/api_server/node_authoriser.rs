@@ -4,7 +4,6 @@
 //! v1.36). The paths of upstream's graph (secret, ConfigMap, claim, account <- Pod <- node; volume <- claim) are
 //! searched in the store for each request; no graph is kept. Inputs: an identity, attributes. Outputs: allowed, or why
 //! not; an empty reason if it has no opinion. Invariant: a mirror Pod gives access to nothing but itself.
-//! Left out on purpose: PodCertificateRequests, which are off in all releases.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,8 +18,11 @@ use crate::components::volumes::{ATTACHMENTS, VOLUMES};
 use crate::network::kinds;
 use crate::network::{Identity, NODE_LEASES, PODS, Resource};
 use crate::objects::{Object, ObjectKey};
+use crate::profile::Settings;
 
 const SLICES: Resource = Resource::of("resource.k8s.io", "v1", "resourceslices");
+
+const POD_CERTIFICATES: Resource = Resource::of("certificates.k8s.io", "v1", "podcertificaterequests");
 
 const ALLOWED: Result<(), String> = Ok(());
 
@@ -55,7 +57,12 @@ impl ApiServer {
             | ("storage.k8s.io", "volumeattachments") => self.may_get(node, asked),
             ("", "serviceaccounts") => self.may_use_account(node, asked),
             ("coordination.k8s.io", "leases") => may_use_lease(node, asked),
-            ("storage.k8s.io", "csinodes") => may_use_csi_node(node, asked),
+            ("storage.k8s.io", "csinodes") => may_use_csi_node(node, asked, &self.settings),
+            ("certificates.k8s.io", "podcertificaterequests")
+                if self.settings.profile().is("trust-and-migration-kinds-are-served") =>
+            {
+                self.may_use_certificate_request(node, asked)
+            }
             ("resource.k8s.io", "resourceslices") => self.may_use_slice(node, asked, selects()),
             ("", "nodes") if selects() => may_use_node(node, asked),
             ("", "pods") if selects() => self.may_use_pod(node, asked),
@@ -130,6 +137,20 @@ impl ApiServer {
         }
     }
 
+    /// Source: node_authorizer.go (v1.37), `authorizePodCertificateRequest`.
+    fn may_use_certificate_request(&self, node: &str, asked: &Attributes<'_>) -> Result<(), String> {
+        if !asked.subresource.is_empty() {
+            return no("nodes may not access the status subresource of PodCertificateRequests");
+        }
+        match asked.verb {
+            "create" => ALLOWED,
+            "get" => self.related(node, asked),
+            "list" | "watch" if asked.fields.is_some_and(|fields| fields.wants("spec.nodeName", node)) => ALLOWED,
+            "list" | "watch" => no("can only list/watch podcertificaterequests with nodeName field selector"),
+            verb => Err(format!("nodes may not {verb} podcertificaterequests")),
+        }
+    }
+
     fn may_use_pod(&self, node: &str, asked: &Attributes<'_>) -> Result<(), String> {
         match (asked.subresource, asked.verb) {
             ("", "get") => self.may_get(node, asked),
@@ -176,6 +197,7 @@ impl ApiServer {
             "resourceclaims" => self.pods_lead_to(node, Reference::ResourceClaim, namespace, name),
             "volumeattachments" => on_node(&ATTACHMENTS, &ObjectKey::cluster(name)),
             "resourceslices" => on_node(&SLICES, &ObjectKey::cluster(name)),
+            "podcertificaterequests" => on_node(&POD_CERTIFICATES, &ObjectKey::namespaced(namespace, name)),
             _ => false,
         };
         if found { ALLOWED } else { Err(unrelated(node)) }
@@ -223,12 +245,25 @@ fn may_use_lease(node: &str, asked: &Attributes<'_>) -> Result<(), String> {
     ALLOWED
 }
 
-fn may_use_csi_node(node: &str, asked: &Attributes<'_>) -> Result<(), String> {
-    if !matches!(asked.verb, "get" | "create" | "update" | "patch" | "delete") {
-        return no("can only get, create, update, patch, or delete a CSINode");
-    }
-    if !asked.subresource.is_empty() {
-        return no("cannot authorize CSINode subresources");
+/// The status came with 1.37, and from then on the subresource is looked at before the verb. Source: node_authorizer.go
+/// (v1.34, v1.37), `authorizeCSINode`.
+fn may_use_csi_node(node: &str, asked: &Attributes<'_>, settings: &Settings) -> Result<(), String> {
+    let has_status = settings.profile().is("csi-nodes-have-status");
+    let is_known_verb = matches!(asked.verb, "get" | "create" | "update" | "patch" | "delete");
+    match asked.subresource {
+        "status" if has_status => {
+            if !settings.is_gate_on("CSIVolumeHealth") {
+                return no("CSINode status access requires CSIVolumeHealth feature");
+            }
+            if !matches!(asked.verb, "get" | "update" | "patch") {
+                return no("can only get, update, or patch CSINode status");
+            }
+        }
+        "" if is_known_verb => {}
+        _ if has_status && !asked.subresource.is_empty() || is_known_verb => {
+            return no("cannot authorize CSINode subresources");
+        }
+        _ => return no("can only get, create, update, patch, or delete a CSINode"),
     }
     if asked.verb != "create" && asked.name != node {
         return no("can only access CSINode with the same name as the requesting node");

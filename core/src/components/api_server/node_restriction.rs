@@ -284,9 +284,13 @@ fn audience(server: &mut ApiServer, write: &Write<'_>, pod: &Object) -> Result<(
     if server.authorise(&identity, &asked).is_ok() {
         return Ok(());
     }
+    let user = &identity.user;
+    // Source: plugin/pkg/admission/noderestriction/admission.go (v1.37), `validateNodeServiceAccountAudience`.
+    if server.settings.profile().is("audience-refusal-names-user-first") {
+        return write.refuse(&format!("{user} is not authorized to request tokens for audience {wanted:?}"));
+    }
     write.refuse(&format!(
-        "audience {wanted:?} not found in pod spec volume, {} is not authorized to request tokens for this audience",
-        identity.user
+        "audience {wanted:?} not found in pod spec volume, {user} is not authorized to request tokens for this audience"
     ))
 }
 

@@ -37,12 +37,27 @@ pub(super) fn drop_disabled(tree: &mut Json, old: Option<&Json>, settings: &Sett
         tree.remove(&handlers);
     }
     // Source: pkg/registry/core/node/strategy.go (v1.35), `dropDisabledFields`.
-    for (field, gate) in [("features", "SupplementalGroupsPolicy"), ("declaredFeatures", "NodeDeclaredFeatures")] {
-        let field = ["status", field];
-        let is_new = !tree.at(&field).is_null() && old.is_none_or(|old| old.at(&field).is_null());
+    let fields: [(&[&str], &str); 3] = [
+        (&["status", "features"], "SupplementalGroupsPolicy"),
+        (&["status", "declaredFeatures"], "NodeDeclaredFeatures"),
+        // Source: as above (v1.37).
+        (&["spec", "podPreemptionPolicy"], "InPlacePodVerticalScalingSchedulerPreemption"),
+    ];
+    for (field, gate) in fields {
+        let is_new = !tree.at(field).is_null() && old.is_none_or(|old| old.at(field).is_null());
         if is_new && !is_on(gate) {
-            tree.remove(&field);
+            tree.remove(field);
         }
+    }
+}
+
+/// Drops what a kubelet tells of its user namespace while that gate is off. Source: pkg/registry/core/node/strategy.go
+/// (v1.37), `PrepareForUpdate` of the status.
+pub(super) fn drop_disabled_status(tree: &mut Json, old: &Json, settings: &Settings) {
+    const FIELD: [&str; 3] = ["status", "nodeInfo", "runningInUserNamespace"];
+    let is_new = !tree.at(&FIELD).is_null() && old.at(&FIELD).is_null();
+    if is_new && !settings.is_gate_on("KubeletInUserNamespace") {
+        tree.remove(&FIELD);
     }
 }
 

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
-use crate::network::kinds::{Kind, Kinds, Trait, is_served};
+use crate::network::kinds::{Kind, Kinds, Trait, has_subresource, is_served};
 use crate::network::{Answer, Call, Content, Verb};
 use crate::objects::{Json, Text, base64, digest};
 use crate::profile::Profile;
@@ -122,7 +122,7 @@ impl ApiServer {
 
 /// The groups in the order in which the server lists them, each with its versions, the preferred one first.
 /// Source: pkg/controlplane/instance.go and the aggregator's priorities (v1.31, v1.34, v1.36).
-const GROUPS: [(&str, &[&str]); 20] = [
+const GROUPS: [(&str, &[&str]); 21] = [
     ("apiregistration.k8s.io", &["v1"]),
     ("apps", &["v1"]),
     ("events.k8s.io", &["v1"]),
@@ -143,6 +143,7 @@ const GROUPS: [(&str, &[&str]); 20] = [
     ("discovery.k8s.io", &["v1"]),
     ("resource.k8s.io", &["v1"]),
     ("flowcontrol.apiserver.k8s.io", &["v1", "v1beta3"]),
+    ("storagemigration.k8s.io", &["v1"]),
 ];
 
 /// Returns the groups of a release with their versions, and behind them those of custom kinds in the order of their
@@ -150,6 +151,7 @@ const GROUPS: [(&str, &[&str]); 20] = [
 fn groups(profile: &Profile, kinds: &Kinds) -> Vec<(&'static str, Vec<&'static str>)> {
     let is_there = |group: &str, version: &str| match (group, version) {
         ("resource.k8s.io", _) => profile.is("dynamic-resources-are-served"),
+        ("storagemigration.k8s.io", _) => profile.is("trust-and-migration-kinds-are-served"),
         ("flowcontrol.apiserver.k8s.io", "v1beta3") => profile.is("flow-control-v1beta3-is-served"),
         _ => true,
     };
@@ -223,8 +225,7 @@ fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kind
             entry.set(&["storageVersionHash"], storage_hash(group, version, kind.name, profile));
         }
         resources.push(entry);
-        let has_resize = profile.is("pods-have-resize");
-        for sub in kind.subresources.iter().filter(|sub| sub.name != "resize" || has_resize) {
+        for sub in kind.subresources.iter().filter(|sub| has_subresource(kind, sub.name, profile)) {
             let mut entry = json!({"name": format!("{}/{}", kind.resource.plural, sub.name), "singularName": "",
                 "namespaced": kind.is_namespaced(), "kind": sub.kind, "verbs": sub.verbs});
             if !sub.version.is_empty() {

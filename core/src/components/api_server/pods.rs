@@ -3,6 +3,7 @@
 //! Mirrors pkg/registry/core/pod/{strategy.go,storage/storage.go}, pkg/apis/core/v1/defaults.go and
 //! pkg/apis/core/v1/helper/qos/qos.go (v1.34).
 
+mod alpha_fields;
 mod dropped_fields;
 mod label_keys;
 
@@ -21,7 +22,7 @@ use crate::objects::{Json, time};
 use crate::profile::Settings;
 
 /// Sets the defaults of a Pod.
-pub(super) fn default(tree: &mut Json) {
+pub(super) fn default(tree: &mut Json, settings: &Settings) {
     default_template(tree);
     default_addresses(tree);
     let spec = tree.entry(&["spec"]);
@@ -37,7 +38,9 @@ pub(super) fn default(tree: &mut Json) {
             }
         }
     }
-    pod_resources::default_requests(spec);
+    if !pod_resources::defaults_last(spec, settings) {
+        pod_resources::default_requests(spec);
+    }
     // Source: pkg/apis/core/v1/conversion.go (v1.34), `Convert_v1_Pod_To_core_Pod`: of Pods, and not of templates.
     if spec.get("terminationGracePeriodSeconds").as_i64().is_some_and(|seconds| seconds < 0) {
         spec.set(&["terminationGracePeriodSeconds"], 1_i64);
@@ -222,6 +225,23 @@ fn default_references(of: &mut Json) {
     }
 }
 
+/// Sets the resources of a whole Pod that admission left to the server.
+fn default_whole(tree: &mut Json, settings: &Settings) {
+    if pod_resources::defaults_last(tree.get("spec"), settings) {
+        pod_resources::default_amounts(tree.entry(&["spec"]));
+    }
+}
+
+/// Keeps the resources of a whole Pod that a writer left out: it may not know them.
+///
+/// Source: pkg/registry/core/pod/strategy.go (v1.37), `PrepareForUpdate`.
+pub(super) fn keep_amounts(tree: &mut Json, old: &Json, settings: &Settings) {
+    let (new, stored) = (tree.at(&["spec", "resources"]), old.at(&["spec", "resources"]));
+    if new.is_null() && !stored.is_null() && pod_resources::defaults_last(old.get("spec"), settings) {
+        put(tree, &["spec", "resources"], stored);
+    }
+}
+
 /// Gives a new Pod its first status.
 pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestamp) {
     // Source: pkg/api/pod/util.go (v1.34), `dropDisabledPodLevelResources`.
@@ -245,9 +265,10 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestam
     if settings.profile().is("pod-generation") {
         tree.set(&["metadata", "generation"], 1_i64);
     }
+    default_whole(tree, settings);
     // A class that was sent stays. Source: pkg/apis/core/v1/helper/qos/qos.go (v1.34), `GetPodQOS`.
     let sent = tree.at(&["status", "qosClass"]).as_text().filter(|class| !class.is_empty()).cloned();
-    let class = sent.map_or_else(|| Json::from(qos_class(tree)), Json::from);
+    let class = sent.map_or_else(|| Json::from(qos_class(tree, settings)), Json::from);
     tree.set(&["status"], json!({"phase": "Pending", "qosClass": class}));
     if !tree.at(&["spec", "schedulingGates"]).is_empty() {
         let condition = json!({"type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
@@ -265,12 +286,26 @@ pub(super) fn prepare_status_update(tree: &mut Json, old: &Json, settings: &Sett
         put(tree, &["metadata", field], old.at(&["metadata", field]));
     }
     if tree.at(&["status", "qosClass"]).is_null() {
-        let class = qos_class(tree);
+        let stored = old.at(&["status", "qosClass"]);
+        let class = if stored.is_null() { Json::from(qos_class(tree, settings)) } else { stored.clone() };
         tree.set(&["status", "qosClass"], class);
     }
     let status = tree.entry(&["status"]);
+    keep_claims(status, old.get("status"), settings);
     drop_disabled_status(status, old, settings);
     keep_observed_generations(status, old.get("status"));
+}
+
+/// Keeps what a writer that does not know claims of devices leaves out; an empty list takes them away.
+///
+/// Source: pkg/registry/core/pod/strategy.go (v1.37), `PrepareForUpdate` of the status.
+fn keep_claims(status: &mut Json, old: &Json, settings: &Settings) {
+    let fields = ["resourceClaimStatuses", "extendedResourceClaimStatus", "nodeAllocatableResourceClaimStatuses"];
+    for field in fields.into_iter().filter(|field| !old.get(field).is_null()) {
+        if status.get(field).is_null() && settings.profile().is("status-keeps-claim-statuses") {
+            put(status, &[field], old.get(field));
+        }
+    }
 }
 
 /// Drops the fields of a status whose feature is off and that the Pod does not use.
@@ -299,6 +334,13 @@ fn drop_disabled_status(status: &mut Json, old: &Json, settings: &Settings) {
     }
     if !settings.is_gate_on("DynamicResourceAllocation") && !claims {
         status.remove(&["resourceClaimStatuses"]);
+    }
+    for (field, gate) in
+        [("volumeHealth", "CSIVolumeHealth"), ("nodeAllocatableResourceClaimStatuses", "DRANodeAllocatableResources")]
+    {
+        if !status.get(field).is_null() && old.at(&["status", field]).is_null() && !settings.is_gate_on(gate) {
+            status.remove(&[field]);
+        }
     }
     let extended = "extendedResourceClaimStatus";
     if !settings.is_gate_on("DRAExtendedResource") && old.at(&["status", extended]).is_null() {

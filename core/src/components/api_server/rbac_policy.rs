@@ -31,6 +31,7 @@ pub(super) const CLUSTER_ROLE_BINDINGS: Resource =
 const BINDINGS: &str = "\
 cluster-admin = g:system:masters\n\
 system:basic-user = g:system:authenticated\n\
+system:cluster-trust-bundle-discovery = g:system:serviceaccounts\n\
 system:discovery = g:system:authenticated\n\
 system:kube-controller-manager = u:system:kube-controller-manager\n\
 system:kube-dns = s:kube-dns\n\
@@ -377,9 +378,11 @@ fn subjects(text: &'static str) -> Vec<Subject> {
 
 /// Returns the bindings that every cluster has, in order of their names, those of the whole cluster first.
 pub(super) fn bindings(profile: &Profile, maker: Maker) -> Vec<Binding> {
+    let roles = role_names(profile);
     let mut all: Vec<Binding> = BINDINGS
         .lines()
         .filter_map(entry)
+        .filter(|(name, _)| roles.contains(name))
         .map(|(name, text)| Binding {
             namespace: "",
             name: Text::of(name),
@@ -387,7 +390,7 @@ pub(super) fn bindings(profile: &Profile, maker: Maker) -> Vec<Binding> {
             subjects: subjects(text),
         })
         .collect();
-    all.extend(role_names(profile).into_iter().filter_map(|name| {
+    all.extend(roles.into_iter().filter_map(|name| {
         let account = Subject::ServiceAccount(Text::of("kube-system"), Text::of(name.strip_prefix(CONTROLLER)?));
         Some(Binding { namespace: "", role: Text::of(name), name: Text::of(name), subjects: Vec::from([account]) })
     }));

@@ -335,7 +335,12 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         ("", "services") => Some(&["spec.clusterIP", "spec.type", "metadata.namespace", "metadata.name"]),
         ("", "replicationcontrollers") => Some(&["status.replicas", "metadata.namespace", "metadata.name"]),
         ("batch", "jobs") => Some(&["status.successful", "metadata.namespace", "metadata.name"]),
-        ("certificates.k8s.io", "certificatesigningrequests") => Some(&["spec.signerName", "metadata.name"]),
+        ("certificates.k8s.io", "certificatesigningrequests" | "clustertrustbundles") => {
+            Some(&["spec.signerName", "metadata.name"])
+        }
+        ("certificates.k8s.io", "podcertificaterequests") => {
+            Some(&["spec.signerName", "spec.podName", "spec.nodeName", "metadata.namespace", "metadata.name"])
+        }
         _ => None,
     };
     for field in fields.fields().map(Text::as_str) {

@@ -18,7 +18,10 @@ pub(super) fn reset_fields(kind: &Kind, subresource: &str) -> FieldSet {
         ("CertificateSigningRequest", "") => FieldSet::of(&[&["spec"], &["status"]]),
         ("CertificateSigningRequest", "status") => FieldSet::of(&[&["spec"], &["status", "conditions"]]),
         ("CertificateSigningRequest", "approval") => FieldSet::of(&[&["spec"], &["status", "certificate"]]),
-        ("VolumeAttachment", "status") => FieldSet::of(&[&["metadata"], &["spec"]]),
+        (
+            "VolumeAttachment" | "CSINode" | "PodCertificateRequest" | "StorageVersionMigration" | "DeviceTaintRule",
+            "status",
+        ) => FieldSet::of(&[&["metadata"], &["spec"]]),
         (_, "status") if kind.is(Trait::Custom) => FieldSet::of(&[&["metadata"], &["spec"]]),
         (_, "status") => FieldSet::of(&[&["spec"]]),
         ("Pod", "ephemeralcontainers" | "resize") | (_, "scale") => FieldSet::default(),

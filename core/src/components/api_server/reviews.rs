@@ -145,13 +145,21 @@ impl ApiServer {
 fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json, settings: &Settings) -> Result<(), Answer> {
     let (resource, path) = (spec.get("resourceAttributes"), spec.get("nonResourceAttributes"));
     let mut errors = Vec::new();
-    if resource.is_object() && path.is_object() {
+    let (why_one, is_union) = (
+        "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+        settings.profile().is("errors-speak-as-declared"),
+    );
+    if is_union && resource.is_object() == path.is_object() {
+        // Source: validation.go (v1.37), `ValidateSubjectAccessReviewSpec`.
+        let shown = if path.is_object() { as_in_go(path) } else { Json::Null };
+        errors.push(FieldError::invalid("spec", &shown, why_one));
+    }
+    if !is_union && resource.is_object() && path.is_object() {
         let why = "cannot be specified in combination with resourceAttributes";
         errors.push(FieldError::invalid("spec.nonResourceAttributes", &as_in_go(path), why));
     }
-    if !resource.is_object() && !path.is_object() {
-        let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-        errors.push(FieldError::invalid("spec.resourceAttributes", resource, why));
+    if !is_union && !resource.is_object() && !path.is_object() {
+        errors.push(FieldError::invalid("spec.resourceAttributes", resource, why_one));
     }
     let empty = |field: &str| spec.get(field).is_empty() || spec.get(field).as_str() == Some("");
     if kind != "SelfSubjectAccessReview" && empty("user") && empty("groups") {

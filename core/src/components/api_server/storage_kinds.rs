@@ -52,11 +52,21 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
     }
 }
 
+/// Sets the default of a driver that a gate decides about. Source: pkg/apis/storage/v1/defaults.go (v1.37).
+pub(super) fn default_of_gate(kind: &str, tree: &mut Json, settings: &Settings) {
+    if kind == "CSIDriver" && settings.is_gate_on("VolumeLimitScaling") {
+        set_absent(tree, &["spec", "preventPodSchedulingIfMissing"], false);
+    }
+}
+
 /// Prepares a new volume, claim or driver.
 pub(super) fn prepare_create(kind: &str, tree: &mut Json, settings: &Settings, now: Timestamp) {
     if kind == "CSIDriver" {
         if !settings.profile().is("csi-drivers-time-recounts") {
             tree.remove(&["spec", "nodeAllocatableUpdatePeriodSeconds"]);
+        }
+        if !settings.is_gate_on("VolumeLimitScaling") {
+            tree.remove(&["spec", "preventPodSchedulingIfMissing"]);
         }
         return;
     }
@@ -122,6 +132,7 @@ pub(super) fn drop_disabled_status(status: &mut Json, old: &Json, settings: &Set
         ("modifyVolumeStatus", has_classes),
         ("allocatedResources", recovers),
         ("allocatedResourceStatuses", recovers),
+        ("healthStatus", status.get("healthStatus").is_null() || settings.is_gate_on("CSIVolumeHealth")),
     ];
     for (field, is_on) in fields {
         if !is_on && old.at(&["status", field]).is_null() {

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::validation::others::{CLUSTER_CRITICAL, NODE_CRITICAL};
 use super::validation::{
-    FieldError, autoscaler, endpoint_slice, event, ip, job, kept, lease, meta, networking, node, others,
+    FieldError, autoscaler, declared, endpoint_slice, event, ip, job, kept, lease, meta, networking, node, others,
     persistent_volume, pod, pod_containers, pod_status, pod_update, quota, roles, service, small_kinds, storage,
     storage_status, storage_update, with_empty, worded, worded_beside, workload, workload_status,
 };
@@ -62,10 +62,10 @@ pub(super) fn initial_objects() -> Vec<(Resource, Json)> {
 }
 
 /// Sets the API's defaults.
-pub(super) fn default(kind: &Kind, tree: &mut Json) {
+pub(super) fn default(kind: &Kind, tree: &mut Json, settings: &Settings) {
     match kind.name {
         "Node" => nodes::default(tree),
-        "Pod" => pods::default(tree),
+        "Pod" => pods::default(tree, settings),
         "Namespace" => default_namespace(tree),
         "EndpointSlice" => endpoint_slices::default(tree),
         "Endpoints" => endpoint_slices::default_endpoints(tree),
@@ -78,6 +78,7 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         }
         "PersistentVolume" | "PersistentVolumeClaim" | "StorageClass" | "CSIDriver" => {
             storage_kinds::default(kind.name, tree);
+            storage_kinds::default_of_gate(kind.name, tree, settings);
         }
         "LimitRange" => limits::default_limit_range(tree),
         "NetworkPolicy" | "IngressClass" | "HorizontalPodAutoscaler" => group_kinds::default(kind.name, tree),
@@ -132,7 +133,7 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
                 tree.entry(&["spec", "finalizers"]).make_array().push(Json::from("kubernetes"));
             }
         }
-        _ if kind.is(Trait::Generation) => {
+        _ if changes::counts(kind, settings) => {
             tree.set(&["metadata", "generation"], 1_i64);
             match kind.name {
                 "DaemonSet" => workloads::count_templates(tree, None),
@@ -250,7 +251,9 @@ pub(super) fn validate_update(
     // Its parameters are compared by a rule that tells an empty map from none.
     let whole = (kind.name == "StorageClass").then(|| with_empty(tree, sent));
     let tree = whole.as_ref().unwrap_or(tree);
-    worded_beside(sent, check_change(kind, subresource, tree, old, settings), settings)
+    let mut errors = check_change(kind, subresource, tree, old, settings);
+    declared::leave_unchanged(&mut errors, tree, old);
+    worded_beside(sent, errors, settings)
 }
 
 fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, settings: &Settings) -> Vec<FieldError> {
@@ -274,7 +277,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             errors.extend(pod_containers::ephemeral(kind, (tree, old), wording, pod::Rules::of(settings)));
         }
         ("Pod", "resize") => {
-            errors.extend(pod_containers::resize(kind, (tree, old), wording, pod::Rules::of(settings)));
+            errors.extend(pod_containers::resize(kind, (tree, old), wording, settings));
         }
         ("Pod", _) => {
             errors.extend(pod_update::validate(tree, old, wording, pod::Rules::of(settings)));
@@ -330,7 +333,10 @@ fn check_workload(
         ("EndpointSlice", _) => {
             endpoint_slice::validate(tree, old, wording, ip::Reading::of(settings), errors);
         }
-        ("Job", "") => job::job_update(tree, old, wording, pod::Rules::of(settings), errors),
+        ("Job", "") => {
+            let is_twice = meta::checks(kind, settings) > 1;
+            job::job_update((tree, old), (wording, is_twice), pod::Rules::of(settings), errors);
+        }
         ("CronJob", "") => job::cron_job(tree, old, wording, pod::Rules::of(settings), errors),
         ("Service", "") => service::update(tree, old, settings, errors),
         ("Role" | "ClusterRole", _) => {
@@ -346,7 +352,9 @@ fn check_workload(
             if !tree.get("spec").is_same_allocation(old.get("spec")) {
                 workload::validate_change(kind.name, (tree, old), wording, pod::Rules::of(settings), errors);
             }
-            if kind.name == "StatefulSet" {
+            if kind.name == "StatefulSet" && settings.profile().is("stateful-set-fields-are-immutable") {
+                workload::fixed_fields(tree, old, errors);
+            } else if kind.name == "StatefulSet" {
                 let limit = settings.profile().is("stateful-set-history-limit-may-change");
                 workload::only_changeable(tree, old, limit, errors);
             }

@@ -23,6 +23,7 @@ mod http;
 mod kinds;
 mod releases;
 mod rules;
+mod since_1_37;
 mod updates;
 
 struct Fixture {

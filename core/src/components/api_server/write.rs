@@ -110,7 +110,7 @@ impl ApiServer {
             tree.remove(&["metadata", field]);
         }
         let shares_labels = jobs::shares_labels(kind, &tree);
-        strategy::default(kind, &mut tree);
+        strategy::default(kind, &mut tree, &self.settings);
         custom::refuse_not_modelled(kind, &tree)?;
         if !options.applies {
             self.note_manager(info, options, origin, None, &mut tree);
@@ -249,7 +249,7 @@ impl ApiServer {
     ) -> Result<(Object, Vec<Text>), Answer> {
         let kind = info.of;
         let old = current.json();
-        strategy::default(kind, &mut tree);
+        strategy::default(kind, &mut tree, &self.settings);
         custom::refuse_not_modelled(kind, &tree)?;
         if !options.applies {
             self.note_manager(info, options, origin, Some(&old), &mut tree);

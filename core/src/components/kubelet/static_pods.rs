@@ -179,7 +179,7 @@ impl Kubelet {
         pod.set(&["metadata", "annotations", SEEN], context.wall().to_string());
         pod.set(&["metadata", "annotations", CONFIG_SOURCE], "file");
         set_defaults(pod.entry(&["spec"]), node);
-        let class = qos_class(&pod);
+        let class = qos_class(&pod, &self.settings);
         pod.set(&["status"], json!({"phase": "Pending", "qosClass": class}));
         Object::as_received(pod)
     }

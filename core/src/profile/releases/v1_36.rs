@@ -38,6 +38,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/apis/storage/validation/validation.go (v1.35, v1.36), ValidateStorageClassUpdate",
         ),
+        row(
+            SINCE,
+            "autoscaler-maximum-is-required",
+            YES,
+            "pkg/apis/autoscaling/validation/validation.go (v1.34, v1.36), validateHorizontalPodAutoscalerSpec",
+        ),
         row(SINCE, "external-ips-warn", YES, "pkg/api/service/warnings.go (v1.35, v1.36), GetWarningsForService"),
         row(
             SINCE,

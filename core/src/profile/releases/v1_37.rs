@@ -136,6 +136,77 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.36, v1.37), computeInitContainerActions",
         ),
+        row(
+            SINCE,
+            "errors-speak-as-declared",
+            YES,
+            "k8s.io/apimachinery pkg/api/validation/objectmeta.go, pkg/apis/{core,rbac,authorization}/validation (v1.36, \
+             v1.37)",
+        ),
+        row(
+            SINCE,
+            "declarative-rules-are-beta",
+            YES,
+            "k8s.io/apiserver pkg/registry/rest/validate.go (v0.37); pkg/apis/*/*/zz_generated.validations.go (v1.36, \
+             v1.37)",
+        ),
+        row(
+            SINCE,
+            "stateful-set-fields-are-immutable",
+            YES,
+            "pkg/apis/apps/validation/validation.go (v1.36, v1.37), ValidateStatefulSetUpdate",
+        ),
+        row(
+            SINCE,
+            "eviction-refusals-have-causes",
+            YES,
+            "pkg/registry/core/pod/storage/eviction.go (v1.36, v1.37), checkAndDecrement",
+        ),
+        row(
+            SINCE,
+            "binding-checks-node-name",
+            YES,
+            "pkg/apis/core/validation/validation.go (v1.36, v1.37), ValidatePodBinding",
+        ),
+        row(
+            SINCE,
+            "patches-are-read-first",
+            YES,
+            "k8s.io/apiserver pkg/endpoints/handlers/patch.go (v0.36, v0.37), validateAndTranscodePatch",
+        ),
+        row(
+            SINCE,
+            "one-storage-class-is-default",
+            YES,
+            "pkg/printers/internalversion/printers.go (v1.36, v1.37), printStorageClassList",
+        ),
+        row(
+            SINCE,
+            "trust-and-migration-kinds-are-served",
+            YES,
+            "pkg/registry/{certificates,resource,storagemigration}/rest (v1.37)",
+        ),
+        row(SINCE, "csi-nodes-have-status", YES, "pkg/registry/storage/rest/storage_storage.go (v1.37)"),
+        row(
+            SINCE,
+            "audience-refusal-names-user-first",
+            YES,
+            "plugin/pkg/admission/noderestriction/admission.go (v1.37), validateNodeServiceAccountAudience",
+        ),
+        row(
+            SINCE,
+            "status-keeps-claim-statuses",
+            YES,
+            "pkg/registry/core/pod/strategy.go (v1.36, v1.37), PrepareForUpdate of the status",
+        ),
+        row(
+            SINCE,
+            "kinds-checked-once",
+            Value::Text(
+                "CSINode,ClusterRole,ClusterRoleBinding,Job,PersistentVolumeClaim,Role,RoleBinding,VolumeAttachment",
+            ),
+            "pkg/registry/batch/job/strategy.go (v1.36, v1.37), ValidateUpdate",
+        ),
     ],
     gates: &[
         gate(SINCE, "ClusterTrustBundleProjection", STABLE),
@@ -155,8 +226,16 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     ],
     fields: "\
 CSINode + status:any!\n\
+ClusterTrustBundle = kind:str apiVersion:str metadata:ObjectMeta spec:ClusterTrustBundleSpec!\n\
+ClusterTrustBundleSpec = signerName:str trustBundle:str!\n\
 ClusterTrustBundleProjection + user:int*\n\
 ConfigMapVolumeSource + defaultUser:int*\n\
+DeviceTaint = key:str! value:str effect:str! timeAdded:time*\n\
+DeviceTaintRule = kind:str apiVersion:str metadata:ObjectMeta spec:DeviceTaintRuleSpec! \
+    status:DeviceTaintRuleStatus\n\
+DeviceTaintRuleSpec = deviceSelector:DeviceTaintSelector* taint:DeviceTaint\n\
+DeviceTaintRuleStatus = conditions:[Condition]@type\n\
+DeviceTaintSelector = driver:str* pool:str* device:str*\n\
 DownwardAPIVolumeFile + user:int*\n\
 DownwardAPIVolumeSource + defaultUser:int*\n\
 EmptyDirVolumeSource + mode:int32*\n\
@@ -171,14 +250,42 @@ PersistentVolumeClaimStatus + healthStatus:any\n\
 EvictionResponder = name:str! priority:int32*!\n\
 PodSpec + evictionResponders:[EvictionResponder]@name\n\
 PodStatus + volumeHealth:any\n\
+PodCertificateRequest = kind:str apiVersion:str metadata:ObjectMeta spec:PodCertificateRequestSpec! \
+    status:PodCertificateRequestStatus\n\
+PodCertificateRequestSpec = signerName:str! podName:str! podUID:str! serviceAccountName:str! serviceAccountUID:str! \
+    nodeName:str! nodeUID:str! maxExpirationSeconds:int32* stubPKCS10Request:bytes! \
+    unverifiedUserAnnotations:{str}\n\
+PodCertificateRequestStatus = conditions:[Condition]@type certificateChain:str notBefore:time* beginRefreshAt:time* \
+    notAfter:time*\n\
 ProjectedVolumeSource + defaultUser:int*\n\
 SecretVolumeSource + defaultUser:int*\n\
 ServiceAccountTokenProjection + user:int*\n\
+StorageVersionMigration = kind:str apiVersion:str metadata:ObjectMeta spec:StorageVersionMigrationSpec \
+    status:StorageVersionMigrationStatus\n\
+StorageVersionMigrationSpec = resource:GroupResource!\n\
+StorageVersionMigrationStatus = conditions:[Condition]@type resourceVersion:str\n\
+GroupResource = group:str! resource:str!\n\
 TokenRequestSpec + attestations:{any}\n\
 VolumeMount + bindMountOptions:[str]\n\
 ",
     roles: "\
-system:controller:node-controller: => get,list,watch leases @coordination.k8s.io\n\
+system:cluster-trust-bundle-discovery = get,list,watch clustertrustbundles @certificates.k8s.io\n\
+system:controller:device-taint-eviction-controller: => patch,update devicetaintrules/status @resource.k8s.io | get,\
+    list,watch devicetaintrules @resource.k8s.io\n\
+system:controller:kube-apiserver-serving-clustertrustbundle-publisher = attest signers @certificates.k8s.io \
+    #kubernetes.io/kube-apiserver-serving | create,delete,list,update,watch clustertrustbundles \
+    @certificates.k8s.io | create,patch,update events @core,events.k8s.io\n\
+system:controller:node-controller: create,patch,update events @core,events.k8s.io => get,list,watch leases \
+    @coordination.k8s.io | create,patch,update events @core,events.k8s.io\n\
+system:controller:podcertificaterequestcleaner = delete,get,list,watch podcertificaterequests \
+    @certificates.k8s.io\n\
+system:controller:storage-version-migrator-controller = list,patch * @* | get customresourcedefinitions \
+    @apiextensions.k8s.io | patch customresourcedefinitions/status @apiextensions.k8s.io | update \
+    storageversionmigrations/status @storagemigration.k8s.io\n\
+system:kube-scheduler: patch,update resourceclaims/binding @resource.k8s.io => get,list,watch devicetaintrules \
+    @resource.k8s.io | patch,update resourceclaims/binding @resource.k8s.io\n\
+system:node: get serviceaccounts => get,list,watch clustertrustbundles @certificates.k8s.io | get serviceaccounts | \
+    create,get,list,watch podcertificaterequests @certificates.k8s.io\n\
 ",
     ..NOTHING
 };

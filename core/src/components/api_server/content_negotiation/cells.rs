@@ -8,20 +8,23 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::{TableContext, more_cells, pods};
 use crate::objects::selector::selector_text;
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
+use crate::profile::Profile;
 
 pub(super) const NONE: &str = "<none>";
 const UNKNOWN: &str = "<unknown>";
 
 /// Returns the cells of an object of a kind, one for each column that the kind has had; a release shows its own.
-pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>) -> Vec<Json> {
+/// The name of a class that is the default one is marked as such if it is among those that are given.
+pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>, defaults: &[&Json]) -> Vec<Json> {
     let age = age(object.at(&["metadata", "creationTimestamp"]), view);
     let mut name = text(object, &["metadata", "name"]);
-    if plural == "storageclasses" && DEFAULT_CLASS.iter().any(|key| is_marked(object, key)) {
+    if plural == "storageclasses" && defaults.contains(&object.at(&["metadata", "name"])) {
         name = Json::from(format!("{} (default)", name.as_str().unwrap_or("")));
     }
     let cells = match plural {
@@ -64,8 +67,24 @@ pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>) -> Vec<Jso
 const DEFAULT_CLASS: [&str; 2] =
     ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 
-fn is_marked(object: &Json, annotation: &str) -> bool {
-    object.at(&["metadata", "annotations", annotation]).as_str() == Some("true")
+fn is_marked(object: &Json) -> bool {
+    let is_true = |key: &&str| object.at(&["metadata", "annotations", key]).as_str() == Some("true");
+    DEFAULT_CLASS.iter().any(|key| is_true(&key))
+}
+
+/// Returns the names of the classes that a table shows as default ones: of a list the one that counts, the newest.
+///
+/// Source: printers.go (v1.34), `printStorageClass`, where all are that are marked; (v1.37), `printStorageClassList`.
+pub(super) fn default_classes<'a>(classes: &'a [Json], is_list: bool, profile: &Profile) -> Vec<&'a Json> {
+    let name = |class: &'a Json| class.at(&["metadata", "name"]);
+    let created = |class: &'a Json| class.at(&["metadata", "creationTimestamp"]).as_str().and_then(time::parse);
+    let marked = classes.iter().filter(|class| is_marked(class));
+    if !profile.is("one-storage-class-is-default") {
+        return marked.map(name).collect();
+    }
+    let first_name = |class: &'a Json| Reverse(name(class).as_str());
+    let one = marked.filter(|_| is_list).max_by_key(|class| (created(class), first_name(class)));
+    one.map(name).into_iter().collect()
 }
 
 /// Returns the text at a path; an empty one if there is none.

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::{more_columns, storage_columns};
+use super::{more_columns, newer_kinds, storage_columns};
 use crate::profile::Profile;
 use crate::profile::releases::{Column, ColumnChange};
 
@@ -53,7 +53,8 @@ pub(super) const JOB_SELECTOR: Column = wide(
 /// Returns the columns of a kind by its plural, each with the place of its cell: the place among all columns that the
 /// kind has had.
 pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
-    let mut tables = TABLES.iter().chain(more_columns::TABLES).chain(storage_columns::TABLES);
+    let mut tables =
+        TABLES.iter().chain(more_columns::TABLES).chain(storage_columns::TABLES).chain(newer_kinds::TABLES);
     let own = tables.find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns).iter().copied();
     let mut columns: Vec<(usize, Column)> = own.enumerate().collect();
     let mut free = columns.len();

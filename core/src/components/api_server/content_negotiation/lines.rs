@@ -31,7 +31,7 @@ pub(crate) fn kubectl_lines(resource: &Resource, objects: &[Json], profile: &Pro
     let mut rows: Vec<Vec<String>> = objects
         .iter()
         .map(|object| {
-            let cells = cells::of(&resource.plural, object, view);
+            let cells = cells::of(&resource.plural, object, view, &[]);
             let cell = |place: &usize| cells.get(*place).map(text).unwrap_or_default();
             let own = shown.iter().map(|(place, column)| match column.name {
                 "Name" => fixed_name(object),

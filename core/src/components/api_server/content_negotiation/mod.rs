@@ -12,6 +12,7 @@ mod columns;
 mod lines;
 mod more_cells;
 mod more_columns;
+mod newer_kinds;
 mod pods;
 pub(super) mod printed;
 mod storage_columns;
@@ -325,7 +326,7 @@ impl Representation {
                 list
             }
             Self::Table(version, include) => {
-                let mut table = table(&items, kind, (version, include), view);
+                let mut table = table((&items, is_list), kind, (version, include), view);
                 let mut about = Json::object();
                 for field in ["resourceVersion", "continue", "remainingItemCount"] {
                     let value = body.at(&["metadata", field]);
@@ -362,7 +363,7 @@ impl Representation {
             Self::Plain => tree,
             Self::Metadata(version) | Self::MetadataList(version) => metadata(&tree, version),
             Self::Table(version, include) => {
-                let mut table = table(core::slice::from_ref(&tree), kind, (version, include), view);
+                let mut table = table((core::slice::from_ref(&tree), false), kind, (version, include), view);
                 table.set(&["metadata", "resourceVersion"], tree.at(&["metadata", "resourceVersion"]).clone());
                 if !is_first {
                     table.set(&["columnDefinitions"], Json::Null);
@@ -386,8 +387,17 @@ fn metadata(object: &Json, version: &'static str) -> Json {
     partial
 }
 
-fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include), view: TableContext<'_>) -> Json {
+fn table(
+    (items, is_list): (&[Json], bool),
+    kind: &Kind,
+    (version, include): (&'static str, Include),
+    view: TableContext<'_>,
+) -> Json {
     let plural = kind.resource.plural.as_str();
+    let defaults = match plural {
+        "storageclasses" => cells::default_classes(items, is_list, view.profile),
+        _ => Vec::new(),
+    };
     let mut columns = columns::of(plural, view.profile);
     // Of a custom kind the name alone is known here.
     columns.truncate(if view.printed.is_some() { 1 } else { columns.len() });
@@ -401,7 +411,7 @@ fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include
         .iter()
         .map(|item| {
             let mut row = Json::object();
-            let cells = cells::of(plural, item, view);
+            let cells = cells::of(plural, item, view, &defaults);
             let known = columns.iter().filter_map(|(place, _)| cells.get(*place).cloned());
             row.set(&["cells"], known.chain(printed.iter().map(|column| column.cell(item, view))).collect::<Json>());
             let conditions = if plural == "pods" { pods::conditions(item) } else { Json::Null };

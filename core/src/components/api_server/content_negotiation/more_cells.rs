@@ -8,8 +8,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::TableContext;
 use super::cells::{NONE, age, containers_of, count, labels, replicas, selector, text, text_or};
+use super::{TableContext, newer_kinds};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, NULL};
 
@@ -20,6 +20,9 @@ const SHOWN: usize = 3;
 /// Returns the cells of an object of a kind.
 pub(super) fn of(plural: &str, object: &Json, own_age: Json, view: TableContext<'_>) -> Option<Vec<Json>> {
     Some(match plural {
+        "clustertrustbundles" | "podcertificaterequests" | "devicetaintrules" | "storageversionmigrations" => {
+            return newer_kinds::of(plural, object, own_age, view);
+        }
         "componentstatuses" => component_status(object),
         "scales" => Vec::from([count(object, &["spec", "replicas"]), count(object, &["status", "replicas"]), own_age]),
         "endpoints" => Vec::from([Json::from(endpoints(object)), own_age]),

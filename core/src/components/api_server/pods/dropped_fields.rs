@@ -4,6 +4,7 @@
 //! Mirrors pkg/api/pod/util.go (v1.34), `dropDisabledFields`. Inputs: an object, what is stored, and the gates. Output:
 //! the object without them.
 
+use super::alpha_fields;
 use crate::network::kinds::Kind;
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
@@ -21,6 +22,10 @@ pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<
         _ => return,
     };
     let old = old.map_or(&NULL, |old| old.at(path));
+    if !old.is_null() && tree.at(path).is_same_allocation(old) {
+        return;
+    }
+    alpha_fields::drop_disabled(tree, path, old, settings);
     // Nearly no Pod has any of them, and a gate is looked up in the files of all releases: so that is asked last.
     let drops = |gate: &str, uses: &dyn Fn(&Json) -> bool| {
         uses(tree.at(path)) && !uses(old) && settings.knows_gate(gate) && !settings.is_gate_on(gate)

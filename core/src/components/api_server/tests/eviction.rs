@@ -1,16 +1,22 @@
 //! Tests evictions and the budgets that they take from.
 
+use alloc::format;
+
 use super::Fixture;
 use crate::json;
 use crate::network::{Answer, Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::condition;
 use crate::objects::{Json, Object, ObjectKey};
+use crate::profile::Release;
 
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 
 /// Makes two ready Pods, and a budget that allows this many disruptions of them.
 fn with_budget(allowed: i64) -> Fixture {
-    let mut fixture = Fixture::new();
+    with_budget_at(Fixture::new(), allowed)
+}
+
+fn with_budget_at(mut fixture: Fixture, allowed: i64) -> Fixture {
     for name in ["p1", "p2"] {
         let mut body = json!({"metadata": {"labels": {"app": "x"}}, "spec": {"nodeName": "w1",
             "containers": [{"name": "c", "image": "i:1"}]}});
@@ -81,4 +87,23 @@ fn a_dry_run_is_asked_for_by_the_query_or_the_options_and_by_both_alike() {
     assert_eq!(evict(&mut fixture, "p1", json!({"dryRun": ["Some"]}), None).code, 422);
     assert_eq!(allowed(&fixture), Some(1));
     assert!(condition(&pod(&fixture, "p1"), "DisruptionTarget").is_null());
+}
+
+#[test]
+fn an_eviction_that_a_budget_forbids_tells_its_cause_from_1_37_on() {
+    for minor in [36, 37] {
+        let mut fixture = with_budget_at(Fixture::of(Release::new(minor, 0)), 1);
+        let mut status = json!({"status": {}});
+        for at in 0..=2000 {
+            status.set(&["status", "disruptedPods", &format!("p{at}")], "2026-01-01T00:00:00Z");
+        }
+        fixture.call(Call::strategic_patch(BUDGETS, "default", "b", status).subresource("status"));
+        let refused = evict(&mut fixture, "p1", Json::Null, None);
+        assert_eq!(refused.code, 403);
+        let message = "The disruption budget b does not allow evicting pods currently: too many pending evictions not \
+                       confirmed by PDB controller";
+        let causes = json!([{"reason": "DisruptionBudget", "message": message}]);
+        let expected = if minor == 36 { Json::Null } else { causes };
+        assert_eq!(refused.body().at(&["details", "causes"]), &expected, "{minor}");
+    }
 }

@@ -9,6 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::amount::not_negative;
+use super::declared::RuleWords;
 use super::pod_resources::resource_name;
 use super::{FieldError, invalid, path_segment, text};
 use crate::objects::Json;
@@ -44,10 +45,10 @@ pub(in super::super) fn validate(
     let (min, max) = (spec.get("minReplicas").as_i64(), spec.get("maxReplicas").as_i64().unwrap_or(0));
     if let Some(min) = min.filter(|min| *min < least) {
         let why = format!("must be greater than or equal to {least}");
-        errors.push(FieldError::invalid("spec.minReplicas", &Json::Int(min), why));
+        errors.push(FieldError::invalid("spec.minReplicas", &Json::Int(min), why).declared(RuleWords::Same));
     }
     if max < 1 {
-        errors.push(FieldError::invalid("spec.maxReplicas", &Json::Int(max), "must be greater than 0"));
+        errors.push(too_few(max, settings.profile().is("autoscaler-maximum-is-required")));
     }
     if min.is_some_and(|min| max < min) {
         let why = "must be greater than or equal to `minReplicas`";
@@ -66,6 +67,16 @@ pub(in super::super) fn validate(
     metrics(spec, stored, (checks_groups, wording), errors);
     for direction in ["scaleUp", "scaleDown"] {
         rules(spec.at(&["behavior", direction]), &format!("spec.behavior.{direction}"), errors);
+    }
+}
+
+/// Refuses a maximum. Source: validation.go (v1.34, v1.36), `validateHorizontalPodAutoscalerSpec`.
+fn too_few(max: i64, is_required: bool) -> FieldError {
+    const PATH: &str = "spec.maxReplicas";
+    match max {
+        _ if !is_required => FieldError::invalid(PATH, &Json::Int(max), "must be greater than 0"),
+        0 => FieldError::required(PATH, "must be set and greater than 0").declared(RuleWords::Detail("")),
+        _ => FieldError::invalid(PATH, &Json::Int(max), "must be greater than or equal to 1").declared(RuleWords::Same),
     }
 }
 

@@ -7,7 +7,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::FieldError;
+use super::{FieldError, invalid};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -24,14 +24,22 @@ const REASON: &str = "a condition reason must start with alphabetic character, o
 pub(super) fn validate(list: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let mut seen = BTreeSet::new();
     for (at, condition) in list.items().iter().enumerate() {
-        let path = |field: &str| format!("{path}[{at}].{field}");
+        let (whole, path) = (format!("{path}[{at}]"), |field: &str| format!("{path}[{at}].{field}"));
         let text = |field: &str| condition.get(field).as_str().unwrap_or("");
+        // Source: as above (v1.37), where what is missing is required, and the whole condition is a duplicate.
+        let declared = wording.is_declared();
         if !seen.insert(text("type")) {
-            errors.push(FieldError::duplicate(path("type"), &Json::from(text("type"))));
+            let field = if declared { whole } else { path("type") };
+            errors.push(FieldError::duplicate(field, &Json::from(text("type"))));
         }
-        let problems = names::qualified(text("type"), wording).into_iter();
-        errors.extend(problems.map(|why| FieldError::invalid_text(path("type"), text("type"), why)));
-        if !["False", "True", "Unknown"].contains(&text("status")) {
+        if declared && text("type").is_empty() {
+            errors.push(FieldError::required(path("type"), "is required"));
+        } else {
+            invalid(names::qualified(text("type"), wording), path("type"), text("type"), errors);
+        }
+        if declared && text("status").is_empty() {
+            errors.push(FieldError::required(path("status"), ""));
+        } else if !["False", "True", "Unknown"].contains(&text("status")) {
             errors.push(FieldError::not_supported(path("status"), text("status"), &["False", "True", "Unknown"]));
         }
         let generation = condition.get("observedGeneration").as_i64().unwrap_or(0);

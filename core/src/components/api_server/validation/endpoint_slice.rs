@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use super::ip::{self, Reading};
-use super::{FieldError, IMMUTABLE, invalid, text};
+use super::{FieldError, IMMUTABLE, RuleWords, invalid, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -31,9 +31,12 @@ pub(in super::super) fn validate(
 ) {
     let kind = text(tree, "addressType");
     match kind {
-        "" => errors.push(FieldError::required("addressType", "")),
+        "" => errors.push(FieldError::required("addressType", "").declared(RuleWords::Same)),
         known if ADDRESS_TYPES.contains(&known) => {}
-        unknown => errors.push(FieldError::not_supported("addressType", unknown, &ADDRESS_TYPES)),
+        unknown => {
+            let error = FieldError::not_supported("addressType", unknown, &ADDRESS_TYPES);
+            errors.push(error.declared(RuleWords::Same));
+        }
     }
     ports(tree.get("ports").items(), wording, errors);
     let all = tree.get("endpoints").items();
@@ -45,7 +48,8 @@ pub(in super::super) fn validate(
         }
     }
     if !old.is_null() && tree.get("addressType") != old.get("addressType") {
-        errors.push(FieldError::invalid("addressType", tree.get("addressType"), IMMUTABLE));
+        let error = FieldError::invalid("addressType", tree.get("addressType"), IMMUTABLE);
+        errors.push(error.declared(RuleWords::NoValue));
     }
 }
 
@@ -83,8 +87,14 @@ fn check_endpoint(
     let addresses = endpoint.get("addresses").items();
     let list = format!("{path}.addresses");
     match addresses.len() {
-        0 => errors.push(FieldError::required(list.as_str(), "must contain at least 1 address")),
-        many if many > ADDRESSES_MAX => errors.push(FieldError::too_many(list.as_str(), many, ADDRESSES_MAX)),
+        0 => {
+            let error = FieldError::required(list.as_str(), "must contain at least 1 address");
+            errors.push(error.declared(RuleWords::Detail("")));
+        }
+        many if many > ADDRESSES_MAX => {
+            let error = FieldError::too_many(list.as_str(), many, ADDRESSES_MAX);
+            errors.push(error.declared(RuleWords::Same));
+        }
         _ => {}
     }
     for (at, address) in addresses.iter().map(|address| address.as_str().unwrap_or("")).enumerate() {

@@ -11,7 +11,7 @@ use super::amount::not_negative;
 use super::job_policies;
 use super::others::label_selector;
 use super::pod::{Rules, validate_template};
-use super::{FieldError, IMMUTABLE, Problem, cron, prefixed_path, text};
+use super::{FieldError, IMMUTABLE, Problem, RuleWords, cron, prefixed_path, text};
 use crate::components::api_server::jobs::{NAME_LABELS, UID_LABELS};
 use crate::objects::Json;
 use crate::objects::lifecycle::is_condition_true;
@@ -31,6 +31,12 @@ const CRON_JOB_NAME_MAX: usize = 52;
 pub(in super::super) fn job(tree: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
     generated_selector(tree, errors);
     selecting(tree.get("spec"), wording, rules, errors);
+    name_of_indexed(tree, wording, errors);
+}
+
+/// Checks that the last Pod of an Indexed Job can have a host name. Source: validation.go (v1.34), `ValidateJob`;
+/// `validateNameAllowsCompletions` in v1.37.
+fn name_of_indexed(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
     let completions = spec.get("completions").as_i64().unwrap_or(0);
     if text(spec, "completionMode") == "Indexed" && completions > 0 {
@@ -196,13 +202,14 @@ fn indexed(spec: &Json, path: &str, errors: &mut Vec<FieldError>) {
 
 /// Checks a change of a Job. Source: validation.go (v1.34), `ValidateJobSpecUpdate`.
 pub(in super::super) fn job_update(
-    tree: &Json,
-    old: &Json,
-    wording: Wording,
+    (tree, old): (&Json, &Json),
+    (wording, is_checked_twice): (Wording, bool),
     rules: Rules,
     errors: &mut Vec<FieldError>,
 ) {
-    job(tree, wording, rules, errors);
+    if is_checked_twice {
+        job(tree, wording, rules, errors);
+    }
     let (spec, stored) = (tree.get("spec"), old.get("spec"));
     selecting(spec, wording, rules, errors);
     let changed = |field: &str| spec.get(field) != stored.get(field);
@@ -216,6 +223,9 @@ pub(in super::super) fn job_update(
     template_update(spec.get("template"), old, rules, errors);
     for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
         kept(spec, stored, field, errors);
+    }
+    if !is_checked_twice {
+        name_of_indexed(tree, wording, errors);
     }
 }
 
@@ -300,7 +310,7 @@ pub(in super::super) fn cron_job(
 ) {
     let spec = tree.get("spec");
     match text(spec, "schedule") {
-        "" => errors.push(FieldError::required("spec.schedule", "")),
+        "" => errors.push(FieldError::required("spec.schedule", "").declared(RuleWords::Same)),
         schedule => {
             let allows_zone = text(old.get("spec"), "schedule").contains("TZ");
             cron::schedule(schedule, allows_zone, !spec.get("timeZone").is_null(), errors);

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::amount::not_negative;
 use super::ip::{self, Reading};
-use super::{FieldError, IMMUTABLE, invalid, meta, text};
+use super::{FieldError, IMMUTABLE, RuleWords, invalid, meta, text};
 use crate::objects::Json;
 use crate::objects::lifecycle::is_condition_true;
 use crate::objects::names::{self, Wording};
@@ -68,7 +68,8 @@ pub(in super::super) fn csi_node(tree: &Json, old: &Json, counts_may_change: boo
 pub(in super::super) fn attachment(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let spec = tree.get("spec");
     if spec != old.get("spec") {
-        errors.push(FieldError::invalid_of("VolumeAttachmentSpec", "spec", spec, IMMUTABLE));
+        let error = FieldError::invalid_of("VolumeAttachmentSpec", "spec", spec, IMMUTABLE);
+        errors.push(error.declared(RuleWords::NoValue));
     }
 }
 

@@ -9,6 +9,7 @@ mod claim_volumes;
 mod conditions;
 mod container;
 mod cron;
+pub(super) mod declared;
 pub(super) mod endpoint_slice;
 pub(super) mod event;
 mod field_refs;
@@ -55,6 +56,7 @@ use crate::objects::quantity::Quantity;
 use crate::objects::schema::Schema;
 use crate::objects::{Json, NULL, line_diff, time};
 use crate::profile::Settings;
+pub(super) use declared::RuleWords;
 
 /// The longest name of a CSI driver. Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateCSIDriverName`.
 const DRIVER_NAME_MAX: usize = 63;
@@ -87,6 +89,8 @@ pub(super) struct FieldError {
     go: Option<String>,
     /// What is printed of the server's own structures.
     structure: Option<Structure>,
+    /// What a rule that is declared with the type says of it.
+    declared: Option<RuleWords>,
 }
 
 /// A part of an object that a release prints by its own structures, with its type in the notation of the schema.
@@ -100,7 +104,7 @@ enum Structure {
 
 impl FieldError {
     pub(super) fn new(field: impl Into<String>, problem: Problem, value: String, detail: impl Into<String>) -> Self {
-        Self { field: field.into(), problem, value, detail: detail.into(), go: None, structure: None }
+        Self { field: field.into(), problem, value, detail: detail.into(), go: None, structure: None, declared: None }
     }
 
     /// Says how older releases print the value.
@@ -404,9 +408,10 @@ pub(in crate::components::api_server) fn worded(errors: Vec<FieldError>, setting
 /// Words errors as the release does. Lists and maps that stand empty in what was sent are printed as such.
 pub(in crate::components::api_server) fn worded_beside(
     sent: &Json,
-    mut errors: Vec<FieldError>,
+    errors: Vec<FieldError>,
     settings: &Settings,
 ) -> Vec<FieldError> {
+    let mut errors = declared::take_over(errors, settings);
     if errors.iter().any(|error| error.structure.is_some()) {
         let (schema, lines) = (settings.profile().schema(), settings.profile().is("errors-print-json"));
         errors.iter_mut().for_each(|error| error.print_structure(sent, &schema, lines));

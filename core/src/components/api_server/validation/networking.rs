@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use super::amount::check_port;
 use super::ip::{self, Reading};
 use super::others::label_selector;
-use super::{FieldError, IMMUTABLE, invalid, meta, path_segment, prefixed_path, text};
+use super::{FieldError, IMMUTABLE, RuleWords, invalid, meta, path_segment, prefixed_path, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;
@@ -33,7 +33,7 @@ pub(in super::super) fn policy(tree: &Json, settings: &Settings, errors: &mut Ve
         for (at, rule) in spec.get(direction).items().iter().enumerate() {
             let path = format!("spec.{direction}[{at}]");
             for (at, port) in rule.get("ports").items().iter().enumerate() {
-                policy_port(port, &format!("{path}.ports[{at}]"), errors);
+                policy_port(port, &format!("{path}.ports[{at}]"), wording, errors);
             }
             for (at, peer) in rule.get(peers).items().iter().enumerate() {
                 policy_peer(peer, &format!("{path}.{peers}[{at}]"), wording, errors);
@@ -56,7 +56,7 @@ pub(in super::super) fn policy(tree: &Json, settings: &Settings, errors: &mut Ve
 }
 
 /// Source: validation.go (v1.34), `ValidateNetworkPolicyPort`.
-fn policy_port(own: &Json, path: &str, errors: &mut Vec<FieldError>) {
+fn policy_port(own: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let protocols = ["TCP", "UDP", "SCTP"];
     if let Some(protocol) = own.get("protocol").as_str().filter(|own| !protocols.contains(own)) {
         errors.push(FieldError::not_supported(format!("{path}.protocol"), protocol, &protocols));
@@ -71,7 +71,9 @@ fn policy_port(own: &Json, path: &str, errors: &mut Vec<FieldError>) {
             check_port(&field, *number, errors);
             let Some(end) = end.as_i64() else { return };
             if end < *number {
-                errors.push(FieldError::invalid(last.as_str(), port, "must be greater than or equal to `port`"));
+                // Source: validation.go (v1.37), which prints the end and not the beginning.
+                let shown = if wording.is_declared() { own.get("endPort") } else { port };
+                errors.push(FieldError::invalid(last.as_str(), shown, "must be greater than or equal to `port`"));
             }
             check_port(&last, end, errors);
         }
@@ -109,7 +111,7 @@ fn policy_peer(peer: &Json, path: &str, wording: Wording, errors: &mut Vec<Field
 fn ip_block(block: &Json, path: &str, errors: &mut Vec<FieldError>) {
     let cidr = text(block, "cidr");
     if cidr.is_empty() {
-        errors.push(FieldError::required(format!("{path}.cidr"), ""));
+        errors.push(FieldError::required(format!("{path}.cidr"), "").declared(RuleWords::Same));
         return;
     }
     let Some(whole) = ip::read_cidr(cidr) else {
@@ -359,7 +361,7 @@ mod tests {
                 "p.endPort: Invalid value: 7: may not be specified when `port` is non-numeric",
             ),
         ] {
-            assert_eq!(told(|errors| policy_port(&port, "p", errors)), [why]);
+            assert_eq!(told(|errors| policy_port(&port, "p", Wording::Bytes, errors)), [why]);
         }
     }
 

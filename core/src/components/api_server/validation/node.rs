@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use super::super::syntax;
 use super::{FieldError, Problem, invalid, ip, meta};
 use crate::network::kinds::Kind;
-use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::objects::{Json, NULL};
 use crate::profile::Settings;
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
@@ -61,8 +61,7 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
     let text = |tree: &Json, field: &str| tree.at(&["spec", field]).as_str().unwrap_or("").to_string();
     let stored = text(old, "providerID");
     if !stored.is_empty() && stored != text(tree, "providerID") {
-        let detail = "node updates may not change providerID except from \"\" to valid";
-        errors.push(FieldError::forbidden("spec.providerID", detail));
+        errors.push(other_provider(&text(tree, "providerID"), wording));
     }
     amounts(tree, old, &mut errors);
     taints(tree, wording, &mut errors);
@@ -70,6 +69,16 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
         errors.push(FieldError::forbidden("spec.externalID", "may not be updated"));
     }
     errors
+}
+
+/// Refuses another provider's name of the machine. Source: validation.go (v1.34, v1.37), `ValidateNodeUpdate`.
+fn other_provider(new: &str, wording: Wording) -> FieldError {
+    const PATH: &str = "spec.providerID";
+    if !wording.is_declared() {
+        return FieldError::forbidden(PATH, "node updates may not change providerID except from \"\" to valid");
+    }
+    let what = if new.is_empty() { "cleared" } else { "modified" };
+    FieldError::invalid(PATH, &NULL, format!("field cannot be {what} once set"))
 }
 
 /// Checks the annotation that names Pods to keep away. Nothing has heeded it since 1.22, and it is checked

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::storage::{access_modes, attributes_class, class_name, positive, volume_mode};
-use super::{FieldError, Problem, driver_name, invalid, is_blank, meta, placement, text, volumes};
+use super::{FieldError, Problem, RuleWords, driver_name, invalid, is_blank, meta, placement, text, volumes};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text};
@@ -225,7 +225,13 @@ pub(in super::super) fn attachment(tree: &Json, settings: &Settings, errors: &mu
     let text = |field: &str| spec.get(field).as_str().unwrap_or("");
     let attacher = text("attacher");
     if checks_names {
+        let before = errors.len();
         driver_name(attacher, "spec.attacher", wording, errors);
+        for error in &mut errors[before..] {
+            let is_too_long = error.problem == Problem::TooLong;
+            let words = if is_too_long { RuleWords::Detail(ATTACHER_TOO_LONG) } else { RuleWords::Same };
+            error.declared = Some(words);
+        }
     } else if attacher.is_empty() {
         errors.push(FieldError::required("spec.attacher", ""));
     }
@@ -248,7 +254,7 @@ pub(in super::super) fn attachment(tree: &Json, settings: &Settings, errors: &mu
         _ => {}
     }
     invalid(names::subdomain(text("nodeName"), wording), "spec.nodeName", text("nodeName"), errors);
-    attachment_status(tree.get("status"), errors);
+    attachment_status(tree.get("status"), wording, errors);
     if let Some(name) = volume.as_str().filter(|_| checks_names) {
         invalid(names::subdomain(name, wording), "spec.source.persistentVolumeName", name, errors);
     }
@@ -256,7 +262,7 @@ pub(in super::super) fn attachment(tree: &Json, settings: &Settings, errors: &mu
 
 /// Checks what an attacher says. Source: pkg/apis/storage/validation/validation.go (v1.34),
 /// `validateVolumeAttachmentStatus`.
-fn attachment_status(status: &Json, errors: &mut Vec<FieldError>) {
+fn attachment_status(status: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let too_long = || format!("may not be more than {ATTACHMENT_METADATA_MAX} bytes");
     let size = |(key, value): (&Text, &Json)| key.len() + value.as_str().map_or(0, str::len);
     if status.get("attachmentMetadata").fields().map(size).sum::<usize>() > ATTACHMENT_METADATA_MAX {
@@ -265,8 +271,10 @@ fn attachment_status(status: &Json, errors: &mut Vec<FieldError>) {
     for field in ["attachError", "detachError"] {
         let (error, path) = (status.get(field), format!("status.{field}"));
         if text(error, "message").len() > ERROR_MESSAGE_MAX {
-            // Upstream names the limit of the metadata.
-            errors.push(FieldError::too_long(format!("{path}.message"), too_long()));
+            // Before 1.37 upstream names the limit of the metadata.
+            let own = format!("may not be more than {ERROR_MESSAGE_MAX} bytes");
+            let why = if wording.is_declared() { own } else { too_long() };
+            errors.push(FieldError::too_long(format!("{path}.message"), why));
         }
         if error.get("errorCode").as_i64().is_some_and(|code| code < 0) {
             let why = "must be between 0 and 2147483647, inclusive";
@@ -275,6 +283,8 @@ fn attachment_status(status: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
+/// What a rule says of a long name. Source: k8s.io/apimachinery pkg/api/validate/limits.go (v0.37), `MaxLength`.
+const ATTACHER_TOO_LONG: &str = "may not be more than 63 characters";
 /// Source: pkg/apis/storage/validation/validation.go (v1.34), `maxAttachedVolumeMetadataSize`.
 const ATTACHMENT_METADATA_MAX: usize = 256 * 1024;
 /// Source: as above, `maxVolumeErrorMessageSize`.

@@ -13,6 +13,7 @@ use crate::components::pod_resources::qos_class;
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::Wording;
+use crate::profile::Settings;
 
 /// The resources that can change while a container runs.
 const RESIZABLE: [&str; 2] = ["cpu", "memory"];
@@ -57,9 +58,9 @@ pub(in super::super) fn resize(
     kind: &Kind,
     (tree, old): (&Json, &Json),
     wording: Wording,
-    rules: Rules,
+    settings: &Settings,
 ) -> Vec<FieldError> {
-    let mut errors = whole(kind, (tree, old), wording, rules);
+    let mut errors = whole(kind, (tree, old), wording, Rules::of(settings));
     let refused = |why: &str| Vec::from([FieldError::forbidden(WHOLE, why)]);
     let has_own = |pod: &Json| {
         let own = pod.at(&["spec", "resources"]);
@@ -75,7 +76,7 @@ pub(in super::super) fn resize(
         return refused("windows pods cannot be resized");
     }
     let stored = old.at(&["status", "qosClass"]).as_str();
-    if stored.unwrap_or_else(|| qos_class(old)) != qos_class(tree) {
+    if stored.unwrap_or_else(|| qos_class(old, settings)) != qos_class(tree, settings) {
         let why = "Pod QOS Class may not change as a result of resizing";
         errors.push(FieldError::invalid("spec", tree.at(&["status", "qosClass"]), why));
     }

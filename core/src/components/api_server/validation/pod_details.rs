@@ -54,8 +54,22 @@ pub(super) fn claims(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>
 /// Checks the number of a user or group, if there is one.
 /// Source: apimachinery pkg/util/validation/validation.go (v1.34), `IsValidUserID`.
 pub(super) fn id(path: String, id: &Json, errors: &mut Vec<FieldError>) {
-    if id.as_i64().is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
-        errors.push(FieldError::invalid(path, id, "must be between 0 and 2147483647, inclusive"));
+    id_below(path, id, i64::from(i32::MAX), errors);
+}
+
+/// Checks a user or a group, of which the greatest is given.
+pub(super) fn id_below(path: String, id: &Json, most: i64, errors: &mut Vec<FieldError>) {
+    if id.as_i64().is_some_and(|id| !(0..=most).contains(&id)) {
+        errors.push(FieldError::invalid(path, id, format!("must be between 0 and {most}, inclusive")));
+    }
+}
+
+/// Checks that containers do not share processes with each other and with the machine. Source: validation.go (v1.34),
+/// `validatePodSpecSecurityContext`; `validateShareProcessNamespace` in v1.37.
+fn shared_processes(spec: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let shares = spec.get("shareProcessNamespace");
+    if shares.as_bool() == Some(true) && spec.get("hostPID").as_bool() == Some(true) {
+        errors.push(FieldError::invalid(path, shares, "ShareProcessNamespace and HostPID cannot both be enabled"));
     }
 }
 
@@ -68,10 +82,8 @@ pub(super) fn security(spec: &Json, wording: Wording, errors: &mut Vec<FieldErro
     for (at, group) in context.get("supplementalGroups").items().iter().enumerate() {
         id(format!("spec.securityContext.supplementalGroups[{at}]"), group, errors);
     }
-    let shares = spec.get("shareProcessNamespace");
-    if shares.as_bool() == Some(true) && spec.get("hostPID").as_bool() == Some(true) {
-        let why = "ShareProcessNamespace and HostPID cannot both be enabled";
-        errors.push(FieldError::invalid("spec.securityContext.shareProcessNamespace", shares, why));
+    if !wording.is_declared() {
+        shared_processes(spec, "spec.securityContext.shareProcessNamespace", errors);
     }
     let mut seen: Vec<&str> = Vec::new();
     for (at, sysctl) in context.get("sysctls").items().iter().enumerate() {
@@ -111,6 +123,9 @@ pub(super) fn security(spec: &Json, wording: Wording, errors: &mut Vec<FieldErro
     // The other policy has a gate of its own, SELinuxMount, which no release has on by default.
     if let Some(policy) = context.get("seLinuxChangePolicy").as_str().filter(|policy| *policy != "Recursive") {
         errors.push(FieldError::not_supported("spec.securityContext.seLinuxChangePolicy", policy, &["Recursive"]));
+    }
+    if wording.is_declared() {
+        shared_processes(spec, "spec.shareProcessNamespace", errors);
     }
 }
 
@@ -253,5 +268,5 @@ pub(super) fn names_and_policies(spec: &Json, wording: Wording, errors: &mut Vec
     } else if !os.is_null() && !["linux", "windows"].contains(&name) {
         errors.push(FieldError::not_supported("spec.os", name, &["linux", "windows"]));
     }
-    windows::of_system(spec, errors);
+    windows::of_system(spec, wording, errors);
 }

@@ -14,6 +14,7 @@ use crate::components::pod_resources::{Quantities, quantities, together};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::profile::Settings;
 
 fn is_supported(name: &str) -> bool {
     matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
@@ -38,6 +39,52 @@ pub(in super::super) fn default_requests(spec: &mut Json) {
         if spec.at(&["resources", "requests"]).get(&name).is_null() {
             spec.set(&["resources", "requests", &name], amount);
         }
+    }
+}
+
+/// Tells whether the amounts of a Pod are filled in after admission, and not when it is read.
+///
+/// Source: pkg/api/pod/util.go (v1.37), `DefaultPodLevelResources`.
+pub(in super::super) fn defaults_last(spec: &Json, settings: &Settings) -> bool {
+    // Nearly no Pod has any, and a gate is looked up in the files of all releases.
+    spec.get("resources").is_object() && settings.is_gate_on("PodLevelResourcesFixDefaulting")
+}
+
+/// Fills in what a Pod with amounts of its own leaves out: huge pages, requests, and limits where each container has
+/// one.
+///
+/// Source: as [`defaults_last`].
+pub(in super::super) fn default_amounts(spec: &mut Json) {
+    let has = |spec: &Json, list: &str, name: &str| !spec.at(&["resources", list]).get(name).is_null();
+    if ["requests", "limits"].iter().all(|list| spec.at(&["resources", list]).is_empty()) {
+        return;
+    }
+    let (needed, most) = (sum(spec, "requests"), sum(spec, "limits"));
+    for (name, limit) in most.iter().filter(|(name, _)| name.starts_with("hugepages-")) {
+        if !has(spec, "requests", name) && !has(spec, "limits", name) {
+            spec.set(&["resources", "limits", name], limit.to_string());
+        }
+    }
+    let may_overcommit = |name: &str| is_supported(name) && !name.starts_with("hugepages-");
+    for (name, amount) in needed.iter().filter(|(name, _)| may_overcommit(name)) {
+        if !has(spec, "requests", name) {
+            spec.set(&["resources", "requests", name], amount.to_string());
+        }
+    }
+    let limits = spec.at(&["resources", "limits"]).clone();
+    for (name, limit) in limits.fields().filter(|(name, _)| is_supported(name)) {
+        if !has(spec, "requests", name) {
+            spec.set(&["resources", "requests", name], limit.clone());
+        }
+    }
+    let requests = spec.at(&["resources", "requests"]).clone();
+    for (name, request) in requests.fields().filter(|(name, _)| is_supported(name)) {
+        let lists = ["containers", "initContainers"].into_iter();
+        let mut containers = lists.flat_map(|list| spec.get(list).items());
+        let all_have = containers.all(|own| !own.at(&["resources", "limits"]).get(name).is_null());
+        let Some(limit) = most.get(name).filter(|_| all_have && !has(spec, "limits", name)) else { continue };
+        let own = amount(request).filter(|own| own > limit).unwrap_or(*limit);
+        spec.set(&["resources", "limits", name], own.to_string());
     }
 }
 

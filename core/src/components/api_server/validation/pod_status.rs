@@ -12,6 +12,7 @@ use super::pod_update::mirror;
 use super::{FieldError, IMMUTABLE, Problem, invalid, meta, pod_details, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
 /// The lists of containers' states, each with that of the containers.
@@ -20,6 +21,13 @@ const LISTS: [(&str, &str); 3] = [
     ("initContainerStatuses", "initContainers"),
     ("ephemeralContainerStatuses", "ephemeralContainers"),
 ];
+
+/// What is said of a device of no claim. Source: validation.go (v1.34, v1.37),
+/// `validateContainerStatusAllocatedResourcesStatus`.
+const OLD_CLAIMS: &str = "must match one of the container's resource claims in a format \
+    'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
+const CLAIMS: &str = "must match one of the container's resource claims as 'claim:<claimName>/<requestName>' when \
+    container.resources.claims[*].request is set or 'claim:<claimName>' when it is empty";
 
 /// Checks a change of a Pod's status.
 pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, settings: &Settings) -> Vec<FieldError> {
@@ -65,7 +73,7 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, sett
     }
     addresses((status, old.get("status")), "hostIPs", reading, &mut errors);
     for list in LISTS {
-        containers((status, tree.get("spec")), list, &mut errors);
+        containers((status, tree.get("spec")), list, wording, &mut errors);
     }
     errors
 }
@@ -135,7 +143,13 @@ fn claims(status: &Json, spec: &Json, wording: Wording, errors: &mut Vec<FieldEr
 
 /// Checks the users and the health of the devices of a list of containers.
 /// Source: validation.go (v1.34), `validateContainerStatusUsers`, `validateContainerStatusAllocatedResourcesStatus`.
-fn containers((status, spec): (&Json, &Json), (list, of): (&str, &str), errors: &mut Vec<FieldError>) {
+fn containers(
+    (status, spec): (&Json, &Json),
+    (list, of): (&str, &str),
+    wording: Wording,
+    errors: &mut Vec<FieldError>,
+) {
+    let extended = status.get("extendedResourceClaimStatus");
     let is_windows = text(spec.get("os"), "name") == "windows";
     for (at, own) in status.get(list).items().iter().enumerate() {
         let (user, path) = (own.at(&["user", "linux"]), format!("status.{list}[{at}].user.linux"));
@@ -145,7 +159,12 @@ fn containers((status, spec): (&Json, &Json), (list, of): (&str, &str), errors: 
             let groups = user.get("supplementalGroups").items().iter().enumerate();
             let groups = groups.map(|(at, group)| (format!("{path}.supplementalGroups[{at}]"), group));
             let own = ["uid", "gid"].map(|field| (format!("{path}.{field}"), user.get(field)));
-            own.into_iter().chain(groups).for_each(|(path, id)| pod_details::id(path, id, errors));
+            for (path, id) in own.into_iter().chain(groups) {
+                // Source: validation.go (v1.37), which takes any user of Linux.
+                let is_wide = wording.is_declared() && path.ends_with(".uid");
+                let most = if is_wide { i64::from(u32::MAX) } else { i64::from(i32::MAX) };
+                pod_details::id_below(path, id, most, errors);
+            }
         }
         let devices = own.get("allocatedResourcesStatus").items();
         let path = format!("status.{list}[{at}].allocatedResourcesStatus");
@@ -155,12 +174,17 @@ fn containers((status, spec): (&Json, &Json), (list, of): (&str, &str), errors: 
         }
         let container = spec.get(of).items().iter().find(|one| text(one, "name") == text(own, "name"));
         for (at, device) in devices.iter().enumerate() {
-            health((device, container), &format!("{path}[{at}]"), errors);
+            health((device, container), &format!("{path}[{at}]"), (wording, extended), errors);
         }
     }
 }
 
-fn health((device, container): (&Json, Option<&Json>), path: &str, errors: &mut Vec<FieldError>) {
+fn health(
+    (device, container): (&Json, Option<&Json>),
+    path: &str,
+    (wording, extended): (Wording, &Json),
+    errors: &mut Vec<FieldError>,
+) {
     let name = text(device, "name");
     let resources = container.map(|own| own.get("resources"));
     let (is_there, why) = if name.starts_with("claim:") {
@@ -169,8 +193,8 @@ fn health((device, container): (&Json, Option<&Json>), path: &str, errors: &mut 
             request => format!("claim:{}/{request}", text(claim, "name")),
         };
         let is_there = resources.is_none_or(|own| own.get("claims").items().iter().any(|claim| named(claim) == name));
-        let forms = "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
-        (is_there, format!("must match one of the container's resource claims in a format {forms}"))
+        let is_mapped = || wording.is_declared() && container.is_some_and(|own| is_mapped(name, own, extended));
+        (is_there || is_mapped(), String::from(if wording.is_declared() { CLAIMS } else { OLD_CLAIMS }))
     } else {
         let is_there = resources.is_none_or(|own| !own.at(&["requests", name]).is_null());
         (is_there, String::from("must match one of the container's resource requests"))
@@ -190,6 +214,24 @@ fn health((device, container): (&Json, Option<&Json>), path: &str, errors: &mut 
         }
         seen.push(id);
     }
+}
+
+/// Tells whether a name is that of a request of the claim that the scheduler made for extended resources of a container.
+/// Source: validation.go (v1.37), `validateContainerStatusAllocatedResourcesStatus`.
+fn is_mapped(name: &str, container: &Json, extended: &Json) -> bool {
+    let claim = text(extended, "resourceClaimName");
+    let Some(request) = name.strip_prefix("claim:").and_then(|own| own.strip_prefix(claim)?.strip_prefix('/')) else {
+        return false;
+    };
+    let asks = |resource: &str| {
+        let amount = container.at(&["resources", "requests", resource]);
+        Quantity::from_json(amount).is_some_and(|amount| !amount.is_zero())
+    };
+    extended.get("requestMappings").items().iter().any(|own| {
+        text(own, "containerName") == text(container, "name")
+            && text(own, "requestName") == request
+            && asks(text(own, "resourceName"))
+    })
 }
 
 fn generation(of: &Json, path: &str, errors: &mut Vec<FieldError>) {

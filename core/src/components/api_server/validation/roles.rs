@@ -6,8 +6,9 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use super::declared::RuleWords;
 use super::others::label_selector;
-use super::{FieldError, is_blank};
+use super::{FieldError, IMMUTABLE, is_blank};
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 
@@ -34,7 +35,8 @@ pub(in super::super) fn role(kind: &str, tree: &Json, wording: Wording, errors: 
         let path = |field: &str| format!("rules[{at}].{field}");
         let is_empty = |field: &str| rule.get(field).items().is_empty();
         if is_empty("verbs") {
-            errors.push(FieldError::required(path("verbs"), "verbs must contain at least one value"));
+            let error = FieldError::required(path("verbs"), "verbs must contain at least one value");
+            errors.push(error.declared(RuleWords::Detail("")));
         }
         if !is_empty("nonResourceURLs") {
             let urls = rule.get("nonResourceURLs");
@@ -82,7 +84,7 @@ pub(in super::super) fn binding(kind: &str, tree: &Json, old: &Json, wording: Wo
         errors.push(FieldError::not_supported("roleRef.kind", role("kind"), kinds));
     }
     if role("name").is_empty() {
-        errors.push(FieldError::required("roleRef.name", ""));
+        errors.push(FieldError::required("roleRef.name", "").declared(RuleWords::Same));
     }
     let problems = names::path_segment(role("name")).into_iter();
     errors.extend(problems.map(|why| FieldError::invalid_text("roleRef.name", role("name"), why)));
@@ -90,14 +92,16 @@ pub(in super::super) fn binding(kind: &str, tree: &Json, old: &Json, wording: Wo
         self::subject(kind, subject, &format!("subjects[{at}]"), wording, errors);
     }
     if *old != NULL && old.get("roleRef") != tree.get("roleRef") {
-        errors.push(FieldError::invalid_of("RoleRef", "roleRef", tree.get("roleRef"), "cannot change roleRef"));
+        // Source: validation.go (v1.34, v1.37), `ValidateRoleBindingUpdate`.
+        let why = if wording.is_declared() { IMMUTABLE } else { "cannot change roleRef" };
+        errors.push(FieldError::invalid_of("RoleRef", "roleRef", tree.get("roleRef"), why));
     }
 }
 
 fn subject(kind: &str, subject: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let text = |field: &str| subject.get(field).as_str().unwrap_or("");
     if text("name").is_empty() {
-        errors.push(FieldError::required(format!("{path}.name"), ""));
+        errors.push(FieldError::required(format!("{path}.name"), "").declared(RuleWords::Same));
     }
     match text("kind") {
         "ServiceAccount" => {

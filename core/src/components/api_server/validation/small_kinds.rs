@@ -13,8 +13,8 @@ use super::ip::{self, Reading};
 use super::pod::{tolerations, validate_template};
 use super::pod_rules::Rules;
 use super::{
-    FieldError, IMMUTABLE, Problem, autoscaler, invalid, meta, networking, node, one_of, others, pod_resources, quote,
-    storage, text,
+    FieldError, IMMUTABLE, Problem, RuleWords, autoscaler, invalid, meta, networking, node, one_of, others,
+    pod_resources, quote, storage, text,
 };
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
@@ -62,7 +62,10 @@ pub(in super::super) fn update(
         "Endpoints" => subsets(tree, old, (wording, reading), errors),
         "RuntimeClass" => {
             runtime_class(tree, settings, errors);
-            same("handler", errors);
+            if tree.get("handler") != old.get("handler") {
+                let error = FieldError::invalid("handler", tree.get("handler"), IMMUTABLE);
+                errors.push(error.declared(RuleWords::NoValue));
+            }
         }
         "ControllerRevision" => {
             revision(tree, errors);

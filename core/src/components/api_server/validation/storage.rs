@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, IMMUTABLE, Problem, invalid, is_blank, others, text};
+use super::{FieldError, IMMUTABLE, Problem, RuleWords, invalid, is_blank, others, text};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -190,13 +190,14 @@ pub(in super::super) fn class_update(tree: &Json, old: &Json, settings: &Setting
         // What is empty is stored as absent.
         let is_same = if known.is_empty() { new.is_null() || immutable && new.is_empty() } else { new == known };
         if immutable && !is_same {
-            errors.push(FieldError::invalid(field, new, IMMUTABLE));
+            errors.push(FieldError::invalid(field, new, IMMUTABLE).declared(RuleWords::NoValue));
         } else if !is_same {
             errors.push(FieldError::forbidden(field, format!("updates to {field} are forbidden.")));
         }
     }
     if tree.get("volumeBindingMode") != old.get("volumeBindingMode") {
-        errors.push(FieldError::invalid("volumeBindingMode", tree.get("volumeBindingMode"), IMMUTABLE));
+        let error = FieldError::invalid("volumeBindingMode", tree.get("volumeBindingMode"), IMMUTABLE);
+        errors.push(error.declared(RuleWords::NoValue));
     }
 }
 

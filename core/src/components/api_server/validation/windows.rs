@@ -128,7 +128,7 @@ pub(super) fn host_processes(spec: &Json, errors: &mut Vec<FieldError>) {
 }
 
 /// Checks that a Pod for one operating system has nothing that only the other has.
-pub(super) fn of_system(spec: &Json, errors: &mut Vec<FieldError>) {
+pub(super) fn of_system(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let context = spec.get("securityContext");
     match spec.at(&["os", "name"]).as_str() {
         Some("linux") => {
@@ -141,17 +141,17 @@ pub(super) fn of_system(spec: &Json, errors: &mut Vec<FieldError>) {
                 errors.push(FieldError::forbidden(format!("{path}.securityContext.windowsOptions"), why));
             }
         }
-        Some("windows") => without_linux(spec, errors),
+        Some("windows") => without_linux(spec, wording, errors),
         _ => {}
     }
 }
 
-fn without_linux(spec: &Json, errors: &mut Vec<FieldError>) {
+fn without_linux(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let mut refuse = |path: alloc::string::String| {
         errors.push(FieldError::forbidden(path, "cannot be set for a windows pod"));
     };
     let context = spec.get("securityContext");
-    for field in [
+    let mut fields = [
         "appArmorProfile",
         "seLinuxOptions",
         "hostUsers",
@@ -167,7 +167,12 @@ fn without_linux(spec: &Json, errors: &mut Vec<FieldError>) {
         "supplementalGroups",
         "supplementalGroupsPolicy",
         "seLinuxChangePolicy",
-    ] {
+    ];
+    if wording.is_declared() {
+        // Source: validation.go (v1.37), `validateWindows`: what is not of the security context comes last.
+        fields.sort_by_key(|field| matches!(*field, "hostUsers" | "hostPID" | "hostIPC" | "shareProcessNamespace"));
+    }
+    for field in fields {
         let (is_set, path) = match field {
             "hostUsers" | "shareProcessNamespace" => (!spec.get(field).is_null(), format!("spec.{field}")),
             "hostPID" | "hostIPC" => (spec.get(field).as_bool() == Some(true), format!("spec.{field}")),

@@ -324,6 +324,28 @@ fn selector_is_kept(kind: &str, tree: &Json, old: &Json, errors: &mut Vec<FieldE
     }
 }
 
+/// Checks that the fields of a StatefulSet stay that may not change.
+///
+/// Source: validation.go (v1.37), `ValidateStatefulSetUpdate`.
+pub(in super::super) fn fixed_fields(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let fields = [
+        ("selector", Some("LabelSelector")),
+        ("volumeClaimTemplates", Some("[PersistentVolumeClaim]")),
+        ("serviceName", None),
+        ("podManagementPolicy", None),
+    ];
+    for (field, of) in fields {
+        let (new, path) = (tree.at(&["spec", field]), format!("spec.{field}"));
+        if new == old.at(&["spec", field]) {
+            continue;
+        }
+        errors.push(match of {
+            Some(of) => FieldError::invalid_of(of, path, new, IMMUTABLE),
+            None => FieldError::invalid_text(path, new.as_str().unwrap_or(""), IMMUTABLE),
+        });
+    }
+}
+
 /// Checks that of a StatefulSet changes only what may. Source: validation.go (v1.34), `ValidateStatefulSetUpdate`.
 pub(in super::super) fn only_changeable(tree: &Json, old: &Json, limit: bool, errors: &mut Vec<FieldError>) {
     let frozen = |tree: &Json| {
