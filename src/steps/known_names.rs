@@ -1,6 +1,8 @@
 //! The names that Kubernetes itself gives, of every release: conditions and their reasons, taints, labels, annotations,
 //! phases, and reasons of Events, Pods and containers.
 
+use super::workload_names::{DEPLOYMENT_REASONS, JOB_CONDITIONS, JOB_REASONS};
+
 /// Conditions of Nodes. Source: k8s.io/api core/v1/types.go (v1.34), `NodeConditionType`.
 const NODE_CONDITIONS: &[&str] =
     &["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "OutOfDisk"];
@@ -264,7 +266,7 @@ pub(super) const NODE_EVENTS: &[&str] = &[
 
 /// Reasons of Events about Nodes, Pods and workloads. Sources (v1.34): pkg/kubelet/events/event.go and the admission
 /// and eviction of pkg/kubelet, pkg/controller (nodelifecycle, tainteviction, nodeipam, daemon, deployment, replicaset,
-/// statefulset, disruption, endpointslice), pkg/scheduler.
+/// statefulset, disruption, endpointslice, job), pkg/scheduler.
 pub(super) const EVENT_REASONS: &[&str] = &[
     // Containers and images.
     "Created",
@@ -381,17 +383,27 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "FailedToUpdateEndpoint",
     "TopologyAwareHintsEnabled",
     "TopologyAwareHintsDisabled",
+    // Of Jobs.
+    "BackoffLimitExceeded",
+    "Completed",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "PodFailurePolicy",
+    "Resumed",
+    "Suspended",
+    "TooManySucceededPods",
 ];
 
 /// Returns the conditions that Kubernetes sets on objects of a kind; most kinds have none.
 ///
-/// Source: k8s.io/api types.go (v1.34) of core/v1, apps/v1, policy/v1 and certificates/v1.
+/// Source: k8s.io/api types.go (v1.34) of core/v1, apps/v1, batch/v1, policy/v1 and certificates/v1.
 pub(super) fn conditions_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "Node" => NODE_CONDITIONS,
         "Pod" => POD_CONDITIONS,
         "CertificateSigningRequest" => &["Approved", "Denied", "Failed"],
         "Deployment" => &["Available", "Progressing", "ReplicaFailure"],
+        "Job" => JOB_CONDITIONS,
         "Namespace" => &[
             "NamespaceDeletionDiscoveryFailure",
             "NamespaceDeletionContentFailure",
@@ -405,22 +417,6 @@ pub(super) fn conditions_of(kind: &str) -> &'static [&'static str] {
         _ => &[],
     }
 }
-
-/// Reasons of the conditions of Deployments. Source: pkg/controller/deployment/util/deployment_util.go (v1.34).
-const DEPLOYMENT_REASONS: &[&str] = &[
-    "MinimumReplicasAvailable",
-    "MinimumReplicasUnavailable",
-    "ReplicaSetUpdated",
-    "ReplicaSetCreateError",
-    "NewReplicaSetCreated",
-    "FoundNewReplicaSet",
-    "NewReplicaSetAvailable",
-    "ProgressDeadlineExceeded",
-    "DeploymentPaused",
-    "DeploymentResumed",
-    "FailedCreate",
-    "FailedDelete",
-];
 
 /// Returns the reasons that Kubernetes gives for the conditions of a kind; most kinds have none.
 ///
@@ -469,6 +465,7 @@ pub(super) fn reasons_of(kind: &str) -> &'static [&'static str] {
         ],
         "CertificateSigningRequest" => &["AutoApproved", "KubectlApprove", "KubectlDeny", "SignerValidationFailure"],
         "Deployment" => DEPLOYMENT_REASONS,
+        "Job" => JOB_REASONS,
         "Namespace" => &[
             "DiscoveryFailed",
             "ResourcesDiscovered",

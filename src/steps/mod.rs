@@ -37,6 +37,7 @@ mod syntax;
 mod taint_forms;
 mod users;
 mod words;
+mod workload_names;
 mod workloads;
 
 pub use catalogue::{Sentence, catalogue, sentence_of, with_examples};

@@ -365,7 +365,7 @@ impl Draft {
                     let _ = self.declare_pod(&format!("{}/{}-{ordinal}", object.namespace, object.name), None);
                 }
             }
-            "Deployment" | "DaemonSet" | "ReplicaSet" | "ReplicationController" => {
+            "Deployment" | "DaemonSet" | "Job" | "ReplicaSet" | "ReplicationController" => {
                 self.owners.push((Text::from(object.kind.as_str()), object.name.clone()));
             }
             _ => {}

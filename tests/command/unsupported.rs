@@ -70,9 +70,9 @@ fn without_effect() -> Result<(), String> {
             "the level restricted of Pod security in \"n\"",
         ),
         (
-            "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {restartPolicy: Never, \
-             containers: [{name: c, image: i}]}}}}",
-            "what Job \"j\" does to other objects",
+            "{apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {schedule: '* * * * *', jobTemplate: \
+             {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}}",
+            "what CronJob \"j\" does to other objects",
         ),
         (pod, "a Pod with claims of devices"),
     ] {

@@ -20,8 +20,9 @@ use super::pod_gc::PodGc;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::{
-    attach_detach, certificates, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, namespace,
-    replicaset, resource_quota, service_accounts, statefulset, storage_protection, ttl, volume_binder,
+    attach_detach, certificates, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, job,
+    namespace, replicaset, resource_quota, service_accounts, statefulset, storage_protection, ttl, ttl_after_finished,
+    volume_binder,
 };
 use crate::profile::Settings;
 
@@ -85,6 +86,8 @@ rows! {
         |context, now| boxed(GarbageCollector::new(context, now));
     "daemonset-controller" "daemonset" "daemon-set-controller" "daemonset-controller" Workload
         |context, now| boxed(daemonset::start(context, now));
+    "job-controller" "job" "job-controller" "job-controller" Workload
+        |context, now| boxed(job::start(context, now));
     "deployment-controller" "deployment" "deployment-controller" "deployment-controller" Workload
         |context, now| boxed(deployment::start(context, now));
     "replicaset-controller" "replicaset" "replicaset-controller" "replicaset-controller" Workload
@@ -113,6 +116,8 @@ rows! {
         |context, now| boxed(storage_protection::start_claims(context, now));
     "persistentvolume-protection-controller" "pv-protection" "pv-protection-controller" "" Other
         |context, now| boxed(storage_protection::start_volumes(context, now));
+    "ttl-after-finished-controller" "ttl-after-finished" "ttl-after-finished-controller" "" Other
+        |context, now| boxed(ttl_after_finished::start(context, now));
     "root-ca-certificate-publisher-controller" "root-ca-cert-publisher" "root-ca-cert-publisher" "" Credentials
         |context, now| boxed(service_accounts::start_certificates(context, now));
     "taint-eviction-controller" "" "node-controller" "taint-eviction-controller" Other
@@ -168,7 +173,6 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("serviceaccount-token-controller", "serviceaccount-token"),
     ("endpoints-controller", "endpoint"),
     ("endpointslice-mirroring-controller", "endpointslicemirroring"),
-    ("job-controller", "job"),
     ("horizontal-pod-autoscaler-controller", "horizontalpodautoscaling"),
     ("cronjob-controller", "cronjob"),
     ("podcertificaterequest-cleaner-controller", ""),
@@ -177,7 +181,6 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("device-taint-eviction-controller", ""),
     ("persistentvolume-expander-controller", "persistentvolume-expander"),
     ("clusterrole-aggregation-controller", "clusterrole-aggregation"),
-    ("ttl-after-finished-controller", "ttl-after-finished"),
     ("kube-apiserver-serving-clustertrustbundle-publisher-controller", ""),
     ("ephemeral-volume-controller", "ephemeral-volume"),
     ("storageversion-garbage-collector-controller", "storage-version-gc"),

@@ -19,7 +19,7 @@ const OF_ADMISSION: [&str; 4] = [
     "MutatingAdmissionPolicyBinding",
 ];
 /// Kinds that change others by a controller. The server itself treats them as any object.
-const OF_CONTROLLERS: [&str; 4] = ["HorizontalPodAutoscaler", "CronJob", "Job", "ResourceClaim"];
+const OF_CONTROLLERS: [&str; 3] = ["HorizontalPodAutoscaler", "CronJob", "ResourceClaim"];
 /// Level of Pod security that lets every Pod in. Source: k8s.io/pod-security-admission api/constants.go (v1.34).
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 

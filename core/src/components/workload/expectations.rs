@@ -73,6 +73,11 @@ impl Expectations {
         }
     }
 
+    /// Forgets a key.
+    pub(in crate::components) fn forget(&mut self, key: &ObjectKey) {
+        self.0.remove(key);
+    }
+
     /// Forgets the key of an owner that is gone, or in whose place a list shows another one of its name.
     ///
     /// Source: pkg/controller/replicaset/replica_set.go (v1.34), `updateRS` and `deleteRS`.

@@ -24,5 +24,7 @@ pub(super) const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments
 pub(super) const STATEFUL_SETS: Resource = Resource::of("apps", "v1", "statefulsets");
 /// `daemonsets`.
 pub(in crate::components) const DAEMON_SETS: Resource = Resource::of("apps", "v1", "daemonsets");
+/// `jobs`.
+pub(super) const JOBS: Resource = Resource::of("batch", "v1", "jobs");
 /// `controllerrevisions`.
 pub(super) const REVISIONS: Resource = Resource::of("apps", "v1", "controllerrevisions");

@@ -1,8 +1,8 @@
 //! Which pods of a set go when it has too many: those whose loss matters least.
 //!
 //! Mirrors `ActivePodsWithRanks` of pkg/controller/controller_utils.go and `getPodsToDelete` of
-//! pkg/controller/replicaset/replica_set.go (v1.34). Inputs: the pods of a set, how many pods of its neighbours are on
-//! each node, the time. Output: the pods to delete.
+//! pkg/controller/replicaset/replica_set.go (v1.34), and `ActivePods` for Jobs. Inputs: the pods of a set, how many
+//! pods of its neighbours are on each node, the time. Output: the pods to delete.
 //! Left out on purpose: pods that a neighbour selects and does not own.
 
 use alloc::collections::BTreeMap;
@@ -43,6 +43,19 @@ pub(in crate::components) fn least_missed(
     heeds_cost: bool,
     now: Timestamp,
 ) -> Vec<Object> {
+    let mut sorted = sorted(pods, crowds, heeds_cost, Some(now));
+    sorted.truncate(count);
+    sorted
+}
+
+/// Returns pods in the order in which a Job lets them go: neither their cost nor their neighbours matter, and ages are
+/// compared to the instant. Source: pkg/controller/controller_utils.go (v1.34), `ActivePods`.
+pub(in crate::components) fn in_order_of_loss(pods: Vec<Object>) -> Vec<Object> {
+    sorted(pods, &Crowds::new(), false, None)
+}
+
+/// Sorts pods; `now` for ages that count by their magnitude.
+fn sorted(pods: Vec<Object>, crowds: &Crowds, heeds_cost: bool, now: Option<Timestamp>) -> Vec<Object> {
     // Upstream's order is no total one, which the sort of the library does not accept.
     let mut sorted: Vec<SurplusPod> = Vec::with_capacity(pods.len());
     for pod in pods {
@@ -50,7 +63,7 @@ pub(in crate::components) fn least_missed(
         let place = sorted.partition_point(|other| !candidate.goes_before(other, now));
         sorted.insert(place, candidate);
     }
-    sorted.into_iter().take(count).map(|candidate| candidate.pod).collect()
+    sorted.into_iter().map(|candidate| candidate.pod).collect()
 }
 
 /// A pod with what is compared of it.
@@ -84,7 +97,7 @@ impl SurplusPod {
         }
     }
 
-    fn goes_before(&self, other: &Self, now: Timestamp) -> bool {
+    fn goes_before(&self, other: &Self, now: Option<Timestamp>) -> bool {
         if self.first != other.first {
             return self.first < other.first;
         }
@@ -99,8 +112,9 @@ impl SurplusPod {
     }
 
     /// Compares ages by their magnitude; the UID decides between those of one magnitude.
-    fn is_younger(&self, other: &Self, since: fn(&Self) -> Option<Timestamp>, now: Timestamp) -> bool {
+    fn is_younger(&self, other: &Self, since: fn(&Self) -> Option<Timestamp>, now: Option<Timestamp>) -> bool {
         let (Some(own), Some(others)) = (since(self), since(other)) else { return since(self).is_none() };
+        let Some(now) = now else { return own > others };
         let (own, others) = (magnitude(own, now), magnitude(others, now));
         if own == others { self.pod.uid() < other.pod.uid() } else { own < others }
     }
@@ -134,7 +148,7 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use super::{Crowds, least_missed};
+    use super::{Crowds, in_order_of_loss, least_missed};
     use crate::json;
     use crate::objects::{Json, Object, Text};
 
@@ -178,6 +192,16 @@ mod tests {
         assert_eq!(first(&pods, &[]), "x");
         let pods = [pods[1].clone(), pod("z", OLD, &ready("2025-06-01T23:00:00Z"))];
         assert_eq!(first(&pods, &[]), "z");
+    }
+
+    #[test]
+    fn of_pods_of_a_job_the_newer_goes_first_whatever_it_costs_and_whoever_is_beside_it() {
+        let costly = [(&["metadata", "annotations"][..], json!({"controller.kubernetes.io/pod-deletion-cost": "9"}))];
+        let ready = |since: &str| json!([{"type": "Ready", "status": "True", "lastTransitionTime": since}]);
+        let later = [(&["status", "conditions"][..], ready("2025-06-01T00:00:01Z"))];
+        let pods = [pod("a", OLD, &[]), pod("b", "2025-05-01T00:00:01Z", &costly), pod("c", OLD, &later)];
+        let order: Vec<Object> = in_order_of_loss(pods.to_vec());
+        assert_eq!(order.iter().map(Object::name).collect::<Vec<_>>(), ["c", "b", "a"]);
     }
 
     #[test]
