@@ -67,6 +67,7 @@ Feature: A kubelet and what is not its own
       Then the request is refused with 403 "<message>"
       And the Lease of Node "worker-2" is renewed every 10s to 10.4s for 1m
 
+      @until:1.36
       Examples:
         | method | path                                                                     | message                                                                                                                                                                                                                                                                |
         | GET    | /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/worker-2  | leases.coordination.k8s.io "worker-2" is forbidden: User "system:node:worker-1" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "kube-node-lease": can only access node lease with the same name as the requesting node               |
@@ -74,6 +75,15 @@ Feature: A kubelet and what is not its own
         | GET    | /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases           | leases.coordination.k8s.io is forbidden: User "system:node:worker-1" cannot list resource "leases" in API group "coordination.k8s.io" in the namespace "kube-node-lease": can only get, create, update, patch, or delete a node lease                                  |
         | GET    | /apis/coordination.k8s.io/v1/namespaces/default/leases/worker-1          | leases.coordination.k8s.io "worker-1" is forbidden: User "system:node:worker-1" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "default": can only access leases in the "kube-node-lease" system namespace                           |
         | GET    | /apis/storage.k8s.io/v1/csinodes/worker-2                                | csinodes.storage.k8s.io "worker-2" is forbidden: User "system:node:worker-1" cannot get resource "csinodes" in API group "storage.k8s.io" at the cluster scope: can only access CSINode with the same name as the requesting node                                      |
+
+      @since:1.37
+      Examples:
+        | method | path                                                                     | message                                                                                                                                                                                                                                                                |
+        | GET    | /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/worker-2  | leases.coordination.k8s.io "worker-2" is forbidden: User "system:node:worker-1" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "kube-node-lease": node: can only access node lease with the same name as the requesting node               |
+        | DELETE | /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/worker-2  | leases.coordination.k8s.io "worker-2" is forbidden: User "system:node:worker-1" cannot delete resource "leases" in API group "coordination.k8s.io" in the namespace "kube-node-lease": node: can only access node lease with the same name as the requesting node            |
+        | GET    | /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases           | leases.coordination.k8s.io is forbidden: User "system:node:worker-1" cannot list resource "leases" in API group "coordination.k8s.io" in the namespace "kube-node-lease": node: can only get, create, update, patch, or delete a node lease                                  |
+        | GET    | /apis/coordination.k8s.io/v1/namespaces/default/leases/worker-1          | leases.coordination.k8s.io "worker-1" is forbidden: User "system:node:worker-1" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "default": node: can only access leases in the "kube-node-lease" system namespace                           |
+        | GET    | /apis/storage.k8s.io/v1/csinodes/worker-2                                | csinodes.storage.k8s.io "worker-2" is forbidden: User "system:node:worker-1" cannot get resource "csinodes" in API group "storage.k8s.io" at the cluster scope: node: can only access CSINode with the same name as the requesting node                                      |
 
     Scenario: A Lease of another name is not created
       Given a ready Node "worker-1"
@@ -103,6 +113,7 @@ Feature: A kubelet and what is not its own
       When the kubelet on "worker-1" sends GET <path>
       Then the request is refused with 403 "<message>"
 
+      @until:1.36
       Examples:
         | path                                                      | message                                                                                                                                                                                                               |
         | /api/v1/nodes/worker-2                                    | nodes "worker-2" is forbidden: User "system:node:worker-1" cannot get resource "nodes" in API group "" at the cluster scope: node 'worker-1' cannot read 'worker-2', only its own Node object                         |
@@ -110,6 +121,15 @@ Feature: A kubelet and what is not its own
         | /api/v1/pods                                              | pods is forbidden: User "system:node:worker-1" cannot list resource "pods" in API group "" at the cluster scope: can only list/watch pods with spec.nodeName field selector                                           |
         | /api/v1/pods?fieldSelector=spec.nodeName=worker-2         | pods is forbidden: User "system:node:worker-1" cannot list resource "pods" in API group "" at the cluster scope: can only list/watch pods with spec.nodeName field selector                                           |
         | /api/v1/namespaces/default/pods/theirs                    | pods "theirs" is forbidden: User "system:node:worker-1" cannot get resource "pods" in API group "" in the namespace "default": no relationship found between node 'worker-1' and this object                          |
+
+      @since:1.37
+      Examples:
+        | path                                                      | message                                                                                                                                                                                                               |
+        | /api/v1/nodes/worker-2                                    | nodes "worker-2" is forbidden: User "system:node:worker-1" cannot get resource "nodes" in API group "" at the cluster scope: node: node 'worker-1' cannot read 'worker-2', only its own Node object                         |
+        | /api/v1/nodes                                             | nodes is forbidden: User "system:node:worker-1" cannot list resource "nodes" in API group "" at the cluster scope: node: node 'worker-1' cannot read all nodes, only its own Node object                                    |
+        | /api/v1/pods                                              | pods is forbidden: User "system:node:worker-1" cannot list resource "pods" in API group "" at the cluster scope: node: can only list/watch pods with spec.nodeName field selector                                           |
+        | /api/v1/pods?fieldSelector=spec.nodeName=worker-2         | pods is forbidden: User "system:node:worker-1" cannot list resource "pods" in API group "" at the cluster scope: node: can only list/watch pods with spec.nodeName field selector                                           |
+        | /api/v1/namespaces/default/pods/theirs                    | pods "theirs" is forbidden: User "system:node:worker-1" cannot get resource "pods" in API group "" in the namespace "default": node: no relationship found between node 'worker-1' and this object                          |
 
     @until:1.31
     Scenario Outline: GET <path> until 1.31
@@ -140,12 +160,22 @@ Feature: A kubelet and what is not its own
       When the kubelet on "worker-1" sends GET <path>
       Then the request is refused with 403 "<message>"
 
+      @until:1.36
       Examples:
         | path                                           | message                                                                                                                                                                                                                 |
         | /api/v1/namespaces/default/secrets/unbound     | secrets "unbound" is forbidden: User "system:node:worker-1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node 'worker-1' and this object                     |
         | /api/v1/namespaces/default/configmaps/unbound  | configmaps "unbound" is forbidden: User "system:node:worker-1" cannot get resource "configmaps" in API group "" in the namespace "default": no relationship found between node 'worker-1' and this object               |
         | /api/v1/namespaces/default/secrets             | secrets is forbidden: User "system:node:worker-1" cannot list resource "secrets" in API group "" in the namespace "default": No Object name found                                                                       |
         | /api/v1/persistentvolumes/x                    | persistentvolumes "x" is forbidden: User "system:node:worker-1" cannot get resource "persistentvolumes" in API group "" at the cluster scope: no relationship found between node 'worker-1' and this object             |
+        | /api/v1/namespaces/default/events              | events is forbidden: User "system:node:worker-1" cannot list resource "events" in API group "" in the namespace "default"                                                                                               |
+
+      @since:1.37
+      Examples:
+        | path                                           | message                                                                                                                                                                                                                 |
+        | /api/v1/namespaces/default/secrets/unbound     | secrets "unbound" is forbidden: User "system:node:worker-1" cannot get resource "secrets" in API group "" in the namespace "default": node: no relationship found between node 'worker-1' and this object                     |
+        | /api/v1/namespaces/default/configmaps/unbound  | configmaps "unbound" is forbidden: User "system:node:worker-1" cannot get resource "configmaps" in API group "" in the namespace "default": node: no relationship found between node 'worker-1' and this object               |
+        | /api/v1/namespaces/default/secrets             | secrets is forbidden: User "system:node:worker-1" cannot list resource "secrets" in API group "" in the namespace "default": node: No Object name found                                                                       |
+        | /api/v1/persistentvolumes/x                    | persistentvolumes "x" is forbidden: User "system:node:worker-1" cannot get resource "persistentvolumes" in API group "" at the cluster scope: node: no relationship found between node 'worker-1' and this object             |
         | /api/v1/namespaces/default/events              | events is forbidden: User "system:node:worker-1" cannot list resource "events" in API group "" in the namespace "default"                                                                                               |
 
     Scenario Outline: <node> and the secret of a Pod on worker-1

@@ -71,7 +71,16 @@ Feature: What roles allow
         | user "jane"                   | /api/v1/nodes/worker-1/status        | refused | 403  | nodes "worker-1" is forbidden: User "jane" cannot get resource "nodes/status" in API group "" at the cluster scope                                                                                                        |
         | service account "default/bot" | /api/v1/pods                         | refused | 403  | pods is forbidden: User "system:serviceaccount:default:bot" cannot list resource "pods" in API group "" at the cluster scope                                                                                              |
         | service account "default/bot" | /api/v1/namespaces/default/secrets   | refused | 403  | secrets is forbidden: User "system:serviceaccount:default:bot" cannot list resource "secrets" in API group "" in the namespace "default"                                                                                  |
+
+      @until:1.36
+      Examples:
+        | who                           | path                                 | what    | code | message                                                                                                                                                                                                                   |
         | service account "default/bot" | /api/v1/namespaces/kube-public/pods  | refused | 403  | pods is forbidden: User "system:serviceaccount:default:bot" cannot list resource "pods" in API group "" in the namespace "kube-public": RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found                   |
+
+      @since:1.37
+      Examples:
+        | who                           | path                                 | what    | code | message                                                                                                                                                                                                                   |
+        | service account "default/bot" | /api/v1/namespaces/kube-public/pods  | refused | 403  | pods is forbidden: User "system:serviceaccount:default:bot" cannot list resource "pods" in API group "" in the namespace "kube-public": rbac: RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found                   |
 
     Scenario: The service account reads the Pods of its namespace
       When service account "default/bot" sends GET /api/v1/namespaces/default/pods

@@ -104,7 +104,16 @@ Feature: What workloads select, and what they own
         | Deployment  | deployments  | field is immutable |
         | ReplicaSet  | replicasets  | field is immutable |
         | DaemonSet   | daemonsets   | field is immutable |
+
+      @until:1.36
+      Examples:
+        | kind        | plural       | message                                                                                                                   |
         | StatefulSet | statefulsets | spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy' |
+
+      @since:1.37
+      Examples:
+        | kind        | plural       | message                                         |
+        | StatefulSet | statefulsets | spec.selector: Invalid value: {"matchLabels":{"app":"web","tier":"front"}}: field is immutable |
 
   @req:LAB-07
   Rule: Services and ReplicationControllers select by equality alone

@@ -4,6 +4,8 @@
 //! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Custom kinds are added to those of a server by their
 //! definitions.
 
+mod served;
+
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +13,7 @@ use alloc::vec::Vec;
 
 use super::Resource;
 use crate::objects::{Json, Text, nearest};
-use crate::profile::Profile;
+pub(crate) use served::{has_subresource, is_served};
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -260,33 +262,6 @@ kinds! {
         [ReturnsObject] &[];
     "storagemigration.k8s.io" "v1" "storageversionmigrations" "StorageVersionMigration" "storageversionmigration"
         Cluster [] [] [Conditional] status_of!("StorageVersionMigration");
-}
-
-/// Tells whether a release serves a subresource of a kind.
-pub(crate) fn has_subresource(kind: &Kind, name: &str, profile: &Profile) -> bool {
-    let row = match (kind.name, name) {
-        ("Pod", "resize") => "pods-have-resize",
-        ("CSINode", "status") => "csi-nodes-have-status",
-        _ => return kind.subresource(name).is_some(),
-    };
-    profile.is(row)
-}
-
-/// Tells whether a release serves a kind.
-pub(crate) fn is_served(resource: &Resource, profile: &Profile) -> bool {
-    let row = match (resource.group.as_str(), resource.plural.as_str()) {
-        ("certificates.k8s.io", "clustertrustbundles" | "podcertificaterequests")
-        | ("resource.k8s.io", "devicetaintrules")
-        | ("storagemigration.k8s.io", _) => "trust-and-migration-kinds-are-served",
-        ("resource.k8s.io", _) => "dynamic-resources-are-served",
-        ("networking.k8s.io", "ipaddresses" | "servicecidrs") => "service-cidrs-are-served",
-        ("storage.k8s.io", "volumeattributesclasses") => "volume-attributes-classes-are-served",
-        ("admissionregistration.k8s.io", "mutatingadmissionpolicies" | "mutatingadmissionpolicybindings") => {
-            "mutating-admission-policies-are-served"
-        }
-        _ => return true,
-    };
-    profile.is(row)
 }
 
 /// Finds a kind by a name that kubectl takes: the kind, its plural, singular or short name; the core group first.

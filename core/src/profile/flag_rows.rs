@@ -409,3 +409,41 @@ pub(super) const OF_STORE: [Row; 2] = [
         flag: "kube-apiserver.etcd-compaction-interval",
     },
 ];
+
+/// When volumes are bound and given up, and how messages and checks of the server differ.
+pub(super) const OF_VOLUMES_AND_WORDS: [Row; 5] = [
+    Row {
+        name: "pvclaimbinder-sync-period",
+        says: "how often volumes and claims that could not be bound are looked at again",
+        first: &[(OLDEST, secs(15))],
+        source: "pkg/controller/volume/persistentvolume/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.pvclaimbinder-sync-period",
+    },
+    Row {
+        name: "out-of-service-nodes-give-up-volumes",
+        says: "a node that is not ready and out of service loses its pods, and its volumes at once",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "pkg/features/kube_features.go (v1.26, v1.31), NodeOutOfServiceVolumeDetach; KEP-2268",
+        flag: "",
+    },
+    Row {
+        name: "ready-nodes-keep-volumes",
+        says: "a ready node keeps a volume that it uses, however long it does not let it go",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go (v1.25; PR 110721)",
+        flag: "",
+    },
+    Row {
+        name: "scheme-name",
+        says: "what messages about unknown kinds call the scheme: the place where it is made",
+        first: &[(OLDEST, Value::Text("pkg/runtime/scheme.go:100"))],
+        source: "k8s.io/apimachinery pkg/runtime/scheme.go (v1.34), NewScheme",
+        flag: "",
+    },
+    Row {
+        name: "kinds-checked-once",
+        says: "of which kinds the strategy checks a changed object once, not twice",
+        first: &[(OLDEST, Value::Text(""))],
+        ..PLAIN
+    },
+];

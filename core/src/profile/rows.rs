@@ -11,7 +11,7 @@ use super::Release;
 use super::controller_rows::OF_CONTROLLERS;
 use super::flag_rows::{
     ALLOCATE_NODE_CIDRS, BEFORE_OFFERED, CLIENTS, CLOUD, CPU_MANAGER_OPTIONS, NODE_IPAM, NODE_LIFECYCLE, OF_STORE,
-    OTHER_CONTROLLERS, TO_KUBELETS,
+    OF_VOLUMES_AND_WORDS, OTHER_CONTROLLERS, TO_KUBELETS,
 };
 use super::kubelet_rows::OF_KUBELETS;
 use super::release::OLDEST;
@@ -57,6 +57,7 @@ static TABLES: &[&[Row]] = &[
     &OTHER_CONTROLLERS,
     &TO_KUBELETS,
     &[CPU_MANAGER_OPTIONS],
+    &OF_VOLUMES_AND_WORDS,
     OTHERS,
     OF_CONTROLLERS,
     OF_KUBELETS,
@@ -64,27 +65,6 @@ static TABLES: &[&[Row]] = &[
 ];
 
 static OTHERS: &[Row] = &[
-    Row {
-        name: "pvclaimbinder-sync-period",
-        says: "how often volumes and claims that could not be bound are looked at again",
-        first: &[(OLDEST, secs(15))],
-        source: "pkg/controller/volume/persistentvolume/config/v1alpha1/defaults.go (v1.34)",
-        flag: "kube-controller-manager.pvclaimbinder-sync-period",
-    },
-    Row {
-        name: "out-of-service-nodes-give-up-volumes",
-        says: "a node that is not ready and out of service loses its pods, and its volumes at once",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "pkg/features/kube_features.go (v1.26, v1.31), NodeOutOfServiceVolumeDetach; KEP-2268",
-        flag: "",
-    },
-    Row {
-        name: "ready-nodes-keep-volumes",
-        says: "a ready node keeps a volume that it uses, however long it does not let it go",
-        first: &[(OLDEST, Value::Bool(false))],
-        source: "pkg/controller/volume/attachdetach/reconciler/reconciler.go (v1.25; PR 110721)",
-        flag: "",
-    },
     Row {
         name: "default-not-ready-toleration-seconds",
         says: "how many seconds a pod that says nothing else stays on a node that is not ready",
@@ -157,13 +137,6 @@ static OTHERS: &[Row] = &[
     off("app-armor-is-a-field", "Pods have profiles of AppArmor in fields, which annotations must not contradict"),
     off("search-domains-have-underscores", "search domains of a Pod may have underscores, and be one dot"),
     off("bad-delete-options-are-bad-requests", "a DELETE whose body is no DeleteOptions gets code 400, not 500"),
-    Row {
-        name: "scheme-name",
-        says: "what messages about unknown kinds call the scheme: the place where it is made",
-        first: &[(OLDEST, Value::Text("pkg/runtime/scheme.go:100"))],
-        source: "k8s.io/apimachinery pkg/runtime/scheme.go (v1.34), NewScheme",
-        flag: "",
-    },
     off("scale-targets-have-groups", "API versions that a HorizontalPodAutoscaler names are checked"),
     off("errors-print-json", "errors about a field print values and what differs as JSON, not in Go's syntax"),
     off("bad-list-versions-are-bad-requests", "a list with a resourceVersion that is no number gets code 400, not 500"),
@@ -173,12 +146,6 @@ static OTHERS: &[Row] = &[
     off("health-has-storage-readiness", "/healthz?verbose shows storage, peers and the loopback client's certificate"),
     off("pods-have-resize", "pods have the subresource resize"),
     off("attachment-names-are-always-checked", "each write of a VolumeAttachment checks its attacher and volume"),
-    Row {
-        name: "kinds-checked-once",
-        says: "of which kinds the strategy checks a changed object once, not twice",
-        first: &[(OLDEST, Value::Text(""))],
-        ..PLAIN
-    },
     off("runtime-class-handler-is-required", "a RuntimeClass without handler is told so, not that its name is wrong"),
     off(
         "runtime-class-tolerations-are-a-list-once",
@@ -441,6 +408,7 @@ static OTHERS: &[Row] = &[
     off("declarative-rules-are-beta", "some errors have the words of rules declared with the types, and come last"),
     off("stateful-set-fields-are-immutable", "a changed field of a StatefulSet is immutable, each told by itself"),
     off("autoscaler-maximum-is-required", "a HorizontalPodAutoscaler without maxReplicas is told that it is required"),
+    off("refusals-name-their-authoriser", "a refusal says which authoriser gives each reason, as `node: why`"),
     off("eviction-refusals-have-causes", "an eviction that a budget's state forbids tells its cause in the details"),
     off("binding-checks-node-name", "a binding to a node whose name cannot be one is refused"),
     off("patches-are-read-first", "a patch that cannot be read is refused before the object is looked for"),

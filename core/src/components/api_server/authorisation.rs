@@ -80,8 +80,11 @@ impl ApiServer {
             Err(why) => why,
         };
         let Err(rbac) = self.rbac_allows(identity, asked) else { return Ok(()) };
-        let reasons: Vec<&str> = [node.as_str(), rbac.as_str()].into_iter().filter(|why| !why.is_empty()).collect();
-        Err(reasons.join("\n"))
+        // Source: k8s.io/apiserver pkg/authorization/union/union.go (v0.34, v0.37), `Authorize`.
+        let names = self.settings.profile().is("refusals-name-their-authoriser");
+        let told = |(name, why): (&str, String)| if names { format!("{name}: {why}") } else { why };
+        let reasons = [("node", node), ("rbac", rbac)].into_iter().filter(|(_, why)| !why.is_empty());
+        Err(reasons.map(told).collect::<Vec<_>>().join("\n"))
     }
 }
 

@@ -258,7 +258,13 @@ fn storage_hash(group: &str, version: &str, kind: &str, profile: &Profile) -> St
         ("resource.k8s.io", _) if !profile.is("first-v1-of-1.34-is-stored") => "v1beta2",
         (_, "VolumeAttributesClass") if !profile.is("first-v1-of-1.34-is-stored") => "v1beta1",
         (_, "IPAddress" | "ServiceCIDR") if !profile.is("first-v1-of-1.33-is-stored") => "v1beta1",
-        (_, "MutatingAdmissionPolicy" | "MutatingAdmissionPolicyBinding") => "v1beta1",
+        (_, "MutatingAdmissionPolicy" | "MutatingAdmissionPolicyBinding")
+            if !profile.is("trust-and-migration-kinds-are-served") =>
+        {
+            "v1beta1"
+        }
+        (_, "ClusterTrustBundle" | "PodCertificateRequest" | "StorageVersionMigration") => "v1beta1",
+        (_, "DeviceTaintRule") => "v1beta2",
         _ => version,
     };
     let digest = digest::sha256(format!("{group}/{version}/{kind}").as_bytes());

@@ -296,7 +296,8 @@ pub(super) fn prepare_status_update(tree: &mut Json, old: &Json, settings: &Sett
     keep_observed_generations(status, old.get("status"));
 }
 
-/// Keeps what a writer that does not know claims of devices leaves out; an empty list takes them away.
+/// Keeps what a writer that does not know claims of devices leaves out. Left out on purpose: an empty list, which takes
+/// them away and is not told from none here.
 ///
 /// Source: pkg/registry/core/pod/strategy.go (v1.37), `PrepareForUpdate` of the status.
 fn keep_claims(status: &mut Json, old: &Json, settings: &Settings) {

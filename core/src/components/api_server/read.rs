@@ -335,12 +335,7 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         ("", "services") => Some(&["spec.clusterIP", "spec.type", "metadata.namespace", "metadata.name"]),
         ("", "replicationcontrollers") => Some(&["status.replicas", "metadata.namespace", "metadata.name"]),
         ("batch", "jobs") => Some(&["status.successful", "metadata.namespace", "metadata.name"]),
-        ("certificates.k8s.io", "certificatesigningrequests" | "clustertrustbundles") => {
-            Some(&["spec.signerName", "metadata.name"])
-        }
-        ("certificates.k8s.io", "podcertificaterequests") => {
-            Some(&["spec.signerName", "spec.podName", "spec.nodeName", "metadata.namespace", "metadata.name"])
-        }
+        ("certificates.k8s.io", plural) => Some(certificate_fields(plural)),
         _ => None,
     };
     for field in fields.fields().map(Text::as_str) {
@@ -356,4 +351,14 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         return Err(status::bad_request(&message));
     }
     Ok(())
+}
+
+/// Source: pkg/apis/certificates/v1/conversion.go (v1.34, v1.37), `addFieldLabelConversionFuncs`.
+fn certificate_fields(plural: &str) -> &'static [&'static str] {
+    match plural {
+        "podcertificaterequests" => {
+            &["spec.signerName", "spec.podName", "spec.nodeName", "metadata.namespace", "metadata.name"]
+        }
+        _ => &["spec.signerName", "metadata.name"],
+    }
 }

@@ -26,6 +26,7 @@ use super::{
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
+use crate::objects::time::to_time;
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
 
@@ -136,6 +137,10 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
         _ if changes::counts(kind, settings) => {
             tree.set(&["metadata", "generation"], 1_i64);
             match kind.name {
+                // Source: pkg/apis/resource/v1/defaults.go (v1.37), `SetDefaults_DeviceTaint`.
+                "DeviceTaintRule" if tree.at(&["spec", "taint", "timeAdded"]).is_null() => {
+                    tree.set(&["spec", "taint", "timeAdded"], to_time(now));
+                }
                 "DaemonSet" => workloads::count_templates(tree, None),
                 "EndpointSlice" => endpoint_slices::drop_fields(tree, &NULL, settings),
                 "Job" => jobs::prepare_create(tree, settings),

@@ -106,6 +106,7 @@ impl ApiServer {
         }
         let seconds = tree.at(&["spec", "expirationSeconds"]).as_i64().unwrap_or(SECONDS_DEFAULT);
         check_seconds(seconds)?;
+        check_attestations(tree.at(&["spec", "attestations"]))?;
         let mut bound = Vec::from([(kind.resource.clone(), key.clone(), Text::from(account.uid()))]);
         bound.extend(self.check_bound_object(info, &tree)?);
         if tree.at(&["spec", "boundObjectRef"]).is_null() {
@@ -203,6 +204,17 @@ fn check_uid(info: &RequestInfo, tree: &Json, uid: &str) -> Result<(), Answer> {
     const REQUESTS: Resource = Resource::of("authentication.k8s.io", "", "TokenRequest");
     let why = format!("the UID in the token request ({sent}) does not match the UID of the service account ({uid})");
     Err(status::conflict(&REQUESTS, &info.name, &why))
+}
+
+/// Refuses what only tokens for webhooks say. Source: pkg/apis/authentication/validation/validation.go (v1.37),
+/// `ValidateTokenRequest`.
+fn check_attestations(sent: &Json) -> Result<(), Answer> {
+    if sent.is_empty() {
+        return Ok(());
+    }
+    let why = "attestations may only be specified with a webhook bound object reference";
+    let error = FieldError::invalid("spec.attestations", sent, why);
+    Err(status::invalid_of("TokenRequest", "authentication.k8s.io", "", &[error]))
 }
 
 fn check_seconds(seconds: i64) -> Result<(), Answer> {

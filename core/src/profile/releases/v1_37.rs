@@ -186,6 +186,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/registry/{certificates,resource,storagemigration}/rest (v1.37)",
         ),
+        row(
+            SINCE,
+            "refusals-name-their-authoriser",
+            YES,
+            "k8s.io/apiserver pkg/authorization/union/union.go (v0.36, v0.37), Authorize",
+        ),
         row(SINCE, "csi-nodes-have-status", YES, "pkg/registry/storage/rest/storage_storage.go (v1.37)"),
         row(
             SINCE,
@@ -225,7 +231,9 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "SchedulerQueueingHints", GateStage::Gone),
     ],
     fields: "\
-CSINode + status:any!\n\
+CSIDriverSpec + preventPodSchedulingIfMissing:bool*\n\
+CSINode + status:CSINodeStatus\n\
+CSINodeStatus = storageHealth:[any]\n\
 ClusterTrustBundle = kind:str apiVersion:str metadata:ObjectMeta spec:ClusterTrustBundleSpec!\n\
 ClusterTrustBundleSpec = signerName:str trustBundle:str!\n\
 ClusterTrustBundleProjection + user:int*\n\
@@ -287,5 +295,31 @@ system:kube-scheduler: patch,update resourceclaims/binding @resource.k8s.io => g
 system:node: get serviceaccounts => get,list,watch clustertrustbundles @certificates.k8s.io | get serviceaccounts | \
     create,get,list,watch podcertificaterequests @certificates.k8s.io\n\
 ",
+    columns: &[
+        Described(
+            "servicecidrs",
+            "CIDRs",
+            "cidrs defines the IP blocks in CIDR notation (e.g. \"192.168.0.0/24\" or \"2001:db8::/64\") from \
+             which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field \
+             is immutable.",
+        ),
+        Described(
+            "clusterrolebindings",
+            "Role",
+            "roleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, \
+             the Authorizer must return an error.",
+        ),
+        Described(
+            "rolebindings",
+            "Role",
+            "roleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If \
+             the RoleRef cannot be resolved, the Authorizer must return an error.",
+        ),
+        Described(
+            "volumeattributesclasses",
+            "DriverName",
+            "driverName is the name of the CSI driver This field is immutable.",
+        ),
+    ],
     ..NOTHING
 };

@@ -68,8 +68,7 @@ const DEFAULT_CLASS: [&str; 2] =
     ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 
 fn is_marked(object: &Json) -> bool {
-    let is_true = |key: &&str| object.at(&["metadata", "annotations", key]).as_str() == Some("true");
-    DEFAULT_CLASS.iter().any(|key| is_true(&key))
+    DEFAULT_CLASS.iter().any(|key| object.at(&["metadata", "annotations", key]).as_str() == Some("true"))
 }
 
 /// Returns the names of the classes that a table shows as default ones: of a list the one that counts, the newest.

@@ -25,7 +25,7 @@ pub(super) const fn boolean(name: &'static str, about: &'static str) -> Column {
     Column { kind: "boolean", ..column(name, about) }
 }
 
-const fn named(name: &'static str, about: &'static str) -> Column {
+pub(super) const fn named(name: &'static str, about: &'static str) -> Column {
     Column { format: "name", ..column(name, about) }
 }
 
@@ -53,9 +53,9 @@ pub(super) const JOB_SELECTOR: Column = wide(
 /// Returns the columns of a kind by its plural, each with the place of its cell: the place among all columns that the
 /// kind has had.
 pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
-    let mut tables =
-        TABLES.iter().chain(more_columns::TABLES).chain(storage_columns::TABLES).chain(newer_kinds::TABLES);
-    let own = tables.find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns).iter().copied();
+    let tables = [TABLES, more_columns::TABLES, storage_columns::TABLES, newer_kinds::TABLES];
+    let own = tables.into_iter().flatten().find(|(own, _)| *own == plural);
+    let own = own.map_or(DEFAULT, |(_, columns)| columns).iter().copied();
     let mut columns: Vec<(usize, Column)> = own.enumerate().collect();
     let mut free = columns.len();
     for change in profile.column_changes() {
@@ -478,30 +478,11 @@ static TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     ("statefulsets", &[NAME, column("Ready", "Number of the pod with ready state"), AGE, CONTAINERS, IMAGES]),
-    (
-        "volumeattachments",
-        &[
-            NAME,
-            named(
-                "Attacher",
-                "attacher indicates the name of the volume driver that MUST handle this request. This is the name \
-                 returned by GetPluginName().",
-            ),
-            column("PV", "persistentVolumeName represents the name of the persistent volume to attach."),
-            column("Node", "nodeName represents the node that the volume should be attached to."),
-            boolean(
-                "Attached",
-                "attached indicates the volume is successfully attached. This field must only be set by the entity \
-                 completing the attach operation, i.e. the external-attacher.",
-            ),
-            AGE,
-        ],
-    ),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLES, more_columns, of};
+    use super::{TABLES, more_columns, newer_kinds, of, storage_columns};
     use crate::profile::releases::ColumnChange::{Added, Described, Gone, Last};
     use crate::profile::releases::all;
     use crate::profile::{Profile, Release};
@@ -523,7 +504,8 @@ mod tests {
             for change in data.columns {
                 let (Added(table, _) | Described(table, ..) | Gone(table, _) | Last(table, _)) = *change;
                 let is_there = |name| of(table, &before).iter().any(|(_, column)| column.name == name);
-                let mut tables = TABLES.iter().chain(more_columns::TABLES);
+                let parts = [TABLES, more_columns::TABLES, storage_columns::TABLES, newer_kinds::TABLES];
+                let mut tables = parts.into_iter().flatten();
                 assert!(tables.any(|(own, _)| *own == table), "{table}");
                 match *change {
                     Added(_, column) => assert!(!is_there(column.name), "{table} {}", column.name),

@@ -3,7 +3,7 @@
 //! Source: pkg/printers/internalversion/printers.go (v1.34), `AddHandlers`; descriptions are those of the fields in the
 //! types' own documentation (k8s.io/api v0.34, `SwaggerDoc`), which clients show as they are.
 
-use super::columns::{AGE, NAME, boolean, column, wide};
+use super::columns::{AGE, NAME, boolean, column, named, wide};
 use crate::profile::releases::Column;
 
 pub(super) static TABLES: &[(&str, &[Column])] = &[
@@ -183,6 +183,25 @@ pub(super) static TABLES: &[(&str, &[Column])] = &[
                 "CIDRs defines the IP blocks in CIDR notation (e.g. \"192.168.0.0/24\" or \"2001:db8::/64\") from \
                  which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field \
                  is immutable.",
+            ),
+            AGE,
+        ],
+    ),
+    (
+        "volumeattachments",
+        &[
+            NAME,
+            named(
+                "Attacher",
+                "attacher indicates the name of the volume driver that MUST handle this request. This is the name \
+                 returned by GetPluginName().",
+            ),
+            column("PV", "persistentVolumeName represents the name of the persistent volume to attach."),
+            column("Node", "nodeName represents the node that the volume should be attached to."),
+            boolean(
+                "Attached",
+                "attached indicates the volume is successfully attached. This field must only be set by the entity \
+                 completing the attach operation, i.e. the external-attacher.",
             ),
             AGE,
         ],

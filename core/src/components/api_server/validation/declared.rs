@@ -3,7 +3,7 @@
 //! Mirrors k8s.io/apiserver pkg/registry/rest/validate.go (v0.37), `ValidateDeclarativelyWithMigrationChecks`, and the
 //! tags of pkg/apis/*/*/zz_generated.validations.go (v1.37). A check marks an error that such a rule tells too, with the
 //! rule's words. Inputs: the errors of all checks. Outputs: the same; those that are marked come last, each once, in
-//! the rule's words, in the order of the type's fields.
+//! the rule's words, in the order of the type's fields. Nothing is told twice.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -62,27 +62,25 @@ pub(in super::super) fn leave_unchanged(errors: &mut [FieldError], tree: &Json, 
 
 /// Puts what rules tell behind the rest, if they count in the release.
 pub(super) fn take_over(errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
-    let is_marked = |error: &FieldError| error.declared.is_some();
-    if !errors.iter().any(is_marked)
-        || !settings.profile().is("declarative-rules-are-beta")
-        || !settings.is_gate_on("DeclarativeValidationBeta")
-    {
+    if errors.is_empty() || !settings.profile().is("declarative-rules-are-beta") {
         return errors;
     }
+    let counts = settings.is_gate_on("DeclarativeValidationBeta");
+    let is_marked = |error: &FieldError| counts && error.declared.is_some();
     // Of a field that may not change nothing else is looked at.
     let fixed: Vec<String> = errors.iter().filter(|error| is_fixed(error)).map(|error| error.field.clone()).collect();
     let is_taken = |error: &FieldError| is_marked(error) && (is_fixed(error) || !fixed.contains(&error.field));
     let (mut marked, mut errors): (Vec<_>, Vec<_>) = errors.into_iter().partition(is_taken);
     marked.sort_by_key(|error| ORDER.iter().position(|first| error.field.starts_with(first)));
-    let mut last: Vec<FieldError> = Vec::new();
-    for error in marked {
-        let error = error.by_rule();
-        if !last.contains(&error) {
-            last.push(error);
+    errors.extend(marked.into_iter().map(FieldError::by_rule));
+    // What is taken out of a list is taken out of its aggregate, which has nothing twice.
+    let mut told: Vec<FieldError> = Vec::new();
+    for error in errors {
+        if !told.iter().any(|other| other.field == error.field && other.body() == error.body()) {
+            told.push(error);
         }
     }
-    errors.append(&mut last);
-    errors
+    told
 }
 
 #[cfg(test)]

@@ -228,9 +228,11 @@ pub(in super::super) fn attachment(tree: &Json, settings: &Settings, errors: &mu
         let before = errors.len();
         driver_name(attacher, "spec.attacher", wording, errors);
         for error in &mut errors[before..] {
-            let is_too_long = error.problem == Problem::TooLong;
-            let words = if is_too_long { RuleWords::Detail(ATTACHER_TOO_LONG) } else { RuleWords::Same };
-            error.declared = Some(words);
+            error.declared = Some(match error.problem {
+                Problem::TooLong => RuleWords::Detail(ATTACHER_TOO_LONG),
+                Problem::Invalid => RuleWords::Detail(ATTACHER_IS_NO_NAME),
+                _ => RuleWords::Same,
+            });
         }
     } else if attacher.is_empty() {
         errors.push(FieldError::required("spec.attacher", ""));
@@ -285,6 +287,11 @@ fn attachment_status(status: &Json, wording: Wording, errors: &mut Vec<FieldErro
 
 /// What a rule says of a long name. Source: k8s.io/apimachinery pkg/api/validate/limits.go (v0.37), `MaxLength`.
 const ATTACHER_TOO_LONG: &str = "may not be more than 63 characters";
+/// What a rule says of what is no name in letters of any case. Source: k8s.io/apimachinery
+/// pkg/api/validate/content/dns.go (v0.37), `IsDNS1123SubdomainCaseless`.
+const ATTACHER_IS_NO_NAME: &str = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must \
+    start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 /// Source: pkg/apis/storage/validation/validation.go (v1.34), `maxAttachedVolumeMetadataSize`.
 const ATTACHMENT_METADATA_MAX: usize = 256 * 1024;
 /// Source: as above, `maxVolumeErrorMessageSize`.

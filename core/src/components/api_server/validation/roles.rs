@@ -84,7 +84,10 @@ pub(in super::super) fn binding(kind: &str, tree: &Json, old: &Json, wording: Wo
         errors.push(FieldError::not_supported("roleRef.kind", role("kind"), kinds));
     }
     if role("name").is_empty() {
-        errors.push(FieldError::required("roleRef.name", "").declared(RuleWords::Same));
+        // No rule looks into what may not change.
+        let is_fixed = *old != NULL && old.get("roleRef") != tree.get("roleRef");
+        let error = FieldError::required("roleRef.name", "");
+        errors.push(if is_fixed { error } else { error.declared(RuleWords::Same) });
     }
     let problems = names::path_segment(role("name")).into_iter();
     errors.extend(problems.map(|why| FieldError::invalid_text("roleRef.name", role("name"), why)));

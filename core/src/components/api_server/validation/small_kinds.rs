@@ -167,9 +167,11 @@ fn runtime_class(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>)
     let (wording, rules, profile) = (meta::wording(settings), Rules::of(settings), settings.profile());
     let handler = text(tree, "handler");
     if handler.is_empty() && profile.is("runtime-class-handler-is-required") {
-        errors.push(FieldError::required("handler", ""));
+        errors.push(FieldError::required("handler", "").declared(RuleWords::Same));
     } else {
-        invalid(names::label(handler, wording), "handler", handler, errors);
+        let problems = names::label(handler, wording).into_iter();
+        let error = |why| FieldError::invalid_text("handler", handler, why).declared(RuleWords::Same);
+        errors.extend(problems.map(error));
     }
     let list = match profile.is("runtime-class-tolerations-are-a-list-once") {
         true => "scheduling.tolerations",

@@ -128,7 +128,7 @@ pub(in super::super) fn claim(tree: &Json, wording: Wording, errors: &mut Vec<Fi
 pub(in super::super) fn class(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let provisioner = text(tree, "provisioner").to_lowercase();
     if provisioner.is_empty() {
-        errors.push(FieldError::required("provisioner", ""));
+        errors.push(FieldError::required("provisioner", "").declared(RuleWords::Same));
     } else {
         invalid(names::qualified(&provisioner, wording), "provisioner", &provisioner, errors);
     }

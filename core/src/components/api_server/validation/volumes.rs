@@ -134,10 +134,18 @@ fn values(kind: &str, of: &Json, path: &str, wording: Wording, errors: &mut Vec<
                 invalid(names::label(text(of, field), wording), format!("{path}.{field}"), text(of, field), errors);
             }
         }
-        "image" if !text(of, "pullPolicy").is_empty() => {
-            let policies = ["Always", "IfNotPresent", "Never"];
+        "image" => {
+            // Source: validation.go (v1.37), where templates need it too. Of Pods of older releases it is not checked here.
+            if wording.is_declared() && text(of, "reference").is_empty() {
+                errors.push(FieldError::required(format!("{path}.reference"), ""));
+            }
+            let policies = ["", "Always", "IfNotPresent", "Never"];
             if !policies.contains(&text(of, "pullPolicy")) {
-                errors.push(FieldError::not_supported(format!("{path}.pullPolicy"), text(of, "pullPolicy"), &policies));
+                errors.push(FieldError::not_supported(
+                    format!("{path}.pullPolicy"),
+                    text(of, "pullPolicy"),
+                    &policies[1..],
+                ));
             }
         }
         _ => {}

@@ -11,7 +11,7 @@ use super::amount::{amount, at_most_all, invalid_amount, is_zero, not_negative};
 use super::others::label_selector;
 use super::pod::{Rules, validate_template, validate_template_metadata};
 use super::selector::{go_labels, go_selector};
-use super::{FieldError, IMMUTABLE, Problem, invalid, storage, text};
+use super::{FieldError, IMMUTABLE, Problem, RuleWords, invalid, storage, text};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -61,6 +61,12 @@ pub(in super::super) fn validate(
     }
     if kind != "StatefulSet" {
         not_negative(spec, "spec", "revisionHistoryLimit", errors);
+    }
+    if kind == "ReplicationController" {
+        let is_ruled = |field: &str| ["metadata.name", "spec.replicas", "spec.minReadySeconds"].contains(&field);
+        for error in errors.iter_mut().filter(|error| is_ruled(&error.field)) {
+            error.declared = Some(RuleWords::Same);
+        }
     }
 }
 
