@@ -74,13 +74,13 @@ Feature: What roles allow
 
       @until:1.36
       Examples:
-        | who                           | path                                 | what    | code | message                                                                                                                                                                                                                   |
-        | service account "default/bot" | /api/v1/namespaces/kube-public/pods  | refused | 403  | pods is forbidden: User "system:serviceaccount:default:bot" cannot list resource "pods" in API group "" in the namespace "kube-public": RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found                   |
+        | releases   | who                           | path                                 | what    | code | message                                                                                                                                                                                                                   |
+        | up to 1.36 | service account "default/bot" | /api/v1/namespaces/kube-public/pods  | refused | 403  | pods is forbidden: User "system:serviceaccount:default:bot" cannot list resource "pods" in API group "" in the namespace "kube-public": RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found                   |
 
       @since:1.37
       Examples:
-        | who                           | path                                 | what    | code | message                                                                                                                                                                                                                   |
-        | service account "default/bot" | /api/v1/namespaces/kube-public/pods  | refused | 403  | pods is forbidden: User "system:serviceaccount:default:bot" cannot list resource "pods" in API group "" in the namespace "kube-public": rbac: RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found                   |
+        | releases   | who                           | path                                 | what    | code | message                                                                                                                                                                                                                   |
+        | from 1.37  | service account "default/bot" | /api/v1/namespaces/kube-public/pods  | refused | 403  | pods is forbidden: User "system:serviceaccount:default:bot" cannot list resource "pods" in API group "" in the namespace "kube-public": rbac: RBAC: clusterrole.rbac.authorization.k8s.io "missing" not found                   |
 
     Scenario: The service account reads the Pods of its namespace
       When service account "default/bot" sends GET /api/v1/namespaces/default/pods

@@ -56,4 +56,3 @@ Feature: An Indexed Job runs one Pod for each index
       And Job "work" has condition Failed=True, reason "FailedIndexes", message "Job has failed indexes", between 30s and 45s
       And Job "work" field status.failedIndexes is "0,1" between 30s and 45s
       And 4 Events SuccessfulCreate about Job "work" between 25s and 45s
-      And the history of Job "work" matches its snapshot

@@ -319,7 +319,6 @@ fn a_writer_is_not_judged_when_what_it_reads_is_not_known() {
     let why = |writer: &str| report.unjudged_by.keys().find(|by| by.writer == writer).map(|by| by.why);
     assert_eq!(why("deployment-controller"), Some("what it reads is not recorded"));
     assert_eq!(why("endpointslice-controller"), Some("what it reads is not recorded"));
-    assert_eq!(why("job-controller"), Some("not modelled"));
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! The names that Kubernetes itself gives, of every release: conditions and their reasons, taints, labels, annotations,
-//! phases, and reasons of Events, Pods and containers.
+//! The names that Kubernetes gives, of all releases: conditions, taints, labels, annotations, phases, and all reasons.
 
 use super::workload_names::{DEPLOYMENT_REASONS, JOB_CONDITIONS, JOB_REASONS};
 

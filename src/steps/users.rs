@@ -83,10 +83,11 @@ fn user_deletes(draft: &mut Draft, what: String, kind: String, names: String, wi
         "Node" | "Nodes" => {}
         _ if what == "deletes" => {
             let objects: Vec<_> = names.iter().filter_map(|name| draft.named_object(&kind, name)).collect();
-            let calls = objects.into_iter();
-            return draft.user_asks_all(
-                calls.map(|object| Call::new(Verb::Delete, object.resource, object.key.namespace, object.key.name)),
-            );
+            // What `kubectl delete` sends: without it the server would leave the Pods of a Job.
+            let options = json!({"propagationPolicy": "Background"});
+            return draft.user_asks_all(objects.into_iter().map(|object| {
+                Call::new(Verb::Delete, object.resource, object.key.namespace, object.key.name).body(options.clone())
+            }));
         }
         _ => return draft.problem(&kind, format!("nobody {what} a {kind}: only `deletes` takes any kind")),
     }

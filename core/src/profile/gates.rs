@@ -164,7 +164,7 @@ pub(super) fn is_modelled(name: &str) -> bool {
 }
 
 /// The gates that components ask for by their names.
-static ASKED: [&str; 20] = [
+static ASKED: [&str; 19] = [
     "CSIVolumeHealth",
     "ContainerRestartRules",
     "DeclarativeValidationBeta",
@@ -176,7 +176,6 @@ static ASKED: [&str; 20] = [
     "KubeletCrashLoopBackOffMax",
     "KubeletFineGrainedAuthz",
     "KubeletInUserNamespace",
-    "MemoryQoS",
     "MutablePodResourcesForSuspendedJobs",
     "MutableSchedulingDirectivesForSuspendedJobs",
     "NodeSwap",

@@ -362,6 +362,11 @@ fn started(timers: TimerWheel) -> Cluster {
     cluster.ask(create(NAMESPACES, "", json!({"metadata": {"name": "x"}})));
     let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"services": "9"}}});
     cluster.ask(create(Resource::of("", "v1", "resourcequotas"), "x", quota));
+    let short = json!({"restartPolicy": "Never",
+        "containers": [{"name": "main", "image": "busybox", "command": ["sleep", "5"]}]});
+    let mut job = json!({"metadata": {"name": "work"}, "spec": {"ttlSecondsAfterFinished": 60}});
+    job.set(&["spec", "template", "spec"], short);
+    cluster.ask(create(Resource::of("batch", "v1", "jobs"), "default", job));
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "main", "image": "pause"}]}});
     cluster.ask(create(PODS, "x", pod));
     cluster.pass(30);

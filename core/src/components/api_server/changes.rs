@@ -35,15 +35,7 @@ pub(super) fn prepare_update(
         (
             "VolumeAttachment" | "CSINode" | "PodCertificateRequest" | "StorageVersionMigration" | "DeviceTaintRule",
             "status",
-        ) => {
-            if kind.name == "CSINode" && !settings.is_gate_on("CSIVolumeHealth") {
-                tree.set(&["status"], Json::object());
-            }
-            keep(tree, old, &[&["spec"]]);
-            for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
-                keep(tree, old, &[&["metadata", field]]);
-            }
-        }
+        ) => keep_all_but_status(kind, tree, old, settings),
         (_, "status") => put(tree, &["spec"], old.get("spec")),
         (_, "finalize") => put(tree, &["status"], old.get("status")),
         ("Namespace", _) => {
@@ -83,6 +75,17 @@ pub(super) fn prepare_update(
     if counted && matches!(subresource, "" | "ephemeralcontainers" | "resize") && is_other(kind, tree, old) {
         let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
         tree.set(&["metadata", "generation"], generation + 1);
+    }
+}
+
+/// Keeps what a write of the status alone may not change. The status of CSINodes waits for its gate.
+fn keep_all_but_status(kind: &Kind, tree: &mut Json, old: &Json, settings: &Settings) {
+    if kind.name == "CSINode" && !settings.is_gate_on("CSIVolumeHealth") {
+        tree.set(&["status"], Json::object());
+    }
+    keep(tree, old, &[&["spec"]]);
+    for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+        keep(tree, old, &[&["metadata", field]]);
     }
 }
 

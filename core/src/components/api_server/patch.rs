@@ -47,9 +47,7 @@ impl ApiServer {
         if info.of.is(Trait::Custom) && ![JSON_PATCH, MERGE_PATCH].contains(&content_type.as_str()) {
             return Err(status::failure(415, "UnsupportedMediaType", CUSTOM_PATCHES, None));
         }
-        if self.settings.profile().is("patches-are-read-first") {
-            check_syntax(&call.body)?;
-        }
+        check_syntax(&call.body, self.settings.profile().is("patches-are-read-first"))?;
         let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&info.of.resource, &info.name));
         };
@@ -274,12 +272,13 @@ pub(super) fn converter_words(why: &str) -> String {
     }
 }
 
-/// Refuses what is no JSON before the object is looked for.
+/// Refuses what is no JSON, where that is looked at before the object is looked for.
 ///
 /// Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.37), `validateAndTranscodePatch`.
-fn check_syntax(body: &Body) -> Result<(), Answer> {
+fn check_syntax(body: &Body, comes_first: bool) -> Result<(), Answer> {
     match body {
         Body::Json(_) | Body::TooLong => Ok(()),
+        _ if !comes_first => Ok(()),
         _ => Err(status::bad_request("invalid JSON patch")),
     }
 }

@@ -63,7 +63,8 @@ const CONFIGURATION: &str = "apiVersion:string kind:string address:string allowe
     containerLogMaxSize:string containerLogMaxWorkers:int32 containerLogMonitorInterval:*v1.Duration \
     containerRuntimeEndpoint:string contentType:string cpuCFSQuota:bool cpuCFSQuotaPeriod:*v1.Duration \
     cpuManagerPolicy:string cpuManagerPolicyOptions:map[string]string cpuManagerReconcilePeriod:v1.Duration \
-    crashLoopBackOff:v1beta1.CrashLoopBackOffConfig defaultPodSysctls:map[string]string enableContentionProfiling:bool enableControllerAttachDetach:bool \
+    crashLoopBackOff:v1beta1.CrashLoopBackOffConfig defaultPodSysctls:map[string]string \
+    enableContentionProfiling:bool enableControllerAttachDetach:bool \
     enableDebugFlagsHandler:bool enableDebuggingHandlers:bool enableProfilingHandler:bool enableServer:bool \
     enableSystemLogHandler:bool enableSystemLogQuery:bool enforceNodeAllocatable:[]string eventBurst:int32 \
     eventRecordQPS:int32 evictionHard:map[string]string evictionMaxPodGracePeriod:int32 \

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn missing_indexes_are_found_from_the_first_one_on() {
         for (there, count, missing) in [
-            ("", 2, &[0, 1][..]),
+            ("", 2, &[0_i64, 1][..]),
             ("0,1", 2, &[2, 3]),
             ("1,3", 3, &[0, 2, 4]),
             ("0-8", 5, &[9]),

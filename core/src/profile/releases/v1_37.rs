@@ -140,8 +140,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             SINCE,
             "errors-speak-as-declared",
             YES,
-            "k8s.io/apimachinery pkg/api/validation/objectmeta.go, pkg/apis/{core,rbac,authorization}/validation (v1.36, \
-             v1.37)",
+            "k8s.io/apimachinery pkg/api/validation/objectmeta.go (v1.36, v1.37); pkg/apis/*/validation (v1.36, v1.37)",
         ),
         row(
             SINCE,

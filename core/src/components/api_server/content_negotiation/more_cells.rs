@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cells::{NONE, age, containers_of, count, labels, replicas, selector, text, text_or};
-use super::{TableContext, newer_kinds};
+use super::{TableContext, newer_cells};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, NULL};
 
@@ -21,7 +21,7 @@ const SHOWN: usize = 3;
 pub(super) fn of(plural: &str, object: &Json, own_age: Json, view: TableContext<'_>) -> Option<Vec<Json>> {
     Some(match plural {
         "clustertrustbundles" | "podcertificaterequests" | "devicetaintrules" | "storageversionmigrations" => {
-            return newer_kinds::of(plural, object, own_age, view);
+            return newer_cells::of(plural, object, own_age, view);
         }
         "componentstatuses" => component_status(object),
         "scales" => Vec::from([count(object, &["spec", "replicas"]), count(object, &["status", "replicas"]), own_age]),

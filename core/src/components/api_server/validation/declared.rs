@@ -1,9 +1,9 @@
 //! Errors that rules declared with the types tell, from the release on in which those rules count.
 //!
 //! Mirrors k8s.io/apiserver pkg/registry/rest/validate.go (v0.37), `ValidateDeclarativelyWithMigrationChecks`, and the
-//! tags of pkg/apis/*/*/zz_generated.validations.go (v1.37). A check marks an error that such a rule tells too, with the
-//! rule's words. Inputs: the errors of all checks. Outputs: the same; those that are marked come last, each once, in
-//! the rule's words, in the order of the type's fields. Nothing is told twice.
+//! tags of pkg/apis/*/*/zz_generated.validations.go (v1.37). A check marks an error that such a rule tells too, with
+//! the rule's words. Inputs: the errors of all checks. Outputs: the same; those that are marked come last, each once,
+//! in the rule's words, in the order of the type's fields. Nothing is told twice.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -216,7 +216,7 @@ fn health(
     }
 }
 
-/// Tells whether a name is that of a request of the claim that the scheduler made for extended resources of a container.
+/// Tells whether a name is that of a request of the claim that the scheduler made for a container's extended resources.
 /// Source: validation.go (v1.37), `validateContainerStatusAllocatedResourcesStatus`.
 fn is_mapped(name: &str, container: &Json, extended: &Json) -> bool {
     let claim = text(extended, "resourceClaimName");

@@ -135,7 +135,7 @@ fn values(kind: &str, of: &Json, path: &str, wording: Wording, errors: &mut Vec<
             }
         }
         "image" => {
-            // Source: validation.go (v1.37), where templates need it too. Of Pods of older releases it is not checked here.
+            // Source: validation.go (v1.37), where templates need it too. Of Pods of older releases it is not checked.
             if wording.is_declared() && text(of, "reference").is_empty() {
                 errors.push(FieldError::required(format!("{path}.reference"), ""));
             }

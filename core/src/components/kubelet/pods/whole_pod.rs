@@ -90,8 +90,8 @@ fn text_of(name: &str, amount: i64) -> Text {
     Text::from(format!("{quantity}"))
 }
 
-/// Returns the shares that a cgroup of version 2 holds, which has a weight from 1 to 10000 in the place of shares from 2
-/// to 262144.
+/// Returns the shares that a cgroup of version 2 holds: it has a weight from 1 to 10000 in the place of shares from
+/// 2 to 262144.
 ///
 /// Source: pkg/kubelet/cm/helpers_linux.go (v1.37), `CPUSharesEqualAfterV2RoundTrip`.
 const fn through_weight(shares: i64) -> i64 {
