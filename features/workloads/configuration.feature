@@ -202,14 +202,15 @@ Feature: A container is made once the ConfigMaps and secrets are there that its 
       Then Event FailedMount about Pod "web", message "MountVolume.SetUp failed for volume \"settings\" : configmap \"app\" not found" within 2s
       And Pod "web" keeps field status.containerStatuses[0].state.waiting.reason "ContainerCreating" for 5s
       But no Event Pulled about Pod "web" for 5s
-      When the user creates:
+      When 30s pass
+      And the user creates:
         """
         kind: ConfigMap
         apiVersion: v1
         metadata: {name: app, namespace: default}
         data: {mode: quiet}
         """
-      Then Pod "web" has condition Ready=True between 1s and 12s
+      Then Pod "web" has condition Ready=True between 15s and 35s
 
     Scenario: A projected volume tells of all that it lacks
       Given a ready Node "worker-1"
