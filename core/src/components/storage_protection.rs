@@ -20,7 +20,7 @@ use super::volumes::{CLAIM_FINALIZER, CLAIMS, VOLUME_FINALIZER, VOLUMES, claim_o
 use super::workload::pods::controller_of;
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
-use crate::objects::lifecycle::{has_finalizer, is_ending};
+use crate::objects::lifecycle::{condition, has_finalizer, is_ending};
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object, ObjectKey};
 
@@ -98,41 +98,36 @@ impl Protection {
         if !self.tells_use || !is_bound || is_ending(claim) {
             return None;
         }
-        let is_used = runtime.cache(POD_CACHE).objects().any(|pod| !is_finished(pod) && names(pod, claim));
+        let is_used = runtime.cache(POD_CACHE).objects().any(|pod| !is_finished(pod) && names(pod, claim, || true));
         let (status, reason, message) = if is_used {
             ("False", "PodUsingPVC", "A pod is currently referencing this PVC")
         } else {
             ("True", "NoPodsUsingPVC", "No pods are currently referencing this PVC")
         };
-        let told = unused(claim).map(|condition| condition.get("status").as_str() == Some("True"));
-        if told == Some(!is_used) {
+        let told = condition(claim, UNUSED).get("status").as_str();
+        if told.is_some() && is_used != (told == Some("True")) {
             return None;
         }
         let mut body = claim.json();
         let conditions = body.entry(&["status", "conditions"]).make_array();
-        let condition = json!({"type": UNUSED, "status": status, "reason": reason, "message": message,
+        let unused = json!({"type": UNUSED, "status": status, "reason": reason, "message": message,
             "lastTransitionTime": to_time(now)});
         match conditions.iter_mut().find(|own| own.get("type").as_str() == Some(UNUSED)) {
-            Some(own) => *own = condition,
-            None => conditions.push(condition),
+            Some(own) => *own = unused,
+            None => conditions.push(unused),
         }
         Some(body)
     }
 }
 
-/// Returns the condition of a claim that says whether it is used.
-fn unused(claim: &Object) -> Option<&Json> {
-    let conditions = claim.stable().at(&["status", "conditions"]).items();
-    conditions.iter().find(|condition| condition.get("type").as_str() == Some(UNUSED))
-}
-
-/// Tells whether a Pod names a claim, or a claim was made for one of its volumes.
-fn names(pod: &Object, claim: &Object) -> bool {
+/// Tells whether a Pod names a claim, or needs one that was made for one of its volumes.
+fn names(pod: &Object, claim: &Object, needs_own: impl Fn() -> bool) -> bool {
     let (own, key) = (pod.key(), claim.key());
     let is_for_pod = || controller_of(claim).is_some_and(|owner| owner.get("uid").as_str() == Some(pod.uid()));
     let mut volumes = pod.stable().at(&["spec", "volumes"]).items().iter();
     volumes.any(|volume| {
-        claim_of(&own, volume).is_some_and(|(named, is_ephemeral)| named == key && (!is_ephemeral || is_for_pod()))
+        claim_of(&own, volume)
+            .is_some_and(|(named, is_ephemeral)| named == key && (!is_ephemeral || is_for_pod() && needs_own()))
     })
 }
 
@@ -143,13 +138,7 @@ fn names(pod: &Object, claim: &Object) -> bool {
 /// storage/ephemeral/ephemeral.go, `VolumeIsForPod`.
 fn uses(pod: &Object, claim: &Object) -> bool {
     let is_over = || is_ending(pod) && pod.stable().at(&["metadata", "deletionGracePeriodSeconds"]).as_i64() == Some(0);
-    let is_named = || {
-        let (own, key) = (pod.key(), claim.key());
-        let mut volumes =
-            pod.stable().at(&["spec", "volumes"]).items().iter().filter_map(|own_volume| claim_of(&own, own_volume));
-        volumes.any(|(named, is_ephemeral)| named == key && !is_ephemeral)
-    };
-    node_name(pod).is_some() && names(pod, claim) && (!is_over() || is_named())
+    node_name(pod).is_some() && names(pod, claim, || !is_over())
 }
 
 /// Queues the claims of a Pod.
@@ -166,7 +155,7 @@ impl Reconciler for Protection {
         if source == OWN_CACHE {
             if let Some(object) = &event.after
                 && (is_ending(object) == has_finalizer(object, self.ward.finalizer())
-                    || self.tells_use && unused(object).is_none())
+                    || self.tells_use && condition(object, UNUSED).is_null())
             {
                 runtime.add(object.key());
             }

@@ -283,6 +283,27 @@ pub fn is_extended_resource(name: &str) -> bool {
         && qualified(&format!("requests.{name}"), Wording::Characters).is_empty()
 }
 
+/// The sysctls of the namespace of processes that talk to each other, besides those of message queues; a pattern may
+/// begin with one of them. Source: k8s.io/component-helpers node/util/sysctl/namespace.go (v1.34), `nameToNamespace`.
+const IPC_SYSCTLS: [&str; 10] = [
+    "kernel.sem",
+    "kernel.shmall",
+    "kernel.shmmax",
+    "kernel.shmmni",
+    "kernel.shm_rmid_forced",
+    "kernel.shm",
+    "kernel.msgmax",
+    "kernel.msgmnb",
+    "kernel.msgmni",
+    "kernel.msg",
+];
+
+/// Tells whether a sysctl belongs to the namespace of processes that talk to each other.
+#[must_use]
+pub fn is_ipc_sysctl(name: &str) -> bool {
+    IPC_SYSCTLS.contains(&name) || name.starts_with("fs.mqueue.")
+}
+
 /// Returns the name of a sysctl with dots between its parts: one whose first separator is a slash has them the other
 /// way round. Source: k8s.io/component-helpers node/util/sysctl/sysctl.go (v1.34), `NormalizeName`.
 #[must_use]

@@ -34,15 +34,16 @@ pub(super) const fn on(name: &'static str, says: &'static str) -> Row {
     Row { name, says, first: &[(OLDEST, Value::Bool(true))], source: "", flag: "" }
 }
 
+/// Returns the last of some values, oldest first, that holds at a release.
+pub(super) fn latest(values: &[(Release, Value)], release: Release) -> Option<Value> {
+    values.iter().rev().find(|(since, _)| *since <= release).map(|(_, value)| *value)
+}
+
 impl Row {
     /// Returns the value at a release.
     #[must_use]
     pub fn value_at(&self, release: Release) -> Option<Value> {
-        let changes = releases::up_to(release).rev().flat_map(|data| data.rows.iter().rev());
-        let mut own = changes.filter(|change| is_same(change.row, self.name) && change.since <= release);
-        own.next()
-            .map(|change| change.value)
-            .or_else(|| self.first.iter().rev().find(|(since, _)| *since <= release).map(|(_, value)| *value))
+        latest(&self.values(), release)
     }
 
     /// Returns the values with the release since which each holds, oldest first.

@@ -15,7 +15,7 @@ use super::flag_rows::{
 };
 use super::kubelet_rows::OF_KUBELETS;
 use super::release::OLDEST;
-use super::row::{PLAIN, Row, off, on};
+use super::row::{PLAIN, Row, latest, off, on};
 use super::value::{Value, secs};
 
 /// Finds a row by its name.
@@ -26,8 +26,7 @@ pub fn row(name: &str) -> Option<&'static Row> {
 
 /// Finds the value of a row at a release.
 pub(super) fn value_at(name: &str, release: Release) -> Option<Value> {
-    let values = &index().get(name)?.values;
-    values.iter().rev().find(|(since, _)| *since <= release).map(|(_, value)| *value)
+    latest(&index().get(name)?.values, release)
 }
 
 /// A row with all its values, oldest first.

@@ -157,12 +157,12 @@ impl Kubelet {
 
     /// Measures a signal. The huge pages are those that the Node has, or will have.
     fn observe(&self, signal: &str, host: &Host) -> Observation {
-        let is_aware = self.settings.is_gate_on("HugepageAwareEviction");
-        let of_node = self.cached_node().map(|node| node.stable().at(&["status", "capacity"]));
-        let huge_pages = match of_node {
-            _ if !is_aware => 0,
-            Some(capacity) => {
-                let own = capacity.fields().filter(|(name, _)| is_huge_page(name));
+        if !self.settings.is_gate_on("HugepageAwareEviction") {
+            return observe(signal, host, &self.config, 0);
+        }
+        let huge_pages = match self.cached_node() {
+            Some(node) => {
+                let own = node.stable().at(&["status", "capacity"]).fields().filter(|(name, _)| is_huge_page(name));
                 own.filter_map(|(_, amount)| Quantity::from_json(amount)).map(|amount| amount.value()).sum()
             }
             None => {

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::objects::names::sysctl_with_dots;
+use crate::objects::names::{is_ipc_sysctl, sysctl_with_dots};
 use crate::objects::{Json, Text};
 use crate::profile::Profile;
 
@@ -28,21 +28,6 @@ const SAFE_SYSCTLS: [&str; 10] = [
 const SAFE_BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
 const SAFE_OF_TCP: [&str; 2] = ["net.ipv4.tcp_slow_start_after_idle", "net.ipv4.tcp_notsent_lowat"];
 
-/// Sysctls that a pod has for itself with the other processes of its IPC namespace; a pattern may be one of them.
-/// Source: k8s.io/component-helpers node/util/sysctl/namespace.go (v1.34), `nameToNamespace`.
-const OF_IPC: [&str; 10] = [
-    "kernel.sem",
-    "kernel.shmall",
-    "kernel.shmmax",
-    "kernel.shmmni",
-    "kernel.shm_rmid_forced",
-    "kernel.shm",
-    "kernel.msgmax",
-    "kernel.msgmnb",
-    "kernel.msgmni",
-    "kernel.msg",
-];
-
 /// Source: pkg/apis/core/validation/validation.go (v1.34), `SysctlMaxLength` and `SysctlContainSlashFmt`.
 const SYSCTL_LENGTH_MAX: usize = 253;
 const SYSCTL_PATTERN: &str = "([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]";
@@ -54,7 +39,7 @@ fn namespace(name: &str, profile: &Profile) -> Option<&'static str> {
     let with_users = profile.is("users-have-sysctls");
     match name {
         "kernel.domainname" if with_users => Some("UTS"),
-        _ if OF_IPC.contains(&name) || name.starts_with("fs.mqueue.") => Some("IPC"),
+        _ if is_ipc_sysctl(name) => Some("IPC"),
         _ if name.starts_with("net.") => Some("Net"),
         _ if with_users && name.starts_with("user.") => Some("User"),
         _ => None,

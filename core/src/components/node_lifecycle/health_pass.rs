@@ -50,13 +50,13 @@ impl HealthPass {
         self.cleanup.iter().map(|(id, _)| *id).collect()
     }
 
-    /// Tells whether nothing is left but pods to mark.
-    pub(super) fn only_marks_pods(&self) -> bool {
+    /// Tells whether nothing is left that changes a zone.
+    pub(super) fn leaves_zones(&self) -> bool {
         !self.judged
             && !self.writing
             && self.new_nodes.is_empty()
             && self.waiting.is_empty()
-            && self.checks.values().all(NodeCheck::only_marks_pods)
+            && self.checks.values().all(NodeCheck::leaves_zones)
     }
 }
 

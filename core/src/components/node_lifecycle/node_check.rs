@@ -58,8 +58,8 @@ pub(super) struct NodeCheck {
 }
 
 impl NodeCheck {
-    /// Tells whether only the marking of Pods is left, or the confirmation that a node is still silent.
-    pub(super) fn only_marks_pods(&self) -> bool {
+    /// Tells whether what is left changes no zone: marks on Pods, or a confirmation that the node is still silent.
+    pub(super) fn leaves_zones(&self) -> bool {
         self.stage == CheckStage::Pods || self.stage == CheckStage::Lease && !self.found.write
     }
 }

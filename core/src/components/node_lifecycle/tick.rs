@@ -63,7 +63,7 @@ impl NodeLifecycle {
     fn may_tick(&self) -> bool {
         self.health_pass
             .as_ref()
-            .is_none_or(|health_pass| health_pass.only_marks_pods() && self.zones.is_settled(&self.rates))
+            .is_none_or(|health_pass| health_pass.leaves_zones() && self.zones.is_settled(&self.rates))
     }
 
     pub(super) fn begin_tick(&mut self, now: Timestamp) {

@@ -129,28 +129,13 @@ pub(super) fn security(spec: &Json, wording: Wording, errors: &mut Vec<FieldErro
     }
 }
 
-/// The sysctls of the namespace of processes that talk to each other, besides those of message queues.
-/// Source: k8s.io/component-helpers node/util/sysctl/namespace.go (v1.34), `nameToNamespace`.
-const OF_IPC: [&str; 10] = [
-    "kernel.sem",
-    "kernel.shmall",
-    "kernel.shmmax",
-    "kernel.shmmni",
-    "kernel.shm_rmid_forced",
-    "kernel.shm",
-    "kernel.msgmax",
-    "kernel.msgmnb",
-    "kernel.msgmni",
-    "kernel.msg",
-];
-
 /// Says why a Pod that shares a namespace with its machine cannot have a sysctl of it. Source: validation.go (v1.34),
 /// `ValidateHostSysctl`; `GetNamespace`.
 fn shared_with_machine(spec: &Json, name: &str) -> Option<&'static str> {
     let name = names::sysctl_with_dots(name);
     let shares = |field: &str| spec.get(field).as_bool() == Some(true);
     let is_of_net = name.starts_with("net.");
-    let is_of_ipc = OF_IPC.contains(&name.as_str()) || name.starts_with("fs.mqueue.");
+    let is_of_ipc = names::is_ipc_sysctl(&name);
     match () {
         () if is_of_net && shares("hostNetwork") => Some("may not be specified when 'hostNetwork' is true"),
         () if is_of_ipc && shares("hostIPC") => Some("may not be specified when 'hostIPC' is true"),

@@ -19,6 +19,7 @@ use crate::chance::Chance;
 use crate::components::host::Host;
 use crate::components::next_of;
 use crate::components::pod_resources::{quantities, together};
+use crate::objects::lifecycle::is_sidecar;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
@@ -91,7 +92,7 @@ fn whole_pod(spec: &Json, figures: &PodFigures) -> Option<String> {
 /// Returns the containers of which the own limits count.
 fn limited(spec: &Json, with_sidecars: bool) -> impl Iterator<Item = &Json> {
     let initial = spec.get("initContainers").items().iter();
-    let sidecars = initial.filter(move |own| with_sidecars && own.get("restartPolicy").as_str() == Some("Always"));
+    let sidecars = initial.filter(move |own| with_sidecars && is_sidecar(own));
     spec.get("containers").items().iter().chain(sidecars)
 }
 
