@@ -25,7 +25,7 @@ const WORKERS: usize = 8;
 /// A health pass under way.
 #[derive(Clone, Debug)]
 pub(super) struct HealthPass {
-    began: Timestamp,
+    pub(super) began: Timestamp,
     /// Whether the next pass is scheduled from its end; a pass on demand does not change the schedule.
     scheduled: bool,
     new_nodes: VecDeque<(NodeId, Object)>,

@@ -41,13 +41,12 @@ pub(super) struct Tick {
 impl NodeLifecycle {
     /// Returns when the next pass can grant something.
     pub(super) fn compute_next_tick(&self) -> Option<Timestamp> {
-        if self.tick.is_some() || !self.may_tick() {
+        if self.tick.is_some() {
             return None;
         }
         let grants = self.zones.iter().filter_map(|(_, zone)| zone.queue.next_grant());
         let grant = grants.chain(self.direct.iter().filter_map(DirectEviction::next_look)).min()?;
-        let floor =
-            (self.last_tick + TICK).max(if self.health_pass.is_some() { self.last_tick } else { self.health_pass_end });
+        let floor = (self.last_tick + TICK).max(self.first_tick_in_pass().unwrap_or(self.health_pass_end));
         on_grid(grant.max(floor), self.grid, TICK)
     }
 
@@ -60,10 +59,12 @@ impl NodeLifecycle {
         }
     }
 
-    fn may_tick(&self) -> bool {
-        self.health_pass
-            .as_ref()
-            .is_none_or(|health_pass| health_pass.leaves_zones() && self.zones.is_settled(&self.rates))
+    /// Returns from when on a pass may be made while a health pass is under way; `None` while none is. Where the
+    /// health pass lasts a whole period, one falls into it for certain; before, only if no zone can change any more.
+    fn first_tick_in_pass(&self) -> Option<Timestamp> {
+        let health_pass = self.health_pass.as_ref()?;
+        let is_harmless = health_pass.leaves_zones() && self.zones.is_settled(&self.rates);
+        Some(if is_harmless { self.last_tick } else { health_pass.began + TICK })
     }
 
     pub(super) fn begin_tick(&mut self, now: Timestamp) {
@@ -100,7 +101,8 @@ impl NodeLifecycle {
     }
 
     pub(super) fn advance_tick(&mut self, now: Timestamp) {
-        if self.tick.is_none() && self.next_tick.is_some_and(|at| at <= now) && self.may_tick() {
+        let is_early = || self.first_tick_in_pass().is_some_and(|at| at > now);
+        if self.tick.is_none() && self.next_tick.is_some_and(|at| at <= now) && !is_early() {
             self.begin_tick(now);
         }
         while let Some(tick) = &mut self.tick
