@@ -52,7 +52,8 @@ fn hand_fed_node(draft: &mut Draft, node: String, zone: String) {
     }
 }
 
-/// Hand-fed Nodes of a zone, named after it: `a-1`, `a-2` and so on; without a zone `node-1`, `node-2` and so on.
+/// Hand-fed Nodes of a zone, named after it: `a-1`, `a-2` and so on; without a zone `node-1`, `node-2` and so on. They
+/// start together.
 #[given(regex = r#"^(?P<count>\d+) hand-fed Nodes(?: in zone "(?P<zone>[^"]*)")?$"#)]
 fn hand_fed_zone(draft: &mut Draft, count: String, zone: String) {
     for node in draft.zone_of_nodes(&count, &zone, NodeKind::HandFed) {

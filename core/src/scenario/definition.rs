@@ -94,7 +94,7 @@ pub enum Setup {
     /// Ready Nodes: Ready=True, Lease there, and two health passes since the last status write, or five minutes of
     /// being ready. They start together.
     ReadyNodes(Vec<MachineSpec>),
-    /// A Node without a kubelet; the scenario writes its heartbeats.
+    /// A Node without a kubelet; the scenario writes its heartbeats. Those of one line start together.
     HandFedNode(HandFedNode),
     /// A Pod that is created as it is given and then runs.
     RunningPod {

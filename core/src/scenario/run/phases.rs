@@ -7,7 +7,7 @@ use super::*;
 use crate::components::machine::MachineSpec;
 use crate::network::{is_known, is_namespaced};
 use crate::objects::subset::leaves;
-use crate::scenario::FieldTest;
+use crate::scenario::{FieldTest, HandFedNode};
 
 /// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
 const SETTLED: SignedDuration = SignedDuration::from_mins(5);
@@ -37,7 +37,7 @@ impl Run {
             Setup::ReadyNodes(specs) => {
                 specs.iter().map(|spec| Task::Action(Action::AddMachine(spec.clone()).into())).collect()
             }
-            Setup::HandFedNode(node) => Vec::from([Task::Feed(node.clone())]),
+            Setup::HandFedNode(_) => self.fed_together(given).map(|node| Task::Feed(node.clone())).collect(),
             Setup::RunningPod { pod } => self.running_pod(pod),
             Setup::Objects(objects) => {
                 objects.iter().map(|(resource, object)| create(resource.clone(), object)).collect()
@@ -48,6 +48,13 @@ impl Run {
         self.jobs =
             tasks.into_iter().map(|task| QueuedTask { task, step: line.position.clone(), when: false }).collect();
         self.next_job(now);
+    }
+
+    /// Returns the hand-fed Nodes of a line, from one on: they start together.
+    fn fed_together(&self, given: usize) -> impl Iterator<Item = &HandFedNode> {
+        let lines = &self.scenario.given[given..];
+        let of_line = lines.iter().take_while(|line| line.position == lines[0].position);
+        of_line.map_while(|line| if let Setup::HandFedNode(node) = &line.setup { Some(node) } else { None })
     }
 
     /// Returns the tasks for a running Pod. On a Node without a kubelet the scenario writes the Pod's status in the
@@ -87,7 +94,10 @@ impl Run {
                 let names: Vec<Text> = specs.iter().map(node_name).collect();
                 (names.iter().flat_map(ready).collect(), names)
             }
-            Setup::HandFedNode(node) => (ready(&node.name).to_vec(), Vec::from([node.name.clone()])),
+            Setup::HandFedNode(_) => {
+                let names: Vec<Text> = self.fed_together(given).map(|node| node.name.clone()).collect();
+                (names.iter().flat_map(ready).collect(), names)
+            }
             Setup::RunningPod { pod } => {
                 let text = |field| pod.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
                 let namespace = if text("namespace").is_empty() { Text::of("default") } else { text("namespace") };
@@ -146,7 +156,7 @@ impl Run {
             let at = now.duration_since(self.zero);
             let observed = format!("there after {}", seconds(now.duration_since(waiting.since)));
             self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed, because: None });
-            self.enter_setup(given + 1, now);
+            self.enter_setup(given + self.fed_together(given).count().max(1), now);
         } else if now >= waiting.since + self.options.patience {
             let (texts, fact) = self.awaited_in_vain(waiting, now);
             self.end_at_step(Verdict::Failed, position, texts, fact, now);
