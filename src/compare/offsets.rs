@@ -1,4 +1,4 @@
-//! Texts that hold offsets, as `-12s -> +51s`: equal if all but the offsets is equal, and these are near.
+//! Texts that hold offsets, as `-12s -> +51s`: equal if all but the offsets and uids is equal, and the offsets are near.
 
 use std::sync::LazyLock;
 
@@ -10,6 +10,10 @@ use regex::Regex;
 static OFFSET: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:[+-]|\bactive )(?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?m?s)\b").expect("a constant pattern")
 });
+
+/// The uid of an object, as the message about a Pod has it.
+static UID: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b").expect("a constant pattern"));
 
 /// Tells whether a change of an instant lies within the tolerance: a value that one run writes again in the same
 /// second, another run writes in the next second.
@@ -27,9 +31,10 @@ fn read_offset(text: &str) -> Option<SignedDuration> {
     parse_duration(text.trim_start_matches("active "))
 }
 
-/// Puts a mark in the place of each offset.
+/// Puts a mark in the place of each offset and of each uid.
 pub(super) fn masked(text: &str) -> String {
-    OFFSET.replace_all(text, "…").into_owned()
+    let text = UID.replace_all(text, "[uid]");
+    OFFSET.replace_all(&text, "…").into_owned()
 }
 
 /// Tells whether two texts are equal apart from offsets, and each pair of offsets is near. The offsets of the first
@@ -41,7 +46,8 @@ pub(super) fn same_text(
     near: impl Fn(SignedDuration, SignedDuration) -> bool,
 ) -> bool {
     let offsets = |text: &str| -> Vec<SignedDuration> {
-        OFFSET.find_iter(text).filter_map(|found| read_offset(found.as_str())).collect()
+        let text = UID.replace_all(text, "[uid]");
+        OFFSET.find_iter(&text).filter_map(|found| read_offset(found.as_str())).collect()
     };
     if one == other {
         return true;

@@ -90,6 +90,21 @@ fn how_long_ago_something_was_is_compared_as_an_instant() {
 }
 
 #[test]
+fn the_uid_in_a_message_is_that_of_a_run() {
+    let path = "status.containerStatuses[main].state.waiting.message";
+    let outcome = |pause: &str, uid: &str| {
+        let text = format!("+ back-off {pause} restarting failed container=main pod=web_default({uid})");
+        outcome(&[(9.0, "kubelet/status", &[(path, &text)])])
+    };
+    let sim = outcome("10s", "3ffd5bc5-4137-4321-bf37-27b538e78e63");
+    check(&sim, &outcome("10s", "fe9f4a3a-74ee-4cd8-b0d3-0119663c9893"), &[]);
+    let path = |pause| format!("{path}[back-off {pause} restarting failed container=main pod=web_default([uid])]");
+    let (ten, twenty) = (path("10s"), path("20s"));
+    let both = [(ten.as_str(), DifferenceKind::OnlySim), (twenty.as_str(), DifferenceKind::OnlyReal)];
+    check(&sim, &outcome("20s", "fe9f4a3a-74ee-4cd8-b0d3-0119663c9893"), &both);
+}
+
+#[test]
 fn one_write_of_two_taints_is_as_good_as_two() {
     let both = "+ a:NoSchedule, + b:NoExecute";
     let one = outcome(&[(50.0, MANAGER, &[("spec.taints", both)])]);
