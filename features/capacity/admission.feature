@@ -376,6 +376,57 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       And container "main" of Pod "small" stops on machine "worker-1" between 10s and 13s
       And Pod "critical" field status.phase is "Running" between 10s and 15s
 
+    Scenario: Other Pods wait until there is room for it, and heartbeats do not
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And a Pod "web" on Node "worker-1"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: large
+          annotations: {nodeproof.dev/main.stops-after: 20s}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
+        """
+      And Pod "large" field status.phase is "Running"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: critical
+        spec:
+          nodeName: worker-1
+          priorityClassName: system-node-critical
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1}}}
+        """
+      And 1s passes
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: later
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      And the user deletes Pod "web"
+      Then Pod "later" keeps field status.startTime absent for 18s
+      And no Event Killing about Pod "web" for 18s
+      But the Lease of Node "worker-1" is renewed every 10s for 1m
+      And Event Killing about Pod "web" between 18s and 20s
+      And Pod "later" field status.phase is "Running" between 18s and 23s
+      And Pod "critical" field status.phase is "Running" between 18s and 23s
+
     Scenario: It asks for more than the node has
       Given no other Node
       And a machine "worker-1" with:

@@ -111,6 +111,8 @@ pub(super) struct PodManager {
     addresses: Option<Json>,
     is_filled: bool,
     /// How often pods were refused, by what is counted.
+    /// Whether changes were not looked at, since a critical pod waited for its victims.
+    has_unheard: bool,
     rejections: BTreeMap<&'static str, usize>,
 }
 
@@ -126,6 +128,7 @@ impl PodManager {
             addresses: None,
             is_filled: false,
             rejections: BTreeMap::new(),
+            has_unheard: false,
         }
     }
 
@@ -309,12 +312,18 @@ impl Kubelet {
                 if is_mirror(&gone) {
                     self.mirror_gone(&gone, context.now);
                 }
-                self.pod_gone(&Text::from(gone.uid()), context);
+                if self.is_preempting() {
+                    self.pods.has_unheard = true;
+                } else {
+                    self.pod_gone(&Text::from(gone.uid()), context);
+                }
             }
             seen.extend(change.after);
         }
         self.pods_seen(seen, context);
-        if is_first {
+        if is_first && self.is_preempting() {
+            self.pods.has_unheard = true;
+        } else if is_first {
             self.pods.is_filled = true;
             self.end_orphans(context);
         }
@@ -409,8 +418,8 @@ impl Kubelet {
         self.pods.recompute_deadline(now);
     }
 
-    /// Resumes the work on all pods, with the changes that were ignored meanwhile.
-    pub(super) fn resume_pods(&mut self, context: &mut KubeletContext<'_>) {
+    /// Takes the changes that were ignored for a while.
+    fn hear_again(&mut self, context: &mut KubeletContext<'_>) {
         let heard: Vec<Object> = self.pods.source.iter().flat_map(Reflector::objects).cloned().collect();
         if self.pods.source.as_ref().is_some_and(Reflector::synced) {
             let known: BTreeSet<&str> = heard.iter().map(Object::uid).collect();
@@ -421,11 +430,16 @@ impl Kubelet {
                 self.pod_gone(&uid, context);
             }
             self.pods_seen(heard, context);
-            if !core::mem::replace(&mut self.pods.is_filled, true) {
+            if !self.is_preempting() && !core::mem::replace(&mut self.pods.is_filled, true) {
                 self.end_orphans(context);
             }
         }
         let uids = self.pods.workers.uids();
+    }
+
+    /// Resumes the work on all pods, with the changes that were ignored meanwhile.
+    pub(super) fn resume_pods(&mut self, context: &mut KubeletContext<'_>) {
+        self.hear_again(context);
         for uid in uids {
             let is_deleted = self.pods.workers.get(&uid).is_some_and(Worker::has_to_end);
             if is_deleted {

@@ -6,7 +6,7 @@ use super::*;
 use crate::objects::lifecycle::{is_ending, is_terminal};
 
 impl Kubelet {
-    /// Takes pods in the order of their creation, in which new ones are admitted.
+    /// Takes pods in the order of their creation, in which new ones are admitted; none while one waits for its victims.
     pub(super) fn pods_seen(&mut self, mut pods: Vec<Object>, context: &mut KubeletContext<'_>) {
         pods.sort_by(|one, other| {
             let created = |pod: &Object| {
@@ -15,6 +15,11 @@ impl Kubelet {
             created(one).cmp(&created(other))
         });
         for pod in pods {
+            // What follows is seen when there is room for the one before.
+            if self.is_preempting() {
+                self.pods.has_unheard = true;
+                return;
+            }
             if is_mirror(&pod) {
                 self.mirror_seen(&pod, context);
             } else {

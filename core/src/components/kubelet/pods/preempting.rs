@@ -2,13 +2,20 @@
 //!
 //! Mirrors `evictPodsToFreeRequests` of pkg/kubelet/preemption/preemption.go and `killPodNow` of
 //! pkg/kubelet/pod_workers.go (v1.34): the victims end one after the other, and one that does not end in time is not
-//! waited for. Inputs: ended pods, time. Outputs: Events, ended pods, the start of the critical pod. Left out on
-//! purpose: that the kubelet begins nothing else meanwhile.
+//! waited for. Meanwhile the kubelet's loop stands still (`HandlePodAdditions` of pkg/kubelet/kubelet.go): pods that
+//! come, change or are deleted are seen afterwards. Inputs: ended pods, time. Outputs: Events, ended pods, the start
+//! of the critical pod. Left out on purpose: that the ends of other pods' containers, and what their probes find, are
+//! seen afterwards too.
 
 use super::ending::PREEMPTED;
 use super::*;
 
 impl Kubelet {
+    /// Tells whether a critical pod waits for its victims.
+    pub(super) fn is_preempting(&self) -> bool {
+        self.pods.workers.active().any(|worker| !worker.victims.is_empty())
+    }
+
     /// Ends the next victim of a critical pod.
     pub(super) fn preempt_next(&mut self, critical: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(critical) else { return };
@@ -31,10 +38,14 @@ impl Kubelet {
     pub(super) fn start_preemptors(&mut self, context: &mut KubeletContext<'_>) {
         let waiting = self.pods.workers.active().filter(|worker| !worker.victims.is_empty());
         let waiting: Vec<Text> = waiting.map(|worker| worker.uid.clone()).collect();
-        for uid in waiting {
-            while self.gives_room(&uid, context) {
-                self.preempt_next(&uid, context);
+        for uid in &waiting {
+            while self.gives_room(uid, context) {
+                self.preempt_next(uid, context);
             }
+        }
+        if self.pods.has_unheard && !self.is_preempting() {
+            self.pods.has_unheard = false;
+            self.hear_again(context);
         }
     }
 
