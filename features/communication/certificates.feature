@@ -77,6 +77,20 @@ Feature: Kubelets get their certificates from the cluster
         | nobody approves, even if the kubelet does not wait for it   | certificatesigningrequest-approving-controller | true     |
         | nobody signs its request                                    | certificatesigningrequest-signing-controller   | false    |
 
+    Scenario: Without rotation the kubelet ends after an hour, and the next one finds the request of the first
+      Given a machine "worker-1" with:
+        | name        | value                                                   |
+        | credentials | {"bootstrapToken": {"user": "system:bootstrap:abcdef"}} |
+        | powered     | false                                                   |
+      When certificatesigningrequest-approving-controller stops
+      And the user watches /apis/certificates.k8s.io/v1/certificatesigningrequests
+      And machine "worker-1" gets power
+      Then the watch shows ADDED with spec.username "system:bootstrap:abcdef" within 1s
+      When 1m passes
+      Then the watch never shows anything for 3h
+      When certificatesigningrequest-approving-controller starts
+      Then Node "worker-1" has condition Ready=True within 40s
+
     Scenario: A token whose group may not ask for certificates
       Given a machine "worker-1" with:
         | name        | value                                                                        |
@@ -127,9 +141,11 @@ Feature: Kubelets get their certificates from the cluster
       But Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 1m and 3m
       When nothing is done
       Then the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 5m
-      # A new process finds the old certificate expired, and uses the token again.
+      # A new process uses the token again. It finds its first request, whose certificate has expired, and ends; so does
+      # each next one, until that request is removed.
       When the kubelet on "worker-1" restarts
-      Then Node "worker-1" has condition Ready=True within 30s
+      Then Node "worker-1" keeps condition Ready=Unknown for 10m
+      But Node "worker-1" has condition Ready=True between 10m and 70m
 
     Scenario: With rotation it asks for the next one in time
       Given kube-controller-manager runs with:

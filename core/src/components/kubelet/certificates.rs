@@ -3,9 +3,11 @@
 //! Mirrors pkg/kubelet/certificate/{bootstrap/bootstrap.go,kubelet.go} and k8s.io/client-go
 //! util/certificate/certificate_manager.go (v1.34): a request is posted, watched until it is signed, and posted anew
 //! after a back-off if it is refused. With `rotateCertificates` the kubelet does not wait for it, and is anonymous
-//! meanwhile; it asks for the next one between 70 and 90 % of the lifetime. Without a valid certificate its requests
-//! are not authenticated. Inputs: answers, watch events, time. Outputs: CertificateSigningRequests, and the identity of
-//! the kubelet's requests. Left out on purpose: keys, and that a kubelet ends five minutes after its certificate did.
+//! meanwhile; it asks for the next one between 70 and 90 % of the lifetime. Without `rotateCertificates` the first
+//! request is named by the machine's key, so that a later process finds it again: one that gets no certificate ends.
+//! Without a valid certificate a kubelet's requests are not authenticated. Inputs: answers, watch events, time.
+//! Outputs: CertificateSigningRequests, and the identity of the kubelet's requests. Left out on purpose: keys, and that
+//! a kubelet ends five minutes after its certificate did.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,10 +21,11 @@ use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::chance::Chance;
 use crate::components::Because;
 use crate::components::client::Reflector;
+use crate::components::host::uuid;
 use crate::json;
 use crate::network::{Ask, CERTIFICATE_REQUESTS, Call, Identity, ToClient, Verb};
 use crate::objects::x509::{self, Certificate, DistinguishedName};
-use crate::objects::{Json, Text, base64};
+use crate::objects::{Json, Object, Text, base64};
 
 /// Pause before a request is posted again, doubled each time.
 /// Source: certificate_manager.go (v1.34), `rotateCerts`: `wait.Backoff{Duration: 2s, Factor: 2, Jitter: 0.1, Steps:
@@ -32,9 +35,17 @@ const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(2);
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(32);
 /// By how much such a pause is longer at most. Source: as above.
 const BACKOFF_JITTER: f64 = 0.1;
-/// How long it is waited until a request is signed. The kubelet that has nothing else to do waits on.
+/// How long it is waited until a request is signed.
 /// Source: certificate_manager.go (v1.34), `certificateWaitTimeout`.
 const SIGNED_WITHIN: SignedDuration = SignedDuration::from_mins(15);
+/// The same for the request of a kubelet that has nothing else to do.
+/// Source: bootstrap.go (v1.34), `requestNodeCertificate`.
+const FIRST_SIGNED_WITHIN: SignedDuration = SignedDuration::from_hours(1);
+/// How long such a kubelet waits for the API server, and how often it asks for it.
+/// Source: bootstrap.go (v1.34), `LoadClientCert`, `waitForServer`.
+const SERVER_WITHIN: SignedDuration = SignedDuration::from_mins(1);
+const SERVER_PAUSE: SignedDuration = SignedDuration::from_secs(2);
+const SERVER_JITTER: f64 = 0.2;
 /// How often the manager of the server's certificate looks whether the addresses are known.
 /// Source: certificate_manager.go (v1.34), `Start`: `wait.PollUntilContextCancel(.., time.Second, ..)`.
 const TEMPLATE_PERIOD: SignedDuration = SignedDuration::from_secs(1);
@@ -44,6 +55,9 @@ const TEMPLATE_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 const RENEWED_FROM: f64 = 0.7;
 /// Source: as above.
 const RENEWAL_JITTER: f64 = 0.2;
+
+/// Source: bootstrap.go (v1.34), `digestedName`, which uses SHA-512/256.
+const DIGEST_BYTES: usize = 32;
 
 /// What a certificate is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +77,7 @@ struct Requested {
     purpose: CertificateUse,
     watch: Reflector,
     /// When that is given up.
-    until: Option<Timestamp>,
+    until: Timestamp,
 }
 
 /// The certificates.
@@ -89,7 +103,7 @@ impl Certificates {
     }
 
     pub(super) fn next_deadline(&self) -> Option<crate::components::Deadline> {
-        let waits = self.requested.iter().filter_map(|requested| requested.until);
+        let waits = self.requested.iter().map(|requested| requested.until);
         let waits = waits.map(|at| Some(crate::components::Deadline { at, reason: "certificate request" }));
         let watches = self.requested.iter().map(|requested| requested.watch.next_deadline());
         crate::components::earliest(watches.chain(waits))
@@ -117,8 +131,22 @@ impl Kubelet {
     /// Posts the request for the client certificate.
     pub(super) fn request_client_certificate(&mut self, context: &mut KubeletContext<'_>) {
         let Some(requester) = self.requester(CertificateUse::Client, context) else { return };
-        let body = self.signing_request(CertificateUse::Client);
+        let mut body = self.signing_request(CertificateUse::Client);
+        if self.certificates.holds_up {
+            body.set(&["metadata"], json!({"name": self.first_request(context)}));
+        }
         self.post_request(CertificateUse::Client, requester, body, context);
+    }
+
+    /// Returns the name of the first request: a digest of the machine's key and of what it asks for.
+    ///
+    /// Source: bootstrap.go (v1.34), `digestedName`.
+    fn first_request(&self, context: &KubeletContext<'_>) -> String {
+        let part = |at: u8| uuid(&format!("{at}/{}/{}", context.host.machine_id(), self.config.node_name));
+        let digest = format!("{}{}", part(0), part(1)).replace('-', "");
+        let byte = |at: usize| u8::from_str_radix(digest.get(2 * at..2 * at + 2).unwrap_or("0"), 16).unwrap_or(0);
+        let digest: Vec<u8> = (0..DIGEST_BYTES).map(byte).collect();
+        format!("node-csr-{}", base64::encode_for_url(&digest))
     }
 
     /// Returns who asks for a certificate: the user of the bootstrap token for a first one, else the kubelet itself.
@@ -248,6 +276,16 @@ impl Kubelet {
         context: &mut KubeletContext<'_>,
     ) {
         let call = Call::new(Verb::Create, CERTIFICATE_REQUESTS, "", "").body(body);
+        self.ask_as(identity, call, purpose, context);
+    }
+
+    fn ask_as(
+        &mut self,
+        identity: Arc<Identity>,
+        call: Call,
+        purpose: CertificateUse,
+        context: &mut KubeletContext<'_>,
+    ) {
         let own = core::mem::replace(&mut self.identity, identity);
         self.send(Ask::Call(call.into()), None, None, Purpose::Certificate(purpose), context);
         self.identity = own;
@@ -260,23 +298,50 @@ impl Kubelet {
         outcome: ApiResult,
         context: &mut KubeletContext<'_>,
     ) {
+        let code = outcome.as_ref().map_or(0, |answer| answer.code);
         let why = failure(&outcome);
         let object = outcome.ok().and_then(|answer| answer.as_object().cloned());
         match (why, object) {
-            (None, Some(posted)) => {
-                let selector = (Text::of("fieldSelector"), Text::from(format!("metadata.name={}", posted.name())));
+            (None, Some(posted)) => self.await_certificate(purpose, &posted, context),
+            (_, _) if self.certificates.holds_up && code == 409 => {
+                let call = Call::new(Verb::Get, CERTIFICATE_REQUESTS, "", self.first_request(context));
                 let identity = self.requester(purpose, context).unwrap_or_else(|| Identity::anonymous("kubelet"));
-                let chance = self.certificates.chance.fork(posted.name());
-                let selectors = Vec::from([selector]);
-                let watch = Reflector::new(identity, CERTIFICATE_REQUESTS, "", selectors, chance, context.outbox);
-                let until = context.now.checked_add(SIGNED_WITHIN).ok().filter(|_| !self.certificates.holds_up);
-                self.certificates.requested.push(Requested { purpose, watch, until });
+                self.ask_as(identity, call, purpose, context);
             }
-            (why, _) => self.retry_signing_request(purpose, &why.unwrap_or_default(), context),
+            (_, _) if self.certificates.holds_up && code == 0 && context.now < self.started + SERVER_WITHIN => {
+                let pause = self.certificates.chance.jitter(SERVER_PAUSE, SERVER_JITTER);
+                self.set(Timer::Certificate, context.now + pause);
+            }
+            (why, _) => {
+                let why = format!("cannot create certificate signing request: {}", why.unwrap_or_default());
+                self.retry_signing_request(purpose, &why, context);
+            }
         }
     }
 
+    /// Watches a request until it is signed.
+    fn await_certificate(&mut self, purpose: CertificateUse, posted: &Object, context: &mut KubeletContext<'_>) {
+        let signed = posted.stable().at(&["status", "certificate"]).as_str().and_then(x509::read_certificate);
+        if let Some(expired) = signed.filter(|own| own.not_after < context.now) {
+            let end = expired.not_after.strftime("%Y-%m-%d %H:%M:%S +0000 UTC");
+            let why = "retrieved csr is not compatible: one of the certificates for the CSR has expired:";
+            return self.retry_signing_request(purpose, &format!("{why} {end}"), context);
+        }
+        let selector = (Text::of("fieldSelector"), Text::from(format!("metadata.name={}", posted.name())));
+        let identity = self.requester(purpose, context).unwrap_or_else(|| Identity::anonymous("kubelet"));
+        let chance = self.certificates.chance.fork(posted.name());
+        let selectors = Vec::from([selector]);
+        let watch = Reflector::new(identity, CERTIFICATE_REQUESTS, "", selectors, chance, context.outbox);
+        let span = if self.certificates.holds_up { FIRST_SIGNED_WITHIN } else { SIGNED_WITHIN };
+        self.certificates.requested.push(Requested { purpose, watch, until: context.now + span });
+    }
+
+    /// Asks for another certificate later; a process that waits for its first one ends.
     fn retry_signing_request(&mut self, purpose: CertificateUse, why: &str, context: &mut KubeletContext<'_>) {
+        if self.certificates.holds_up {
+            self.fatal = Some(format!("failed to run Kubelet: {why}"));
+            return;
+        }
         self.log(format!("Reached backoff limit, still unable to rotate certs: {why}"), context);
         let pause = self.certificates.chance.jitter(self.certificates.pause, BACKOFF_JITTER);
         self.certificates.pause = (self.certificates.pause * 2).min(BACKOFF_MAX);
@@ -299,17 +364,13 @@ impl Kubelet {
         for change in changes {
             let Some(object) = change.after else {
                 self.certificates.requested.remove(at);
-                return self.retry_signing_request(purpose, "certificate signing request was deleted", context);
+                let name = change.before.map(|before| String::from(before.name())).unwrap_or_default();
+                let why = format!("{NOT_WATCHED} csr {name:?} was deleted");
+                return self.retry_signing_request(purpose, &why, context);
             };
             let tree = object.stable();
-            let refused = tree
-                .at(&["status", "conditions"])
-                .items()
-                .iter()
-                .any(|condition| matches!(condition.get("type").as_str(), Some("Denied" | "Failed")));
-            if refused {
+            if let Some(why) = tree.at(&["status", "conditions"]).items().iter().find_map(refusal) {
                 self.certificates.requested.remove(at);
-                let why = String::from("certificate signing request was refused");
                 return self.retry_signing_request(purpose, &why, context);
             }
             let signed = tree.at(&["status", "certificate"]);
@@ -330,11 +391,10 @@ impl Kubelet {
             requested.watch.handle_timeout(context.outbox, context.now);
         }
         let now = context.now;
-        let is_late = |requested: &Requested| requested.until.is_some_and(|at| at <= now);
+        let is_late = |requested: &Requested| requested.until <= now;
         while let Some(at) = self.certificates.requested.iter().position(is_late) {
             let late = self.certificates.requested.remove(at);
-            let why = "certificate request was not signed: timed out waiting for the condition";
-            self.retry_signing_request(late.purpose, why, context);
+            self.retry_signing_request(late.purpose, "timed out waiting for the condition", context);
         }
     }
 
@@ -363,6 +423,21 @@ impl Kubelet {
             self.begin(context);
         }
     }
+}
+
+/// Source: k8s.io/client-go util/certificate/csr/csr.go (v1.34), `WaitForCertificate`.
+const NOT_WATCHED: &str = "cannot watch on the certificate signing request:";
+
+/// Tells how a condition refuses a request, if it does. Source: as above.
+fn refusal(condition: &Json) -> Option<String> {
+    let text = |field: &str| condition.get(field).as_str().unwrap_or_default();
+    let what = match text("type") {
+        "Denied" => "is denied",
+        "Failed" => "failed",
+        _ => return None,
+    };
+    let (reason, message) = (text("reason"), text("message"));
+    Some(format!("{NOT_WATCHED} certificate signing request {what}, reason: {reason}, message: {message}"))
 }
 
 /// Returns the names and addresses among those of a Node.
