@@ -357,6 +357,77 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Event BackOff about Pod "web" within 10s
       And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" between 5s and 30s
 
+    Scenario Outline: A request as a hook, <which>
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.ready-after: 30s}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            ports: [{name: http, containerPort: 8080}]
+            lifecycle: {postStart: <hook>}
+        """
+      Then Event FailedPostStartHook about Pod "web", message "PostStartHook failed" within 3s
+      And Event Killing about Pod "web", message "FailedPostStartHook" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "PostStartHookError" within 4s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 6s
+
+      Examples:
+        | which                                   | hook                                        |
+        | to a process that does not listen yet   | {httpGet: {path: /up, port: http}}          |
+        | to a port that the container has not    | {httpGet: {path: /up, port: metrics}}       |
+        | that no kubelet can run: a socket       | {tcpSocket: {port: 8080}}                   |
+
+    Scenario: A request before the end that nobody answers holds nothing back
+      Given a ready Node "worker-1"
+      And the object:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.ready-after: never}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {preStop: {httpGet: {path: /bye, port: 8080}}}
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user deletes Pod "web"
+      Then Event FailedPreStopHook about Pod "web", message "PreStopHook failed" within 1s
+      And Pod "web" is gone within 4s
+
+    Scenario: A sleep before the end that is longer than the grace period has not failed
+      Given a ready Node "worker-1"
+      And the object:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          terminationGracePeriodSeconds: 5
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {preStop: {sleep: {seconds: 5}}}
+        """
+      And Pod "web" field status.phase is "Running"
+      When the user sends DELETE /api/v1/namespaces/default/pods/web?gracePeriodSeconds=3
+      Then Pod "web" is gone between 3s and 7s
+      And no Event FailedPreStopHook about Pod "web" for 20s
+
   Rule: An image that must not be pulled has to be on the machine
 
     Scenario: The container waits, and its start is tried again

@@ -23,7 +23,7 @@ use super::behaviour::PodBehaviour;
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
 pub use commands::CommandEnd;
-pub use hooks::Hook;
+pub use hooks::{Hook, port_error};
 pub use role::ContainerRole;
 use script::reason_of;
 pub use script::{ContainerEnd, ContainerRun, RuntimeScript};
@@ -89,6 +89,8 @@ pub struct Container {
     hook_fails: bool,
     /// When the hook `preStop` ends that is under way.
     hook_ends: Option<Timestamp>,
+    /// Whether that hook fails if the container ends before it.
+    hook_is_command: bool,
     /// What is left to do until it gets SIGTERM, if it was told to end.
     stop: Option<Box<Stop>>,
     /// When it gets SIGKILL.
@@ -118,6 +120,7 @@ impl Container {
             has_failed_hook: false,
             hook_fails: false,
             hook_ends: None,
+            hook_is_command: false,
             stop: None,
             kill_at: None,
             ends: None,
@@ -148,7 +151,7 @@ impl Container {
     }
 
     fn end(&mut self, at: Timestamp, exit_code: i64, reason: &'static str) {
-        self.has_failed_hook |= self.hook_ends.is_some_and(|ends| ends > at);
+        self.has_failed_hook |= self.hook_is_command && self.hook_ends.is_some_and(|ends| ends > at);
         self.forget_stop();
         self.ends = None;
         let (finished_at, reason) = match self.scripted.take() {

@@ -64,10 +64,12 @@ impl Container {
             return false;
         }
         let found = pod.and_then(|pod| Some((pod, ContainerRole::find(pod, &self.name)?)));
-        let hook = found.map(|(_, (_, container))| Hook::read(container, "preStop")).unwrap_or_default();
+        let listens = behaviour.ready_delay().is_some_and(|delay| now.duration_since(self.started_at) >= delay);
+        let hook = found.map(|(_, (_, container))| Hook::read(container, "preStop", listens)).unwrap_or_default();
         let after = found.map(|(pod, (role, _))| before(role, &self.name, pod)).unwrap_or_default();
         self.hook_ends = Some(now.checked_add(hook.takes).unwrap_or(Timestamp::MAX)).filter(|at| *at > now);
         self.hook_fails = hook.fails && !is_scripted;
+        self.hook_is_command = hook.is_command;
         self.stop = Some(Stop { asked_at: now, deadline, after, behaviour }.into());
         true
     }

@@ -199,8 +199,8 @@ fn probed<'a>(pod: &'a Object, container: &str) -> &'a Json {
     own.filter(|(role, _)| *role != ContainerRole::Init).map_or(&NULL, |(_, own)| own)
 }
 
-/// Returns the address at which a pod is probed.
-fn address(worker: &Worker, host: &Host) -> Text {
+/// Returns the address at which a pod is asked by its probes and hooks.
+pub(super) fn address(worker: &Worker, host: &Host) -> Text {
     let sandbox = host.runtime.sandbox(&worker.uid).filter(|_| worker.needs_network());
     sandbox.map_or_else(|| worker.host_ip.clone(), |sandbox| sandbox.ip.clone())
 }
@@ -212,21 +212,11 @@ fn address(worker: &Worker, host: &Host) -> Text {
 /// k8s.io/cri-client pkg/remote_runtime.go (v0.34), `ErrCommandTimedOut`.
 fn failure(container: &Json, kind: ProbeKind, (ip, listens): (&str, bool)) -> String {
     let probe = container.get(kind.field());
-    let of = |handler: &str| {
-        let own = probe.get(handler);
-        let host = own.get("host").as_str().filter(|host| !host.is_empty()).unwrap_or(ip);
-        let host = if host.contains(':') { format!("[{host}]") } else { String::from(host) };
-        format!("{host}:{}", port(container, own.get("port")))
-    };
-    let refused = |at: &str| format!("dial tcp {at}: connect: connection refused");
+    let of = |handler: &str| asked_at(container, probe.get(handler), ip);
     if probe.get("httpGet").is_object() && listens {
         String::from("HTTP probe failed with statuscode: 500")
     } else if probe.get("httpGet").is_object() {
-        let own = probe.get("httpGet");
-        let path = own.get("path").as_str().unwrap_or("/");
-        let slash = if path.is_empty() || path.starts_with(['/', '?']) { "" } else { "/" };
-        let (scheme, at) = (own.get("scheme").as_str().unwrap_or("http").to_lowercase(), of("httpGet"));
-        format!("Get \"{scheme}://{at}{slash}{path}\": {}", refused(&at))
+        refused_request(container, probe.get("httpGet"), ip)
     } else if probe.get("tcpSocket").is_object() {
         refused(&of("tcpSocket"))
     } else if probe.get("grpc").is_object() && listens {
@@ -244,13 +234,34 @@ fn failure(container: &Json, kind: ProbeKind, (ip, listens): (&str, bool)) -> St
 }
 
 /// Returns a port by its number, or by its name in the container.
+/// Returns the error of a request to a process that does not listen.
+pub(super) fn refused_request(container: &Json, request: &Json, ip: &str) -> String {
+    let path = request.get("path").as_str().unwrap_or("/");
+    let slash = if path.is_empty() || path.starts_with(['/', '?']) { "" } else { "/" };
+    let scheme = request.get("scheme").as_str().unwrap_or("http").to_lowercase();
+    let at = asked_at(container, request, ip);
+    format!("Get \"{scheme}://{at}{slash}{path}\": {}", refused(&at))
+}
+
+fn refused(at: &str) -> String {
+    format!("dial tcp {at}: connect: connection refused")
+}
+
+/// Returns host and port to which a handler of a container connects.
+fn asked_at(container: &Json, handler: &Json, ip: &str) -> String {
+    let host = handler.get("host").as_str().filter(|host| !host.is_empty()).unwrap_or(ip);
+    let host = if host.contains(':') { format!("[{host}]") } else { String::from(host) };
+    format!("{host}:{}", port(container, handler.get("port")))
+}
+
 fn port(container: &Json, port: &Json) -> i64 {
     let named = |name: &str| {
         let ports = container.get("ports").items().iter();
         let mut own = ports.filter(|own| own.get("name").as_str() == Some(name));
         own.next().and_then(|own| own.get("containerPort").as_i64())
     };
-    port.as_i64().or_else(|| port.as_str().and_then(named)).unwrap_or_default()
+    let read = || port.as_str().and_then(|name| named(name).or_else(|| name.parse().ok()));
+    port.as_i64().or_else(read).unwrap_or_default()
 }
 
 #[cfg(test)]
