@@ -3,6 +3,8 @@ Feature: A container is made once the ConfigMaps and secrets are there that its 
   Source: pkg/kubelet/kubelet_pods.go (v1.34), makeEnvironmentVariables
   Source: pkg/volume/configmap/configmap.go and pkg/volume/projected/projected.go (v1.34), SetUpAt and collectData
   Source: pkg/kubelet/util/manager/watch_based_manager.go (v1.34)
+  Source: pkg/kubelet/kubelet_pods.go (v1.34), getPullSecretsForPod
+  Source: pkg/kubelet/volumemanager/cache/actual_state_of_world.go (v1.34), MarkRemountRequired
 
   Rule: An environment needs what it names
 
@@ -241,6 +243,97 @@ Feature: A container is made once the ConfigMaps and secrets are there that its 
         """
       Then Event FailedMount about Pod "web", message "MountVolume.SetUp failed for volume \"all\" : [configmap \"app\" not found, references non-existent secret key: two]" within 2s
       But Pod "web" keeps field status.phase "Pending" for 60s
+
+    Scenario: The ConfigMap of a Pod that runs goes, and comes back
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        ---
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes: [{name: settings, configMap: {name: app}}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            volumeMounts: [{name: settings, mountPath: /settings}]
+        """
+      And Pod "web" has condition Ready=True
+      When the user deletes ConfigMap "app"
+      Then Event FailedMount about Pod "web", message "MountVolume.SetUp failed for volume \"settings\" : configmap \"app\" not found" within 90s
+      And 8 Events FailedMount about Pod "web" between 10s and 240s
+      And Pod "web" keeps condition Ready=True for 5m
+      When the user creates:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        """
+      And 122s pass
+      Then no Event FailedMount about Pod "web" for 5m
+
+    Scenario: What happens to an immutable ConfigMap is not noticed
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        immutable: true
+        ---
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes: [{name: settings, configMap: {name: app}}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            volumeMounts: [{name: settings, mountPath: /settings}]
+        """
+      And Pod "web" has condition Ready=True
+      When the user deletes ConfigMap "app"
+      Then no Event FailedMount about Pod "web" for 5m
+
+  Rule: A secret for pulling images that is missing is told with each sync, and holds nothing back
+
+    Scenario: One of two secrets is missing, until it is made, and once it is gone again
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Secret
+        apiVersion: v1
+        metadata: {name: here, namespace: default}
+        """
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          imagePullSecrets: [{name: there}, {name: here}, {name: nowhere}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Event FailedToRetrieveImagePullSecret about Pod "web", message "Unable to retrieve some image pull secrets (there, nowhere); attempting to pull the image may not succeed." within 1s
+      And Pod "web" has condition Ready=True within 3s
+      And 2 Events FailedToRetrieveImagePullSecret about Pod "web" within 3s
+      And 3 Events FailedToRetrieveImagePullSecret about Pod "web" between 60s and 95s
+      When the user creates:
+        """
+        {kind: Secret, apiVersion: v1, metadata: {name: there, namespace: default}}
+        ---
+        {kind: Secret, apiVersion: v1, metadata: {name: nowhere, namespace: default}}
+        """
+      Then no Event FailedToRetrieveImagePullSecret about Pod "web" for 5m
+      When the user deletes Secret "here"
+      Then Event FailedToRetrieveImagePullSecret about Pod "web", message "Unable to retrieve some image pull secrets (here); attempting to pull the image may not succeed." within 90s
 
   Rule: A container must not run as root where its Pod says so
 

@@ -284,6 +284,7 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "FailedPostStartHook",
     "FailedPreStopHook",
     // Pods on a kubelet.
+    "FailedToRetrieveImagePullSecret",
     "FailedKillPod",
     "FailedCreatePodContainer",
     "DeadlineExceeded",

@@ -3,8 +3,9 @@
 //! Mirrors pkg/kubelet/util/manager/watch_based_manager.go (v1.34), as `configMapAndSecretChangeDetectionStrategy:
 //! Watch` wants it, which is the default. Inputs: pods that start and end, watch events, time. Outputs: requests, and
 //! the objects. Invariant: an object is watched while a pod that names it has not ended, so it is there while the API
-//! server cannot be reached. Left out on purpose: the ConfigMap of the cluster's root certificate, which a volume of
-//! nearly every pod names and a controller keeps in each namespace; the other strategies.
+//! server cannot be reached. An immutable one is not watched any more once it was read. Left out on purpose: the
+//! ConfigMap of the cluster's root certificate, which a volume of nearly every pod names and a controller keeps in each
+//! namespace; the other strategies.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -23,8 +24,8 @@ use crate::objects::{Object, ObjectKey, Text};
 
 /// How long a reader waits for the first list. Source: watch_based_manager.go (v1.34), `objectCache.Get`.
 const SYNC_WAIT: SignedDuration = SignedDuration::from_secs(1);
-/// The time without a reader after which a watch ends, if no volume is made of its object, and how often that is looked
-/// for. Source: watch_based_manager.go (v1.34), `NewWatchBasedManager`, five times `syncFrequency`; `NewObjectCache`.
+/// The time without a reader after which a watch ends, if no sync reads its object, and how often that is looked for.
+/// Source: watch_based_manager.go (v1.34), `NewWatchBasedManager`, five times `syncFrequency`; `NewObjectCache`.
 const IDLE_MAX: SignedDuration = SignedDuration::from_secs(5 * 60);
 const IDLE_LOOK: SignedDuration = SignedDuration::from_secs(60);
 
@@ -55,8 +56,10 @@ impl CachedKind {
 /// Who reads an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CacheReader {
+    /// A container that is made.
     Container,
-    Volume,
+    /// Each sync of a pod, for its volumes and the pulls of its images.
+    Sync,
 }
 
 /// Why an object cannot be had.
@@ -77,7 +80,9 @@ struct CachedObject {
     /// Since when a reader waits for the first list.
     awaited_since: Option<Timestamp>,
     read_at: Timestamp,
-    is_mounted: bool,
+    is_read_by_syncs: bool,
+    /// The object, if it is immutable: what happens to it later is not noticed.
+    kept: Option<Object>,
 }
 
 /// The objects, by kind and name.
@@ -152,7 +157,8 @@ impl Kubelet {
                 pods: BTreeSet::from([uid.clone()]),
                 awaited_since: None,
                 read_at: context.now,
-                is_mounted: false,
+                is_read_by_syncs: false,
+                kept: None,
             };
             self.objects.objects.insert(place, own);
         }
@@ -177,7 +183,10 @@ impl Kubelet {
             core::mem::replace(&mut own.watch, watch).stop(context.outbox);
         }
         own.read_at = now;
-        own.is_mounted |= reader == CacheReader::Volume;
+        own.is_read_by_syncs |= reader == CacheReader::Sync;
+        if let Some(kept) = &own.kept {
+            return Ok(kept.clone());
+        }
         if !own.watch.synced() {
             let until = *own.awaited_since.get_or_insert(now) + SYNC_WAIT;
             if now < until {
@@ -189,22 +198,34 @@ impl Kubelet {
         }
         own.awaited_since = None;
         let missing = || CacheError::NotFound(format!("{} \"{}\" not found", kind.text(), key.name));
-        own.watch.get(key).cloned().ok_or_else(missing)
+        let found = own.watch.get(key).cloned().ok_or_else(missing)?;
+        if found.stable().get("immutable").as_bool() == Some(true) {
+            own.kept = Some(found.clone());
+            let none = Reflector::paused(self.identity.clone(), kind.resource(), self.objects.chance.fork("none"));
+            core::mem::replace(&mut own.watch, none).stop(context.outbox);
+        }
+        Ok(found)
     }
 
-    /// Takes a message of one of the watches: who waits for its first list goes on.
+    /// Takes a message of one of the watches: who waits for its first list goes on. What has changed later is found by
+    /// the next sync.
     pub(super) fn handle_referenced(&mut self, message: ToClient, context: &mut KubeletContext<'_>) {
         let id = message.id();
         let Some(own) = self.objects.objects.values_mut().find(|own| own.watch.owns(id)) else { return };
         let was_synced = own.watch.synced();
         let _ = own.watch.handle_message(message, context.outbox, context.now);
-        if was_synced || !own.watch.synced() {
+        if !own.watch.synced() || was_synced && !own.is_read_by_syncs {
             return;
         }
         let pods: Vec<Text> = own.pods.iter().cloned().collect();
         for uid in pods {
+            if was_synced {
+                self.note_lack(&uid, context);
+                continue;
+            }
             self.mount_awaited(&uid, context);
             self.start_awaited(&uid, context.now);
+            self.pods.wake_at(&uid, context.now);
         }
         self.settle_pods(context);
     }
@@ -215,6 +236,6 @@ impl CachedObject {
     fn has_stopped(&self, started: Timestamp, now: Timestamp) -> bool {
         let idle_at = (self.read_at + IDLE_MAX).duration_since(started).as_secs();
         let look = started + IDLE_LOOK * i32::try_from(idle_at.div_euclid(IDLE_LOOK.as_secs()) + 1).unwrap_or(i32::MAX);
-        !self.is_mounted && self.watch.synced() && now >= look
+        !self.is_read_by_syncs && self.watch.synced() && now >= look
     }
 }

@@ -22,6 +22,7 @@ mod probe_starts;
 mod probes;
 mod probing;
 mod pulling;
+mod reading_again;
 mod rejections;
 mod restarts;
 mod running;
@@ -110,9 +111,9 @@ pub(super) struct PodManager {
     /// The addresses of the Node as of the last look.
     addresses: Option<Json>,
     is_filled: bool,
-    /// How often pods were refused, by what is counted.
     /// Whether changes were not looked at, since a critical pod waited for its victims.
     has_unheard: bool,
+    /// How often pods were refused, by what is counted.
     rejections: BTreeMap<&'static str, usize>,
 }
 
@@ -127,8 +128,8 @@ impl PodManager {
             due: None,
             addresses: None,
             is_filled: false,
-            rejections: BTreeMap::new(),
             has_unheard: false,
+            rejections: BTreeMap::new(),
         }
     }
 
@@ -374,7 +375,7 @@ impl Kubelet {
         self.register_references(uid, context);
         let has_claims = self.has_volumes(uid, context);
         let is_mounted = self.has_sources(uid, context) && has_claims;
-        if !is_mounted && !runs {
+        if !is_mounted && !runs || !self.has_pull_secrets(uid, context) {
             return;
         }
         let keeps = self.settings.profile().is("restart-keeps-container-status");
@@ -434,12 +435,12 @@ impl Kubelet {
                 self.end_orphans(context);
             }
         }
-        let uids = self.pods.workers.uids();
     }
 
     /// Resumes the work on all pods, with the changes that were ignored meanwhile.
     pub(super) fn resume_pods(&mut self, context: &mut KubeletContext<'_>) {
         self.hear_again(context);
+        let uids = self.pods.workers.uids();
         for uid in uids {
             let is_deleted = self.pods.workers.get(&uid).is_some_and(Worker::has_to_end);
             if is_deleted {

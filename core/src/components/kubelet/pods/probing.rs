@@ -80,6 +80,7 @@ impl Kubelet {
         worker.is_dirty |= found.iter().filter_map(|(at, _)| worker.plans.get(*at)).any(stays);
         let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
         self.plan_next(uid, &progress, context);
+        self.read_again(uid, context);
         self.probe_at_once(uid, context);
     }
 
@@ -233,7 +234,6 @@ fn failure(container: &Json, kind: ProbeKind, (ip, listens): (&str, bool)) -> St
     }
 }
 
-/// Returns a port by its number, or by its name in the container.
 /// Returns the error of a request to a process that does not listen.
 pub(super) fn refused_request(container: &Json, request: &Json, ip: &str) -> String {
     let path = request.get("path").as_str().unwrap_or("/");
@@ -254,6 +254,7 @@ fn asked_at(container: &Json, handler: &Json, ip: &str) -> String {
     format!("{host}:{}", port(container, handler.get("port")))
 }
 
+/// Returns a port by its number, or by its name in the container.
 fn port(container: &Json, port: &Json) -> i64 {
     let named = |name: &str| {
         let ports = container.get("ports").items().iter();

@@ -31,6 +31,7 @@ impl Kubelet {
                     worker.is_dirty = true;
                 }
                 self.make_lost_mirror(&uid, context);
+                self.read_again(&uid, context);
             }
             self.end_overdue(&uid, context);
             self.end_post_start(&uid, context);
@@ -76,6 +77,7 @@ impl Kubelet {
                     plan.start_at = Some(context.now).filter(|_| is_first);
                     worker.is_dirty = true;
                 }
+                self.read_again(uid, context);
                 self.settle_pod(uid, context);
             }
             WorkerStage::Stopping => self.settle_pod(uid, context),
@@ -208,6 +210,7 @@ impl Kubelet {
                 context.host.runtime.remove(uid, context.now);
             }
             self.tell_failed_hooks(uid, context);
+            self.read_again(uid, context);
             self.settle_pod(uid, context);
             self.sync_pod(uid, context);
         }

@@ -176,6 +176,7 @@ impl Kubelet {
             }
         }
         context.outbox.decide(decided_about(&pod.key()), "containers started", because);
+        self.read_again(uid, context);
         self.probe_at_once(uid, context);
         let Some(worker) = self.pods.workers.get(uid) else { return };
         let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());

@@ -2,8 +2,8 @@
 //!
 //! Mirrors pkg/volume/{configmap,secret,projected} and pkg/kubelet/volumemanager (v1.34). Inputs: pods that start, the
 //! objects that they name, time. Outputs: Events about mounts that fail, and whether all are mounted. Invariant: a
-//! volume that no container mounts is not made. Left out on purpose: the next mounts of a pod that runs, which bring
-//! what has changed since; sources of projected volumes other than ConfigMaps and secrets.
+//! volume that no container mounts is not made. Each sync mounts again; of that only what fails is told. Left out on
+//! purpose: sources of projected volumes other than ConfigMaps and secrets.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,7 +17,7 @@ use crate::components::kubelet::object_cache::{CacheError, CacheReader, CachedKi
 use crate::components::kubelet::pods::is_optional;
 use crate::components::kubelet::{Kubelet, KubeletContext};
 use crate::components::{Deadline, ROOT_CERTIFICATE};
-use crate::objects::{Json, Object, ObjectKey, Text, aggregate};
+use crate::objects::{Json, NULL, Object, ObjectKey, Text, aggregate};
 
 /// The mount of one volume.
 #[derive(Clone, Debug)]
@@ -117,14 +117,12 @@ impl Kubelet {
         let due: Vec<usize> = (0..own.mounts.len()).filter(|at| is_due(&own.mounts[*at])).collect();
         for at in due {
             let Some(name) = self.volumes.sources.get(uid).map(|own| own.mounts[at].volume.clone()) else { return };
-            let found = pod.stable().at(&["spec", "volumes"]).items().iter();
-            let volume = found.clone().find(|own| own.get("name").as_text() == Some(&name)).cloned();
-            let outcome = self.set_up(&pod, &volume.unwrap_or_default(), context);
+            let outcome = self.set_up(&pod, &name, context);
             let Some(own) = self.volumes.sources.get_mut(uid) else { return };
             let mount = &mut own.mounts[at];
             mount.is_pending = false;
             match outcome {
-                Ok(()) => mount.next_at = None,
+                Ok(()) => (mount.next_at, mount.pause) = (None, MOUNT_PAUSE),
                 Err(CacheError::Pending(until)) => (mount.next_at, mount.is_pending) = (Some(until), true),
                 Err(CacheError::NotFound(why) | CacheError::Unknown(why)) => {
                     mount.next_at = Some(context.now + mount.pause);
@@ -146,8 +144,38 @@ impl Kubelet {
         }
     }
 
-    /// Tells why a volume cannot be made.
-    fn set_up(&mut self, pod: &Object, volume: &Json, context: &mut KubeletContext<'_>) -> Result<(), CacheError> {
+    /// Mounts the volumes of a pod again that is synced: those that fail are tried until they can be made. What is in
+    /// them stays, and no sync waits for it.
+    ///
+    /// Source: pkg/kubelet/volumemanager/cache/actual_state_of_world.go (v1.34), `MarkRemountRequired`.
+    pub(in crate::components::kubelet) fn remount(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let failing = self.failing_mounts(uid, context);
+        let Some(own) = self.volumes.sources.get_mut(uid).filter(|_| !failing.is_empty()) else { return };
+        failing.into_iter().for_each(|at| own.mounts[at].next_at = Some(context.now));
+        self.mount_sources(uid, context);
+    }
+
+    /// Returns which mounted volumes of a pod could not be made now.
+    pub(in crate::components::kubelet) fn failing_mounts(
+        &mut self,
+        uid: &Text,
+        context: &mut KubeletContext<'_>,
+    ) -> Vec<usize> {
+        let Some(own) = self.volumes.sources.get(uid) else { return Vec::new() };
+        let made = own.mounts.iter().enumerate().filter(|(_, mount)| mount.next_at.is_none());
+        let mut made: Vec<(usize, Text)> = made.map(|(at, mount)| (at, mount.volume.clone())).collect();
+        let Some(pod) = self.pods.object(uid).cloned() else { return Vec::new() };
+        made.retain(|(_, name)| {
+            let outcome = self.set_up(&pod, name, context);
+            matches!(outcome, Err(CacheError::NotFound(_) | CacheError::Unknown(_)))
+        });
+        made.into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// Tells why a volume of a pod cannot be made.
+    fn set_up(&mut self, pod: &Object, name: &Text, context: &mut KubeletContext<'_>) -> Result<(), CacheError> {
+        let volumes = pod.stable().at(&["spec", "volumes"]).items().iter();
+        let volume = volumes.clone().find(|own| own.get("name").as_text() == Some(name)).unwrap_or(&NULL);
         let mut errors: Vec<String> = Vec::new();
         for source in sources_of(volume) {
             match self.payload_error(pod, &source, context) {
@@ -167,7 +195,7 @@ impl Kubelet {
         context: &mut KubeletContext<'_>,
     ) -> Result<(), CacheError> {
         let key = ObjectKey { namespace: pod.key().namespace, name: Text::from(source.name) };
-        let object = match self.referenced(source.kind, &key, CacheReader::Volume, context) {
+        let object = match self.referenced(source.kind, &key, CacheReader::Sync, context) {
             Err(CacheError::NotFound(_)) if is_optional(source.tree) => return Ok(()),
             found => found?,
         };
