@@ -13,7 +13,7 @@ Feature: The zone of a large outage keeps its rate until the pass that finds the
       Then never 160 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoSchedule" for 52s
       And 160 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoSchedule" between 52s and 85s
       And 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute" between 39s and 65s
-      And 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 10s and 11s after 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute"
+      And 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 9s and 12s after 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute"
       And never 3 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" for 2m
 
     @req:EV-08 @req:EV-10 @since:1.37
@@ -23,8 +23,8 @@ Feature: The zone of a large outage keeps its rate until the pass that finds the
       When the first 160 Nodes of zone "a" fall silent
       Then 160 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoSchedule" between 60s and 95s
       And 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute" between 39s and 65s
-      And 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 10s and 11s after 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute"
-      And 3 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 10s and 11s after 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute"
+      And 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 9s and 12s after 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute"
+      And 3 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 9s and 12s after 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute"
       And never 5 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" for 2m
 
     @req:EV-08 @req:EV-10 @until:1.33

@@ -1,4 +1,4 @@
-//! Texts that hold offsets, as `-12s -> +51s`: equal if all but the offsets and uids is equal, and the offsets are near.
+//! Texts that hold offsets, as `-12s -> +51s`, and uids: equal if all else is equal, and the offsets are near.
 
 use std::sync::LazyLock;
 

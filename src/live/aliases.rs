@@ -49,7 +49,7 @@ impl Aliases {
         for given in bystanders(scenario).iter().chain(&scenario.given) {
             match &given.setup {
                 Setup::ReadyNodes(specs) => specs.iter().for_each(|spec| names.extend(names_of_machine(spec))),
-                Setup::HandFedNode(node) => names.extend(names_of_fed(node)),
+                Setup::HandFedNodes(nodes) => names.extend(nodes.iter().flat_map(names_of_fed)),
                 Setup::Objects(objects) => {
                     let nodes = objects.iter().filter(|(resource, _)| *resource == NODES);
                     nodes.for_each(|(_, node)| names.extend(names_of_node(node)));
@@ -460,7 +460,7 @@ mod tests {
 
     fn aliases() -> Aliases {
         let mut scenario = Scenario::default();
-        let setup = Setup::HandFedNode(HandFedNode::new("w1"));
+        let setup = Setup::HandFedNodes(vec![HandFedNode::new("w1")]);
         scenario.given.push(Given { setup, position: Position::default() });
         Aliases::of(&scenario, "x7")
     }

@@ -3,8 +3,8 @@
 //! Inputs: an object before and after a change. Output: the writer; empty if it is not known. A write renews the time
 //! of its manager's entry, in whole seconds, when the content of the entry changes. A removal of another manager's
 //! field leaves no entry: only the other's entry becomes smaller, or goes. Then the writer is known where only the node
-//! lifecycle controller may remove the field, or where it is of a status. Within a second of the last write, the manager
-//! that owns most of the changed fields is taken. A deletion or an eviction leaves nothing that names a writer. Pure.
+//! lifecycle controller may remove the field, or where it is of a status. Within a second of the last write it is the
+//! manager that owns most of the changed fields. A deletion or an eviction leaves nothing that names a writer. Pure.
 //!
 //! Source: sigs.k8s.io/structured-merge-diff v6 merge/update.go, `Update`; k8s.io/apimachinery
 //! pkg/util/managedfields/internal/managedfieldsupdater.go (v1.34).

@@ -48,7 +48,7 @@ fn hand_fed_node(draft: &mut Draft, node: String, zone: String) {
     if draft.declare_node(&node, NodeKind::HandFed, zone).is_some()
         && let Some(node) = draft.node_entry(&node)
     {
-        draft.given(Setup::HandFedNode(hand_fed(&node)));
+        draft.given(Setup::HandFedNodes(vec![hand_fed(&node)]));
     }
 }
 
@@ -56,12 +56,13 @@ fn hand_fed_node(draft: &mut Draft, node: String, zone: String) {
 /// start together.
 #[given(regex = r#"^(?P<count>\d+) hand-fed Nodes(?: in zone "(?P<zone>[^"]*)")?$"#)]
 fn hand_fed_zone(draft: &mut Draft, count: String, zone: String) {
-    for node in draft.zone_of_nodes(&count, &zone, NodeKind::HandFed) {
-        draft.given(Setup::HandFedNode(hand_fed(&node)));
+    let nodes: Vec<_> = draft.zone_of_nodes(&count, &zone, NodeKind::HandFed).iter().map(hand_fed).collect();
+    if !nodes.is_empty() {
+        draft.given(Setup::HandFedNodes(nodes));
     }
 }
 
-/// The scenario feeds the hand-fed Node at these paces: rows `lease` and `status` with a duration each.
+/// The scenario feeds the hand-fed Nodes of the line before at these paces: rows `lease` and `status` with a duration each.
 #[given(regex = r"^which is fed with:$")]
 fn fed_with(draft: &mut Draft, step: &Step) {
     for (row, name, value) in draft.flag_rows(step) {
@@ -73,13 +74,13 @@ fn fed_with(draft: &mut Draft, step: &Step) {
             }
         };
         let last = draft.scenario.given.last_mut();
-        let Some(Setup::HandFedNode(node)) = last.map(|given| &mut given.setup) else {
+        let Some(Setup::HandFedNodes(nodes)) = last.map(|given| &mut given.setup) else {
             draft.problem("", "this follows a hand-fed Node".to_owned());
             return;
         };
         match name.as_str() {
-            "lease" => node.lease_every = duration,
-            "status" => node.status_every = duration,
+            "lease" => nodes.iter_mut().for_each(|node| node.lease_every = duration),
+            "status" => nodes.iter_mut().for_each(|node| node.status_every = duration),
             _ => {
                 let help = nearest(&name, ["lease", "status"]).map(|near| format!("did you mean {near:?}?"));
                 let help = help.unwrap_or_else(|| "the rows are lease and status".to_owned());

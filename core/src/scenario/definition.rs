@@ -94,8 +94,8 @@ pub enum Setup {
     /// Ready Nodes: Ready=True, Lease there, and two health passes since the last status write, or five minutes of
     /// being ready. They start together.
     ReadyNodes(Vec<MachineSpec>),
-    /// A Node without a kubelet; the scenario writes its heartbeats. Those of one line start together.
-    HandFedNode(HandFedNode),
+    /// Nodes without a kubelet; the scenario writes their heartbeats. They start together.
+    HandFedNodes(Vec<HandFedNode>),
     /// A Pod that is created as it is given and then runs.
     RunningPod {
         /// The Pod.
@@ -235,7 +235,7 @@ impl Setup {
         match self {
             Self::Do(action) => action.touches_the_cluster(),
             Self::Until(_) => false,
-            Self::ReadyNodes(_) | Self::HandFedNode(_) | Self::RunningPod { .. } | Self::Objects(_) => true,
+            Self::ReadyNodes(_) | Self::HandFedNodes(_) | Self::RunningPod { .. } | Self::Objects(_) => true,
         }
     }
 }
@@ -329,7 +329,7 @@ impl Scenario {
         }
         for given in &self.given {
             match &given.setup {
-                Setup::HandFedNode(_) => drop(needs.insert(Capability::HandFedNodes)),
+                Setup::HandFedNodes(_) => drop(needs.insert(Capability::HandFedNodes)),
                 Setup::ReadyNodes(_) => drop(needs.insert(Capability::Machines)),
                 Setup::Do(_) | Setup::RunningPod { .. } | Setup::Objects(_) | Setup::Until(_) => {}
             }

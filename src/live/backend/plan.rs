@@ -144,7 +144,7 @@ impl ScenarioPlan {
 fn nodes(scenario: &Scenario) -> usize {
     let of = |setup: &Setup| match setup {
         Setup::ReadyNodes(specs) => specs.len(),
-        Setup::HandFedNode(_) => 1,
+        Setup::HandFedNodes(nodes) => nodes.len(),
         _ => 0,
     };
     scenario.given.iter().map(|given| of(&given.setup)).sum()

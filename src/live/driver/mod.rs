@@ -252,16 +252,16 @@ impl Driver {
 
 /// Returns the bystanders of a scenario; where there are no machines they are hand-fed Nodes with the version of a
 /// kubelet, which tables show.
-fn bystanders_here(scenario: &Scenario, has_machines: bool, release: Release) -> Vec<Given> {
-    let Some(given) = bystanders(scenario) else { return Vec::new() };
-    let (Setup::ReadyNodes(specs), false) = (&given.setup, has_machines) else { return vec![given] };
+fn bystanders_here(scenario: &Scenario, has_machines: bool, release: Release) -> Option<Given> {
+    let given = bystanders(scenario)?;
+    let (Setup::ReadyNodes(specs), false) = (&given.setup, has_machines) else { return Some(given) };
     let by_hand = |spec: &MachineSpec| {
         let mut node = HandFedNode::new(spec.name.clone());
         node.version = Some(Text::from(format!("v{release}")));
         node.labels.extend(spec.zone.clone().map(|zone| (Text::of("topology.kubernetes.io/zone"), zone)));
-        Given { setup: Setup::HandFedNode(node), position: given.position.clone() }
+        node
     };
-    specs.iter().map(by_hand).collect()
+    Some(Given { setup: Setup::HandFedNodes(specs.iter().map(by_hand).collect()), position: given.position })
 }
 
 fn run_options(timing_tolerance: &TimingTolerance, settings: &Settings) -> RunOptions {
@@ -308,9 +308,9 @@ mod tests {
 
     #[test]
     fn a_bystander_without_a_machine_has_the_version_of_its_cluster() {
-        let given = bystanders_here(&Scenario::default(), false, Settings::default().profile().release());
-        let Setup::HandFedNode(node) = &given[0].setup else { panic!("hand-fed") };
-        assert_eq!(node.version.as_deref(), Some("v1.34.4"));
+        let given = bystanders_here(&Scenario::default(), false, Settings::default().profile().release()).unwrap();
+        let Setup::HandFedNodes(nodes) = &given.setup else { panic!("hand-fed") };
+        assert_eq!(nodes[0].version.as_deref(), Some("v1.34.4"));
     }
 
     #[test]

@@ -59,12 +59,12 @@ impl NodeLifecycle {
         }
     }
 
-    /// Returns from when on a pass may be made while a health pass is under way; `None` while none is. Where the
-    /// health pass lasts a whole period, one falls into it for certain; before, only if no zone can change any more.
+    /// Returns from when on a pass may be made while a health pass is under way; `None` while none is. In a health pass
+    /// that is longer than the pause between two, passes are made; before, only if no zone can change any more.
     fn first_tick_in_pass(&self) -> Option<Timestamp> {
         let health_pass = self.health_pass.as_ref()?;
         let is_harmless = health_pass.leaves_zones() && self.zones.is_settled(&self.rates);
-        Some(if is_harmless { self.last_tick } else { health_pass.began + TICK })
+        Some(if is_harmless { self.last_tick } else { health_pass.began + self.period })
     }
 
     pub(super) fn begin_tick(&mut self, now: Timestamp) {

@@ -7,7 +7,7 @@ use super::*;
 use crate::components::machine::MachineSpec;
 use crate::network::{is_known, is_namespaced};
 use crate::objects::subset::leaves;
-use crate::scenario::{FieldTest, HandFedNode};
+use crate::scenario::{FieldTest, Given};
 
 /// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
 const SETTLED: SignedDuration = SignedDuration::from_mins(5);
@@ -37,7 +37,7 @@ impl Run {
             Setup::ReadyNodes(specs) => {
                 specs.iter().map(|spec| Task::Action(Action::AddMachine(spec.clone()).into())).collect()
             }
-            Setup::HandFedNode(_) => self.fed_together(given).map(|node| Task::Feed(node.clone())).collect(),
+            Setup::HandFedNodes(nodes) => nodes.iter().cloned().map(Task::Feed).collect(),
             Setup::RunningPod { pod } => self.running_pod(pod),
             Setup::Objects(objects) => {
                 objects.iter().map(|(resource, object)| create(resource.clone(), object)).collect()
@@ -48,13 +48,6 @@ impl Run {
         self.jobs =
             tasks.into_iter().map(|task| QueuedTask { task, step: line.position.clone(), when: false }).collect();
         self.next_job(now);
-    }
-
-    /// Returns the hand-fed Nodes of a line, from one on: they start together.
-    fn fed_together(&self, given: usize) -> impl Iterator<Item = &HandFedNode> {
-        let lines = &self.scenario.given[given..];
-        let of_line = lines.iter().take_while(|line| line.position == lines[0].position);
-        of_line.map_while(|line| if let Setup::HandFedNode(node) = &line.setup { Some(node) } else { None })
     }
 
     /// Returns the tasks for a running Pod. On a Node without a kubelet the scenario writes the Pod's status in the
@@ -75,7 +68,11 @@ impl Run {
     }
 
     fn is_hand_fed(&self, node: &str) -> bool {
-        self.scenario.given.iter().any(|given| matches!(&given.setup, Setup::HandFedNode(fed) if fed.name == node))
+        let fed = |given: &Given| match &given.setup {
+            Setup::HandFedNodes(nodes) => nodes.iter().any(|fed| fed.name == node),
+            _ => false,
+        };
+        self.scenario.given.iter().any(fed)
     }
 
     pub(super) fn enter_waiting(&mut self, given: usize, now: Timestamp) {
@@ -94,8 +91,8 @@ impl Run {
                 let names: Vec<Text> = specs.iter().map(node_name).collect();
                 (names.iter().flat_map(ready).collect(), names)
             }
-            Setup::HandFedNode(_) => {
-                let names: Vec<Text> = self.fed_together(given).map(|node| node.name.clone()).collect();
+            Setup::HandFedNodes(nodes) => {
+                let names: Vec<Text> = nodes.iter().map(|node| node.name.clone()).collect();
                 (names.iter().flat_map(ready).collect(), names)
             }
             Setup::RunningPod { pod } => {
@@ -156,7 +153,7 @@ impl Run {
             let at = now.duration_since(self.zero);
             let observed = format!("there after {}", seconds(now.duration_since(waiting.since)));
             self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed, because: None });
-            self.enter_setup(given + self.fed_together(given).count().max(1), now);
+            self.enter_setup(given + 1, now);
         } else if now >= waiting.since + self.options.patience {
             let (texts, fact) = self.awaited_in_vain(waiting, now);
             self.end_at_step(Verdict::Failed, position, texts, fact, now);

@@ -44,7 +44,7 @@ fn scenario(action: ScenarioAction, expectations: Vec<Expectation>) -> Scenario 
     let node = |name| {
         let mut node = HandFedNode::new(Text::of(name));
         node.labels.push((Text::of("topology.kubernetes.io/zone"), Text::of(name)));
-        Given { setup: Setup::HandFedNode(node), position: at(5, "Given a hand-fed Node") }
+        Given { setup: Setup::HandFedNodes(Vec::from([node])), position: at(5, "Given a hand-fed Node") }
     };
     let when = When { actions: Vec::from([action]), position: at(6, "When the hand-fed Node \"w1\" falls silent") };
     let mut scenario = Scenario {
@@ -121,7 +121,7 @@ fn a_scenario_that_goes_on_with_the_cluster_of_another_ends_as_it_does_by_itself
     let within = |seconds| Vec::from([line(ready("Unknown"), Bound::Within(sec(seconds)))]);
     let (good, late) = (scenario(silence(), within(60)), scenario(silence(), within(30)));
     let mut larger = good.clone();
-    let third = Setup::HandFedNode(HandFedNode::new(Text::of("w3")));
+    let third = Setup::HandFedNodes(Vec::from([HandFedNode::new(Text::of("w3"))]));
     larger.given.push(Given { setup: third, position: at(6, "Given a hand-fed Node") });
     let mut cache = SetupCache::default();
     for seed in 1..=3 {
