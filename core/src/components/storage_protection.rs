@@ -16,7 +16,9 @@ use super::client::{CacheEvent, node_name};
 use super::controller::{
     Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
 };
-use super::volumes::{CLAIM_FINALIZER, CLAIMS, VOLUME_FINALIZER, VOLUMES, claim_of, has_claims, is_finished};
+use super::volumes::{
+    CLAIM_FINALIZER, CLAIMS, ClaimUsers, VOLUME_FINALIZER, VOLUMES, claim_of, has_claims, is_finished,
+};
 use super::workload::pods::controller_of;
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
@@ -69,17 +71,20 @@ struct Protection {
     ward: Ward,
     /// Whether claims say in a condition whether a Pod uses them.
     tells_use: bool,
+    users: ClaimUsers,
 }
 
 /// Starts the controller of claims with empty caches.
 pub(super) fn start_claims(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let tells_use = context.settings.profile().is("claims-tell-whether-they-are-used");
-    KeyedController::new(Protection { ward: Ward::Claims, tells_use }, &OF_CLAIMS, context, now)
+    let own = Protection { ward: Ward::Claims, tells_use, users: ClaimUsers::default() };
+    KeyedController::new(own, &OF_CLAIMS, context, now)
 }
 
 /// Starts the controller of volumes with empty caches.
 pub(super) fn start_volumes(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
-    KeyedController::new(Protection { ward: Ward::Volumes, tells_use: false }, &OF_VOLUMES, context, now)
+    let own = Protection { ward: Ward::Volumes, tells_use: false, users: ClaimUsers::default() };
+    KeyedController::new(own, &OF_VOLUMES, context, now)
 }
 
 impl Protection {
@@ -87,7 +92,12 @@ impl Protection {
         if self.ward == Ward::Volumes {
             return object.stable().at(&["status", "phase"]).as_str() == Some("Bound");
         }
-        runtime.cache(POD_CACHE).objects().any(|pod| uses(pod, object))
+        self.users_of(object, runtime).any(|pod| uses(pod, object))
+    }
+
+    /// Returns the Pods that name a claim.
+    fn users_of<'a>(&'a self, claim: &Object, runtime: &'a KeyedRuntime<()>) -> impl Iterator<Item = &'a Object> {
+        self.users.of(&claim.key()).filter_map(|pod| runtime.cache(POD_CACHE).get(pod))
     }
 
     /// Returns the claim with the condition that says whether a Pod uses it; `None` if it says so already.
@@ -98,7 +108,7 @@ impl Protection {
         if !self.tells_use || !is_bound || is_ending(claim) {
             return None;
         }
-        let is_used = runtime.cache(POD_CACHE).objects().any(|pod| !is_finished(pod) && names(pod, claim, || true));
+        let is_used = self.users_of(claim, runtime).any(|pod| !is_finished(pod) && names(pod, claim, || true));
         let (status, reason, message) = if is_used {
             ("False", "PodUsingPVC", "A pod is currently referencing this PVC")
         } else {
@@ -162,6 +172,7 @@ impl Reconciler for Protection {
             return;
         }
         let pod = event.object();
+        self.users.update(event.before.as_ref(), event.after.as_ref());
         let is_over = event.after.is_none() || is_finished(pod) || node_name(pod).is_none();
         if (is_over || self.tells_use) && has_claims(pod) {
             look_at_claims(pod, runtime);

@@ -4,6 +4,7 @@
 //! Inputs: objects, and look-ups in caches. Outputs: names, and why there is none. Left out on purpose: volumes of
 //! plugins other than CSI, and those of old plugins that CSI drivers serve.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 
@@ -59,6 +60,43 @@ pub fn claim_of(pod: &ObjectKey, volume: &Json) -> Option<(ObjectKey, bool)> {
 pub fn has_claims(pod: &Object) -> bool {
     let volumes = pod.stable().at(&["spec", "volumes"]).items();
     volumes.iter().any(|volume| !volume.get("persistentVolumeClaim").is_null() || !volume.get("ephemeral").is_null())
+}
+
+/// The Pods that name each claim, so that a change of one claim or Pod is no look at all Pods.
+#[derive(Clone, Debug, Default)]
+pub struct ClaimUsers(BTreeMap<ObjectKey, BTreeSet<ObjectKey>>);
+
+impl ClaimUsers {
+    /// Follows a change of a Pod, of which a list may show another one of the same name.
+    pub fn update(&mut self, before: Option<&Object>, after: Option<&Object>) {
+        let volumes = |pod: Option<&Object>| pod.map(|pod| pod.stable().at(&["spec", "volumes"]).clone());
+        if volumes(before) == volumes(after) {
+            return;
+        }
+        if let Some(pod) = before {
+            for (claim, key) in Self::named(pod) {
+                if let Some(users) = self.0.get_mut(&claim) {
+                    users.remove(&key);
+                    if users.is_empty() {
+                        self.0.remove(&claim);
+                    }
+                }
+            }
+        }
+        for (claim, key) in after.into_iter().flat_map(Self::named) {
+            self.0.entry(claim).or_default().insert(key);
+        }
+    }
+
+    /// Returns the Pods that name a claim.
+    pub fn of<'a>(&'a self, claim: &ObjectKey) -> impl Iterator<Item = &'a ObjectKey> + use<'a> {
+        self.0.get(claim).into_iter().flatten()
+    }
+
+    fn named(pod: &Object) -> impl Iterator<Item = (ObjectKey, ObjectKey)> {
+        let (key, volumes) = (pod.key(), pod.stable().at(&["spec", "volumes"]).items());
+        volumes.iter().filter_map(move |volume| Some((claim_of(&key, volume)?.0, key.clone())))
+    }
 }
 
 /// Returns the class of a claim or volume; empty for none.
@@ -173,9 +211,37 @@ pub fn is_finished(pod: &Object) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{attachment_name, csi_volume, is_finished, split_unique};
+    use alloc::vec::Vec;
+
+    use super::{ClaimUsers, attachment_name, csi_volume, is_finished, split_unique};
     use crate::json;
-    use crate::objects::Object;
+    use crate::objects::{Object, ObjectKey};
+
+    #[test]
+    fn each_claim_knows_the_pods_that_name_it() {
+        let pod = |claim: &str| {
+            let mut pod = json!({"metadata": {"name": "p", "namespace": "ns"}});
+            let volume = json!({"name": "data", "persistentVolumeClaim": {"claimName": claim}});
+            pod.set(&["spec", "volumes"], alloc::vec![volume, json!({"name": "own", "ephemeral": {}})]);
+            Object::new(pod, 1)
+        };
+        let (one, other) = (pod("a"), pod("b"));
+        let mut users = ClaimUsers::default();
+        let of = |users: &ClaimUsers| {
+            let count = |claim| users.of(&ObjectKey::namespaced("ns", claim)).count();
+            Vec::from([count("a"), count("b"), count("p-own")])
+        };
+        for (before, after, expected) in [
+            (None, Some(&one), [1, 0, 1]),
+            (Some(&one), Some(&one), [1, 0, 1]),
+            (Some(&one), Some(&other), [0, 1, 1]),
+            (Some(&other), None, [0, 0, 0]),
+        ] {
+            users.update(before, after);
+            assert_eq!(of(&users), expected);
+        }
+        assert!(users.0.is_empty());
+    }
 
     #[test]
     fn an_attachment_is_named_by_volume_driver_and_node() {

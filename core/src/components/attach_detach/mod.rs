@@ -31,8 +31,8 @@ use self::work::Job;
 use super::client::{CacheEvent, node_name};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, LoopInfo, Measure, Watched};
 use super::volumes::{
-    ATTACHMENTS, CLAIMS, CONTROLLER_ATTACHES, CsiVolume, DRIVERS, VOLUMES, attaches, bound, claim_of, csi_volume,
-    has_claims, is_finished,
+    ATTACHMENTS, CLAIMS, CONTROLLER_ATTACHES, ClaimUsers, CsiVolume, DRIVERS, VOLUMES, attaches, bound, claim_of,
+    csi_volume, has_claims, is_finished,
 };
 use super::{Deadline, next_of};
 use crate::chance::Chance;
@@ -99,8 +99,7 @@ pub(super) struct AttachDetach {
     jobs: BTreeMap<u64, Job>,
     last_job: u64,
     under_way: BTreeMap<RequestId, AttachPurpose>,
-    /// The Pods that name a claim.
-    users: BTreeMap<ObjectKey, BTreeSet<ObjectKey>>,
+    users: ClaimUsers,
     pass: Option<Pass>,
     /// When it started to work; `None` before its caches are filled.
     started: Option<Timestamp>,
@@ -150,7 +149,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> AttachDetach
         jobs: BTreeMap::new(),
         last_job: 0,
         under_way: BTreeMap::new(),
-        users: BTreeMap::new(),
+        users: ClaimUsers::default(),
         pass: None,
         started: None,
         phase: now,
@@ -207,23 +206,8 @@ impl AttachDetach {
 
     fn handle_pod_event(&mut self, event: &CacheEvent) {
         let pod = event.object();
-        if !has_claims(pod) {
-            return;
-        }
-        let key = pod.key();
-        let claims = pod.stable().at(&["spec", "volumes"]).items().iter().filter_map(|volume| claim_of(&key, volume));
-        for (claim, _) in claims {
-            let users = self.users.entry(claim.clone()).or_default();
-            if event.after.is_some() {
-                users.insert(key.clone());
-            } else {
-                users.remove(&key);
-                if users.is_empty() {
-                    self.users.remove(&claim);
-                }
-            }
-        }
-        if self.started.is_some() {
+        self.users.update(event.before.as_ref(), event.after.as_ref());
+        if self.started.is_some() && has_claims(pod) {
             self.process(pod, event.after.is_some() && !is_finished(pod));
         }
     }
@@ -233,9 +217,11 @@ impl AttachDetach {
         let tree = claim.stable();
         let is_bound =
             tree.at(&["status", "phase"]).as_str() == Some("Bound") && !tree.at(&["spec", "volumeName"]).is_empty();
-        let Some(users) = self.users.get(&claim.key()).filter(|_| is_bound) else { return };
+        if !is_bound {
+            return;
+        }
         let pods: Vec<Object> =
-            users.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key)).cloned().collect();
+            self.users.of(&claim.key()).filter_map(|key| self.runtime.cache(POD_CACHE).get(key)).cloned().collect();
         for pod in pods.iter().filter(|pod| !is_finished(pod)) {
             self.process(pod, true);
         }
