@@ -108,3 +108,30 @@ fn a_claim_that_is_being_deleted_is_made_anew_for_a_pod_that_waits() {
     let after = claim(&mut sim);
     assert!(after.len() == 1 && after != before);
 }
+
+/// The claim is in the cache by the time at which the Pod is made.
+#[test]
+fn a_claim_gets_its_owner_in_the_sync_that_makes_its_pod_and_before_the_status_of_that() {
+    let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    let mut template = json!({"metadata": {"name": "data"}});
+    template.set(&["spec"], spec);
+    let mut more = json!({"replicas": 2, "podManagementPolicy": "Parallel"});
+    more.set(&["persistentVolumeClaimRetentionPolicy"], json!({"whenDeleted": "Delete", "whenScaled": "Retain"}));
+    more.set(&["volumeClaimTemplates"], Json::array([template].into()));
+    let mut sim = cluster(&more);
+    advance(&mut sim, 1_000);
+    let commits = sim.take_commits();
+    let place = |resource: &Resource, verb: Verb, name: &str| {
+        commits.iter().position(|one| one.resource == *resource && one.verb == verb && one.object.name() == name)
+    };
+    for ordinal in ["0", "1"] {
+        let (claim, pod) = (alloc::format!("data-db-{ordinal}"), alloc::format!("db-{ordinal}"));
+        let order = [
+            place(&CLAIMS, Verb::Create, &claim),
+            place(&PODS, Verb::Create, &pod),
+            place(&CLAIMS, Verb::Update, &claim),
+            place(&SETS, Verb::Update, "db"),
+        ];
+        assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{order:?}");
+    }
+}

@@ -1,8 +1,8 @@
 //! The claims of a StatefulSet's pods: made before the pod, and owned by what takes them along when it is deleted.
 //!
-//! Mirrors `createPersistentVolumeClaims`, `ClaimsMatchRetentionPolicy`, `UpdatePodClaimForRetentionPolicy` and
-//! `PodClaimIsStale` of pkg/controller/statefulset/stateful_pod_control.go, and stateful_set_utils.go beside it
-//! (v1.34).
+//! Mirrors `CreateStatefulPod`, `createPersistentVolumeClaims`, `ClaimsMatchRetentionPolicy`,
+//! `UpdatePodClaimForRetentionPolicy` and `PodClaimIsStale` of pkg/controller/statefulset/stateful_pod_control.go, and
+//! stateful_set_utils.go beside it (v1.34).
 //! Inputs: the set with its claim templates and its retention policy, claims. Outputs: claims created, their owners
 //! changed, Events.
 
@@ -27,6 +27,20 @@ use crate::objects::{Json, Object, ObjectKey, aggregate};
 struct Owners {
     set: bool,
     pod: bool,
+}
+
+/// What follows when the claims of a pod have their owners.
+#[derive(Clone, Debug)]
+pub(super) enum AfterClaims {
+    /// The creation of the pod is told, with its error. Upstream changes the claims of a pod before that, also if there
+    /// is no pod. Source: stateful_pod_control.go (v1.34), `CreateStatefulPod`.
+    Created(Option<String>),
+    /// The pod is updated.
+    Update,
+    /// Nothing; an error is told.
+    Told,
+    /// Nothing, and an error is not told either. Source: stateful_set_control.go (v1.34), `fixPodClaim`.
+    Untold,
 }
 
 fn owners(object: &Object) -> &[Json] {
@@ -187,43 +201,86 @@ impl StatefulSets {
                 .any(|claim| owners(claim).iter().any(is_of_pod))
     }
 
-    /// Gives the claims of a pod the owners that the retention policy asks for; tells whether any was wrong.
-    pub(super) fn keep_claims(
+    /// Tells whether the claims of a pod have the owners that the retention policy asks for.
+    pub(super) fn has_right_claims(
         &self,
         key: &ObjectKey,
         work: &StatefulSetSync,
         pod: &Object,
+        runtime: &KeyedRuntime<StatefulSetPurpose>,
+    ) -> bool {
+        claims_of(&work.set, pod.name())
+            .filter(|(claim, _)| !work.kept.contains(claim))
+            .filter_map(|(claim, _)| Self::known(key, &claim, runtime))
+            .all(|claim| is_right(claim, &work.set, pod))
+    }
+
+    /// Gives the claims of a pod their owners, one claim after the other, and then does what follows; tells whether a
+    /// claim is being written.
+    pub(super) fn keep_claims(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        (pod, then): (Object, AfterClaims),
         runtime: &mut KeyedRuntime<StatefulSetPurpose>,
         now: Timestamp,
     ) -> bool {
-        let set = &work.set;
-        let claims: Vec<Object> =
-            claims_of(set, pod.name()).filter_map(|(claim, _)| Self::known(key, &claim, runtime).cloned()).collect();
-        if claims.iter().all(|claim| is_right(claim, set, pod)) {
-            return false;
-        }
-        for claim in &claims {
-            let name = claim.name();
-            if has_other_controller(claim, set, pod) {
+        let set = work.set.clone();
+        let names: Vec<String> = claims_of(&set, pod.name()).map(|(name, _)| name).collect();
+        for name in names {
+            let Some(claim) = Self::known(key, &name, runtime).filter(|_| !work.kept.contains(&name)).cloned() else {
+                continue;
+            };
+            work.kept.insert(name.clone());
+            if has_other_controller(&claim, &set, &pod) {
                 let message = format!(
                     "PersistentVolumeClaim {name} has a conflicting OwnerReference that acts as a manging controller, \
                      the retention policy is ignored for this claim"
                 );
-                runtime.emit(&about(set), EventType::Warning, "ConflictingController", &message, now);
+                runtime.emit(&about(&set), EventType::Warning, "ConflictingController", &message, now);
             }
-            if is_right(claim, set, pod) {
+            if is_right(&claim, &set, &pod) {
                 continue;
             }
             let mut body = claim.json();
-            let owners = corrected(claim, set, pod);
+            let owners = corrected(&claim, &set, &pod);
             if owners.is_empty() {
                 body.remove(&["metadata", "ownerReferences"]);
             } else {
                 body.set(&["metadata", "ownerReferences"], owners);
             }
-            let call = Call::new(Verb::Update, CLAIMS, &key.namespace, name).body(body);
-            runtime.send(key, StatefulSetPurpose::Own, call, work.because, now);
+            let call = Call::new(Verb::Update, CLAIMS, &key.namespace, name.as_str()).body(body);
+            runtime.send(key, StatefulSetPurpose::Own(name, pod, then), call, work.because, now);
+            return true;
         }
-        true
+        match then {
+            AfterClaims::Created(error) => {
+                self.tell(work, "create", &format!("Pod {}", pod.name()), error.as_deref(), runtime, now);
+            }
+            AfterClaims::Update => Self::update(key, work, &pod, runtime, now),
+            AfterClaims::Told | AfterClaims::Untold => {}
+        }
+        false
+    }
+
+    /// Takes the answer to a change of a claim's owners: after a failure the pod's other claims wait for the next sync.
+    pub(super) fn handle_owned(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        (claim, pod, then): (String, Object, AfterClaims),
+        error: Option<&str>,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
+        let Some(error) = error else {
+            self.keep_claims(key, work, (pod, then), runtime, now);
+            return;
+        };
+        work.failed = true;
+        if !matches!(then, AfterClaims::Untold) {
+            let error = format!("could not update claim {claim} for delete policy ownerRefs: {error}");
+            self.tell(work, "update", &format!("Pod {}", pod.name()), Some(&error), runtime, now);
+        }
     }
 }

@@ -22,6 +22,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::claims::AfterClaims;
 use self::revisions::Revision;
 use super::DecisionId;
 use super::client::CacheEvent;
@@ -29,7 +30,7 @@ use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
     Retries, Watched, code, failure,
 };
-use super::events::{EventType, InvolvedObject};
+use super::events::InvolvedObject;
 use super::volumes::CLAIMS;
 use super::workload::pods::{
     Orphans, Owned, became_ready, controller_of, is_available, labels, number, owner_key, set_unless_zero,
@@ -92,9 +93,9 @@ enum StatefulSetPurpose {
     Renumber,
     /// Make a claim of a name for a pod.
     Claim(String, String),
-    /// Change the owners of a claim.
-    Own,
-    Create(String),
+    /// Change the owners of a claim of this pod.
+    Own(String, Object, AfterClaims),
+    Create(Object),
     Update(String),
     Delete(String),
     Status,
@@ -140,6 +141,8 @@ struct StatefulSetSync {
     collisions: i64,
     /// The claims that this sync asked for, with the error.
     claims: BTreeMap<String, Option<String>>,
+    /// The claims whose owners this sync has looked at.
+    kept: BTreeSet<String>,
     /// The ordinals that need nothing more in this sync.
     settled: BTreeSet<i64>,
     /// How many of them may be looked at so far, if the set keeps no order.
@@ -205,39 +208,6 @@ fn is_rolling(set: &Object) -> bool {
 }
 
 impl StatefulSets {
-    /// Emits the Event about a change of a pod.
-    fn tell(
-        &self,
-        work: &StatefulSetSync,
-        verb: &str,
-        object: &str,
-        error: Option<&str>,
-        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
-        now: Timestamp,
-    ) {
-        let mut word = String::from(verb);
-        let past = match verb {
-            "create" => "Create",
-            "update" => "Update",
-            _ => "Delete",
-        };
-        if self.capitalises {
-            word = String::from(past);
-        }
-        let set = work.set.name();
-        let ends_shorter = object.starts_with("Claim");
-        let (kind, reason, message) = match error {
-            None if ends_shorter => {
-                (EventType::Normal, "Successful", format!("{word} {object} in StatefulSet {set} success"))
-            }
-            None => (EventType::Normal, "Successful", format!("{word} {object} in StatefulSet {set} successful")),
-            Some(error) => {
-                (EventType::Warning, "Failed", format!("{word} {object} in StatefulSet {set} failed error: {error}"))
-            }
-        };
-        runtime.emit(&about(&work.set), kind, &format!("{reason}{past}"), &message, now);
-    }
-
     fn status(&self, work: &StatefulSetSync, now: Timestamp) -> Json {
         let set = &work.set;
         let min_ready = min_ready(set);
@@ -331,6 +301,7 @@ impl StatefulSets {
     /// Takes the answer to what was done to a pod or a claim.
     fn handle_pod_reply(
         &mut self,
+        key: &ObjectKey,
         work: &mut StatefulSetSync,
         step: StatefulSetPurpose,
         reply: &ApiResult,
@@ -339,8 +310,12 @@ impl StatefulSets {
     ) {
         let error = failure(reply);
         let error = error.as_deref();
-        work.failed |= error.is_some();
+        // A claim that cannot be made fails the sync with its pod.
+        work.failed |= error.is_some() && !matches!(step, StatefulSetPurpose::Claim(..));
         match step {
+            StatefulSetPurpose::Own(claim, pod, then) => {
+                self.handle_owned(key, work, (claim, pod, then), error, runtime, now);
+            }
             StatefulSetPurpose::Claim(claim, pod) => {
                 // Another one made it in the meantime.
                 if code(reply) != 409 {
@@ -351,7 +326,9 @@ impl StatefulSets {
             }
             // The pod exists already; the cache has not seen it yet.
             StatefulSetPurpose::Create(_) if code(reply) == 409 => {}
-            StatefulSetPurpose::Create(pod) => self.tell(work, "create", &format!("Pod {pod}"), error, runtime, now),
+            StatefulSetPurpose::Create(pod) => {
+                self.keep_claims(key, work, (pod, AfterClaims::Created(error.map(String::from))), runtime, now);
+            }
             StatefulSetPurpose::Update(pod) => self.tell(work, "update", &format!("Pod {pod}"), error, runtime, now),
             StatefulSetPurpose::Delete(pod) => self.tell(work, "delete", &format!("Pod {pod}"), error, runtime, now),
             _ => {}
@@ -394,6 +371,7 @@ impl Reconciler for StatefulSets {
             current: Revision::default(),
             collisions,
             claims: BTreeMap::new(),
+            kept: BTreeSet::new(),
             settled: BTreeSet::new(),
             reach: 0,
             rolled: 0,
@@ -424,7 +402,7 @@ impl Reconciler for StatefulSets {
             StatefulSetPurpose::Revision(_) | StatefulSetPurpose::ReadRevision(_) | StatefulSetPurpose::Renumber => {
                 Self::handle_revision(key, &mut work, step, reply, runtime, now);
             }
-            StatefulSetPurpose::Own | StatefulSetPurpose::Truncate => {
+            StatefulSetPurpose::Truncate => {
                 // What is gone already needs no change.
                 work.failed |= failed && code(reply) != 404;
             }
@@ -439,7 +417,7 @@ impl Reconciler for StatefulSets {
                 work.failed = true;
                 work.stage = StatefulSetStage::Truncate;
             }
-            _ => self.handle_pod_reply(&mut work, step, reply, runtime, now),
+            _ => self.handle_pod_reply(key, &mut work, step, reply, runtime, now),
         }
         self.work.insert(key.clone(), work);
         Flow::Next

@@ -11,11 +11,12 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::{
-    REVISION_LABEL, StatefulSetPurpose, StatefulSetStage, StatefulSetSync, StatefulSets, is_ordered, is_rolling,
-    is_running_and_ready, labels, min_ready, revision_of,
+    AfterClaims, REVISION_LABEL, StatefulSetPurpose, StatefulSetStage, StatefulSetSync, StatefulSets, about,
+    is_ordered, is_rolling, is_running_and_ready, labels, min_ready, ordinal, revision_of,
 };
 use crate::components::Because;
 use crate::components::controller::KeyedRuntime;
+use crate::components::events::EventType;
 use crate::components::workload::pods::{Rounding, is_available, number, pod_of, scaled};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
@@ -58,9 +59,37 @@ impl StatefulSets {
             return;
         }
         let ordered = is_ordered(&work.set);
-        if !ordered && (work.failed || self.start_slowly(key, work, runtime, now)) {
+        let waits = if ordered {
+            self.go_in_order(key, work, runtime, now)
+        } else {
+            self.start_slowly(key, work, runtime, now)
+        };
+        if waits || work.failed {
             return;
         }
+        for (_, pod) in work.condemned.clone().into_iter().rev() {
+            if !self.has_right_claims(key, work, &pod, runtime)
+                && self.keep_claims(key, work, (pod, AfterClaims::Untold), runtime, now)
+            {
+                work.stage = StatefulSetStage::Pods;
+            }
+        }
+        if work.stage == StatefulSetStage::Pods {
+            return;
+        }
+        if !(self.scale_down(key, work, runtime, now) && ordered) {
+            self.roll(key, work, runtime, now);
+        }
+    }
+
+    /// Looks at one pod after the other until one blocks; tells whether one did.
+    fn go_in_order(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) -> bool {
         for (number, pod) in work.replicas.clone() {
             if work.settled.contains(&number) {
                 continue;
@@ -68,22 +97,15 @@ impl StatefulSets {
             let progress = self.process(key, work, (number, pod.as_ref()), runtime, now);
             if progress == ReplicaProgress::AwaitsClaims {
                 work.stage = StatefulSetStage::Pods;
-            } else {
-                work.settled.insert(number);
+                return true;
             }
-            if ordered && progress != ReplicaProgress::Settled {
-                return;
+            work.settled.insert(number);
+            if progress == ReplicaProgress::Blocks {
+                work.stage = StatefulSetStage::Status;
+                return true;
             }
         }
-        if work.stage == StatefulSetStage::Pods {
-            return;
-        }
-        for (_, pod) in work.condemned.clone().iter().rev() {
-            self.keep_claims(key, work, pod, runtime, now);
-        }
-        if !(self.scale_down(key, work, runtime, now) && ordered) {
-            self.roll(key, work, runtime, now);
-        }
+        false
     }
 
     /// Looks at the next batch of pods, which is twice as large as the one before: after a failure none follows. False
@@ -100,7 +122,7 @@ impl StatefulSets {
         let is_open = |work: &StatefulSetSync, at: usize| !work.settled.contains(&work.replicas[at].0);
         let all = work.replicas.len();
         if !(0..work.reach.min(all)).any(|at| is_open(work, at)) {
-            if work.reach >= all {
+            if work.failed || work.reach >= all {
                 return false;
             }
             work.reach = work.reach * 2 + 1;
@@ -136,13 +158,17 @@ impl StatefulSets {
             return ReplicaProgress::Blocks;
         }
         if phase(pod) == "Pending" {
-            self.make_claims(key, work, &name, runtime, now);
+            if self.make_claims(key, work, &name, runtime, now) {
+                return ReplicaProgress::AwaitsClaims;
+            }
             if self.claim_error(key, work, &name, runtime).is_some() {
                 // A claim that is being deleted is made anew when it is gone.
                 work.failed = true;
                 return ReplicaProgress::Blocks;
             }
-            self.keep_claims(key, work, pod, runtime, now);
+            if self.keep_claims(key, work, (pod.clone(), AfterClaims::Told), runtime, now) {
+                return ReplicaProgress::AwaitsClaims;
+            }
         }
         // The name is taken until the object is gone.
         let is_up = !is_ending(pod) && is_running_and_ready(pod) && is_available(pod, min_ready(&work.set), now);
@@ -150,14 +176,28 @@ impl StatefulSets {
             return ReplicaProgress::Blocks;
         }
         let is_named = labels(pod).get(NAME_LABEL).as_str() == Some(&name);
-        let keeps = phase(pod) != "Pending" && self.keep_claims(key, work, pod, runtime, now);
-        if !is_named || keeps {
-            let mut body = pod.json();
-            identify(&mut body, &name, number);
-            let call = Call::new(Verb::Update, PODS, &key.namespace, &name).body(body);
-            runtime.send(key, StatefulSetPurpose::Update(name), call, work.because, now);
+        if !self.has_right_claims(key, work, pod, runtime) {
+            self.keep_claims(key, work, (pod.clone(), AfterClaims::Update), runtime, now);
+        } else if !is_named {
+            Self::update(key, work, pod, runtime, now);
         }
         ReplicaProgress::Settled
+    }
+
+    /// Updates a pod, also if nothing but its claims was wrong, as upstream.
+    pub(super) fn update(
+        key: &ObjectKey,
+        work: &StatefulSetSync,
+        pod: &Object,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
+        let mut body = pod.json();
+        if let Some(number) = ordinal(&work.set, pod) {
+            identify(&mut body, pod.name(), number);
+        }
+        let call = Call::new(Verb::Update, PODS, &key.namespace, pod.name()).body(body);
+        runtime.send(key, StatefulSetPurpose::Update(String::from(pod.name())), call, work.because, now);
     }
 
     /// Deletes pods of surplus ordinals, the highest first; tells whether there were any.
@@ -299,8 +339,8 @@ impl StatefulSets {
         }
         let pod = Self::new_pod(work, number, name);
         let because = work.because.take();
-        let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
-        runtime.send(key, StatefulSetPurpose::Create(String::from(name)), call, because, now);
+        let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod.clone());
+        runtime.send(key, StatefulSetPurpose::Create(Object::new(pod, 0)), call, because, now);
         work.because = because;
         ReplicaProgress::Blocks
     }
@@ -331,6 +371,39 @@ impl StatefulSets {
             volumes.push(json!({"name": volume, "persistentVolumeClaim": {"claimName": claim}}));
         }
         pod
+    }
+
+    /// Emits the Event about a change of a pod.
+    pub(super) fn tell(
+        &self,
+        work: &StatefulSetSync,
+        verb: &str,
+        object: &str,
+        error: Option<&str>,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
+        let mut word = String::from(verb);
+        let past = match verb {
+            "create" => "Create",
+            "update" => "Update",
+            _ => "Delete",
+        };
+        if self.capitalises {
+            word = String::from(past);
+        }
+        let set = work.set.name();
+        let ends_shorter = object.starts_with("Claim");
+        let (kind, reason, message) = match error {
+            None if ends_shorter => {
+                (EventType::Normal, "Successful", format!("{word} {object} in StatefulSet {set} success"))
+            }
+            None => (EventType::Normal, "Successful", format!("{word} {object} in StatefulSet {set} successful")),
+            Some(error) => {
+                (EventType::Warning, "Failed", format!("{word} {object} in StatefulSet {set} failed error: {error}"))
+            }
+        };
+        runtime.emit(&about(&work.set), kind, &format!("{reason}{past}"), &message, now);
     }
 
     fn delete(
