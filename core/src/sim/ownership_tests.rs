@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use super::kubelet_tests::advance;
 use crate::components::registry::CONTROLLERS;
 use crate::json;
-use crate::network::{Call, Effect, Fault, Identity, Match, NODES, PODS, Resource, Verb};
+use crate::network::{Call, DEFINITIONS, Effect, Fault, Identity, Match, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::sim::{Simulation, SimulationOptions};
 
@@ -110,4 +110,32 @@ fn a_dependent_that_changes_all_the_time_is_deleted_whatever_its_version() {
         advance(&mut sim, 300);
     }
     assert!((6..12).contains(&changes), "{changes}");
+}
+
+/// Whether a kind comes later cannot be known: nothing happens to the dependents until it does.
+#[test]
+fn a_dependent_of_an_unknown_kind_stays_as_it_is_until_the_kind_is_known() {
+    let mut sim = cluster();
+    let gone =
+        json!({"apiVersion": "v1", "kind": "Pod", "name": "gone", "uid": "11111111-2222-3333-4444-555555555555"});
+    let unknown = json!({"apiVersion": "example.com/v1", "kind": "Widget", "name": "w",
+        "uid": "11111111-2222-3333-4444-666666666666"});
+    make(&mut sim, &PODS, "one", &unknown);
+    let mut both = json!({"metadata": {"name": "both"},
+        "spec": {"schedulerName": "nobody", "containers": [{"name": "main", "image": "pause"}]}});
+    both.set(&["metadata", "ownerReferences"], Json::array([gone, unknown].into()));
+    ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(both));
+    advance(&mut sim, 60_000);
+    assert_eq!(names(&mut sim, &PODS), ["both", "one"]);
+    let both = ask(&mut sim, Call::new(Verb::Get, PODS, "default", "both"));
+    assert_eq!(both.at(&["metadata", "ownerReferences"]).items().len(), 2);
+    let definition = json!({"metadata": {"name": "widgets.example.com"}, "spec": {
+        "group": "example.com", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+            "type": "object", "properties": {"spec": {"type": "object"}}}}}]}});
+    ask(&mut sim, Call::new(Verb::Create, DEFINITIONS, "", "").body(definition));
+    advance(&mut sim, 25_000);
+    assert_eq!(names(&mut sim, &PODS), ["both", "one"]);
+    advance(&mut sim, 300_000);
+    assert!(names(&mut sim, &PODS).is_empty());
 }

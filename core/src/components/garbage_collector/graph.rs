@@ -21,7 +21,7 @@ pub(super) struct Item {
 }
 
 /// A reference to an owner.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct OwnerReference {
     pub(super) api_version: Text,
     pub(super) kind: Text,

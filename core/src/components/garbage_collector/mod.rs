@@ -5,14 +5,15 @@
 //! Inputs: objects of the watched kinds, answers, time. Outputs: reads, deletions with preconditions, patches that
 //! remove references to absent owners. Invariants: an object without owner references is never deleted; an owner counts
 //! as absent only after its removal was seen or a read confirmed it.
-//! Left out on purpose: owners that block each other, kinds of other groups, and discovery: custom kinds are known by
-//! their definitions.
+//! Left out on purpose: owners that block each other, owners of built-in kinds that are not watched, which count as
+//! present, and discovery: custom kinds are known by their definitions.
 
 mod absent;
 mod cascade;
 mod graph;
 mod misplaced;
 mod removal;
+mod unmapped;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -24,6 +25,7 @@ use self::absent::{AbsentOwners, OwnerIdentity};
 use self::cascade::{FOREGROUND, Orphaning, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
 use self::removal::Removal;
+use self::unmapped::{Unmapped, is_built_in};
 use super::client::{CacheEvent, RequestOutcome, WorkQueue};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
@@ -125,6 +127,7 @@ pub struct GarbageCollector {
     absent: AbsentOwners,
     queue: WorkQueue<Item>,
     missing: WorkQueue<MissingOwner>,
+    unmapped: Unmapped,
     /// Owners that are being deleted and whose dependents stay.
     orphaning: Orphaning,
     under_way: BTreeMap<RequestId, CollectorPurpose>,
@@ -155,6 +158,7 @@ impl GarbageCollector {
             absent: AbsentOwners::default(),
             queue: WorkQueue::default(),
             missing: WorkQueue::default(),
+            unmapped: Unmapped::default(),
             orphaning: Orphaning::default(),
             under_way: BTreeMap::new(),
             started: false,
@@ -186,13 +190,13 @@ impl GarbageCollector {
     }
 
     /// Returns kind and key of an owner as its dependent names it; `None` for a kind that is not watched.
-    fn place_of(&self, owner: &OwnerReference, dependent: &Item) -> Option<(usize, ObjectKey)> {
+    fn place_of(&self, owner: &OwnerReference, namespace: &Text) -> Option<(usize, ObjectKey)> {
         let (group, version) = owner.api_version.split_once('/').unwrap_or(("", &owner.api_version));
         let kind = self.kinds.iter().position(|kind| {
             kind.name == *owner.kind && kind.resource.group == *group && kind.resource.version == *version
         })?;
         let key = if self.kinds[kind].namespaced {
-            ObjectKey::namespaced(dependent.key.namespace.clone(), owner.name.clone())
+            ObjectKey::namespaced(namespace.clone(), owner.name.clone())
         } else {
             ObjectKey::cluster(owner.name.clone())
         };
@@ -221,10 +225,12 @@ impl GarbageCollector {
         for owner in owners.iter().filter(|owner| !self.graph.has(&owner.uid)) {
             if self.absent.has(owner, &item.key.namespace) {
                 self.queue.add(item.clone());
-            } else if let Some((kind, key)) = self.place_of(owner, item)
-                && self.can_own(kind, item)
-            {
-                self.missing.add((kind, key, owner.uid.clone()));
+                continue;
+            }
+            match self.place_of(owner, &item.key.namespace) {
+                Some((kind, key)) if self.can_own(kind, item) => self.missing.add((kind, key, owner.uid.clone())),
+                None if !is_built_in(owner) => self.unmapped.add(owner, item),
+                _ => {}
             }
         }
     }
@@ -293,7 +299,7 @@ impl GarbageCollector {
                         if waits { &mut sorted.waiting } else { &mut sorted.solid }.push(owner);
                     }
                     RequestOutcome::Done(_) | RequestOutcome::NotFound => {
-                        if let Some((kind, key)) = self.place_of(&owner, &item) {
+                        if let Some((kind, key)) = self.place_of(&owner, &item.key.namespace) {
                             self.absent.note(OwnerIdentity::new(&self.kinds[kind], &key, &owner.uid));
                         }
                         sorted.dangling.push(owner);
@@ -354,7 +360,7 @@ impl GarbageCollector {
         while let Some(owner) = rest.pop_front() {
             if self.absent.has(&owner, &item.key.namespace) {
                 sorted.dangling.push(owner);
-            } else if let Some((kind, key)) = self.place_of(&owner, &item) {
+            } else if let Some((kind, key)) = self.place_of(&owner, &item.key.namespace) {
                 if !self.can_own(kind, &item) {
                     // An owner that no read can find: the dependent stays.
                     self.finish(&item);
@@ -363,8 +369,11 @@ impl GarbageCollector {
                 let call = self.get(kind, &key);
                 self.send(call, None, CollectorPurpose::Owner { item, latest, owner, rest, sorted }, now);
                 return;
-            } else {
+            } else if is_built_in(&owner) {
                 sorted.solid.push(owner);
+            } else {
+                self.retry(&item, now);
+                return;
             }
         }
         self.judge(item, &latest, &sorted, now);
@@ -443,6 +452,7 @@ impl Controller for GarbageCollector {
     fn handle_due(&mut self, now: Timestamp) {
         self.queue.handle_timeout(now);
         self.missing.handle_timeout(now);
+        self.unmapped.handle_timeout(now);
         self.orphaning.queue.handle_timeout(now);
         self.watch_new_kinds(now);
     }
@@ -452,6 +462,7 @@ impl Controller for GarbageCollector {
         if !self.started {
             return;
         }
+        self.try_unmapped(now);
         while self.missing.working() < WORKERS
             && let Some(missing) = self.missing.take()
         {
@@ -477,13 +488,13 @@ impl Controller for GarbageCollector {
 
     fn own_deadline(&self) -> Option<Deadline> {
         let new_kinds = self.new_kinds.front().map(|(at, _)| Deadline { at: *at, reason: "look for new kinds" });
-        let queues = [self.queue.next_deadline(), self.missing.next_deadline(), self.orphaning.queue.next_deadline()];
-        earliest(queues.into_iter().chain([new_kinds]))
+        let queues = [self.queue.next_deadline(), self.missing.next_deadline(), self.unmapped.next_deadline()];
+        earliest(queues.into_iter().chain([self.orphaning.queue.next_deadline(), new_kinds]))
     }
 
     fn own_queues(&self) -> Vec<(&'static str, usize)> {
-        let deletions = ("garbage_collector_attempt_to_delete", self.queue.len() + self.missing.len());
+        let deletions = self.queue.len() + self.missing.len() + self.unmapped.len();
         let orphans = ("garbage_collector_attempt_to_orphan", self.orphaning.queue.len());
-        Vec::from([deletions, orphans])
+        Vec::from([("garbage_collector_attempt_to_delete", deletions), orphans])
     }
 }
