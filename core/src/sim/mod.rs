@@ -8,6 +8,8 @@
 mod actor;
 #[cfg(test)]
 mod contract_tests;
+#[cfg(test)]
+mod controller_tests;
 mod copies;
 #[cfg(test)]
 mod custom_tests;

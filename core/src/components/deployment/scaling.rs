@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 
 use jiff::Timestamp;
 
-use super::sets::{annotate, desired_of, most_of, revision_of};
+use super::sets::{annotate, desired_of, most_of, readable_revision, revision_of};
 use super::{Course, DeploymentPurpose, DeploymentStage, DeploymentSync, Deployments, size, status};
 use crate::components::Because;
 use crate::components::controller::KeyedRuntime;
@@ -183,7 +183,7 @@ pub(super) fn surplus(work: &DeploymentSync) -> VecDeque<Object> {
         return VecDeque::new();
     }
     let mut old: Vec<&Object> = work.old().filter(|set| !is_ending(set)).collect();
-    old.sort_by_cached_key(|set| (revision_of(set), age(set)));
+    sort_by_revision(&mut old);
     let count = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
     let is_unused = |set: &&&Object| {
         number(set, &["status", "replicas"], 0) == 0
@@ -191,6 +191,22 @@ pub(super) fn surplus(work: &DeploymentSync) -> VecDeque<Object> {
             && number(set, &["metadata", "generation"], 0) <= number(set, &["status", "observedGeneration"], 0)
     };
     old[..count].iter().filter(is_unused).map(|set| (*set).clone()).collect()
+}
+
+/// Sorts by revision, and by age where one is no number: that is no total order, so that the way of sorting matters.
+/// It is that of Go for up to twelve.
+///
+/// Source: pkg/controller/deployment/util/deployment_util.go (v1.34), `ReplicaSetsByRevision`.
+fn sort_by_revision(sets: &mut [&Object]) {
+    let is_before = |one: &Object, other: &Object| match (readable_revision(one), readable_revision(other)) {
+        (Some(first), Some(second)) if first != second => first < second,
+        _ => age(one) < age(other),
+    };
+    for end in 1..sets.len() {
+        for at in (1..=end).rev().take_while(|at| is_before(sets[*at], sets[*at - 1])).collect::<Vec<_>>() {
+            sets.swap(at, at - 1);
+        }
+    }
 }
 
 impl Deployments {

@@ -49,9 +49,16 @@ fn annotation<'a>(tree: &'a Json, name: &str) -> Option<&'a str> {
     tree.at(&["metadata", "annotations", name]).as_str()
 }
 
-/// Returns the revision of a ReplicaSet; 0 for none.
+/// Returns the revision of a ReplicaSet; 0 for none, and `None` for one that is no number.
+///
+/// Source: as [`REVISION`], `Revision`.
+pub(super) fn readable_revision(set: &Object) -> Option<i64> {
+    annotation(set.stable(), REVISION).map_or(Some(0), |text| text.parse().ok())
+}
+
+/// Returns the revision of a ReplicaSet; 0 for none, and for one that is no number.
 pub(super) fn revision_of(set: &Object) -> i64 {
-    annotation(set.stable(), REVISION).and_then(|text| text.parse().ok()).unwrap_or(0)
+    readable_revision(set).unwrap_or(0)
 }
 
 /// Returns a count that stands in an annotation.
@@ -78,8 +85,12 @@ pub(super) fn annotate(set: &mut Json, work: &DeploymentSync) {
 }
 
 /// Gives a ReplicaSet the annotations of its Deployment and, if its own is smaller, the revision; what it was before
-/// goes into its history.
-fn mark(set: &mut Json, deployment: &Object, revision: i64) {
+/// goes into its history. Tells whether that is worth a write: a ReplicaSet whose revision is no number is not written
+/// for its annotations.
+///
+/// Source: as [`REVISION`], `SetNewReplicaSetAnnotations`.
+fn mark(set: &mut Json, deployment: &Object, revision: i64) -> bool {
+    let before = set.clone();
     for (name, value) in deployment.stable().at(&["metadata", "annotations"]).fields() {
         if !OWN_ANNOTATIONS.contains(&&**name) {
             set.set(&["metadata", "annotations", name], value.clone());
@@ -87,14 +98,16 @@ fn mark(set: &mut Json, deployment: &Object, revision: i64) {
     }
     let old = annotation(set, REVISION).map(String::from);
     let number = old.as_ref().map_or(Some(0), |old| if old.is_empty() { Some(0) } else { old.parse().ok() });
-    if number.is_none_or(|number: i64| number >= revision) {
-        return;
+    let Some(number) = number else { return false };
+    if number >= revision {
+        return *set != before;
     }
     set.set(&["metadata", "annotations", REVISION], format!("{revision}"));
     if let Some(old) = old {
         let history = with_revision(annotation(set, HISTORY).unwrap_or(""), &old);
         set.set(&["metadata", "annotations", HISTORY], history);
     }
+    true
 }
 
 /// Gives a Deployment the annotations of a ReplicaSet whose template it takes, in place of its own.
@@ -151,17 +164,21 @@ impl Deployments {
             return;
         };
         let mut body = set.json();
-        mark(&mut body, &deployment, revision);
+        let is_marked = mark(&mut body, &deployment, revision);
         let min_ready = number(&deployment, &["spec", "minReadySeconds"], 0);
-        if min_ready != number(&set, &["spec", "minReadySeconds"], 0) {
+        let waits_otherwise = min_ready != number(&set, &["spec", "minReadySeconds"], 0);
+        if waits_otherwise {
             set_unless_zero(&mut body, &["spec", "minReadySeconds"], min_ready);
         }
-        if body != set.json() {
+        if is_marked || waits_otherwise {
             let call = Call::new(Verb::Update, REPLICA_SETS, &key.namespace, set.name()).body(body);
             runtime.send(key, DeploymentPurpose::Annotate, call, work.because, now);
             return;
         }
-        let mut tells = set_revision(&mut work.tree, revision_of(&set));
+        let own = annotation(&body, REVISION).unwrap_or("");
+        let mut tells = set_revision(&mut work.tree, own);
+        // Annotations that were not worth a write go with the next one, as when it is scaled.
+        work.new = Some(Object::new(body.clone(), set.resource_version()));
         if status::has_deadline(&deployment) && status::progressing(&work.tree).is_null() {
             let words = format!("Found new replica set \"{}\"", set.name());
             let condition = status::condition("Progressing", "True", "FoundNewReplicaSet", &words, now);
@@ -230,7 +247,7 @@ impl Deployments {
         if size(&set) > 0 {
             self.tell_scaled(work, set.name(), None, size(&set), runtime, now);
         }
-        let mut tells = set_revision(&mut work.tree, revision);
+        let mut tells = set_revision(&mut work.tree, &format!("{revision}"));
         if status::has_deadline(&work.deployment) {
             let words = format!("Created new replica set \"{}\"", set.name());
             let condition = status::condition("Progressing", "True", "NewReplicaSetCreated", &words, now);
@@ -263,7 +280,7 @@ impl Deployments {
             if uid == Some(work.deployment.uid()) && same_template(&set, &work.deployment) {
                 work.stage = DeploymentStage::Found;
                 work.new = Some(set);
-                if set_revision(&mut work.tree, revision) {
+                if set_revision(&mut work.tree, &format!("{revision}")) {
                     Self::write_status(key, work, DeploymentPurpose::Announce, runtime, now);
                 }
                 return;
@@ -305,9 +322,8 @@ impl Deployments {
 }
 
 /// Sets the revision of a Deployment; tells whether it was another.
-fn set_revision(tree: &mut Json, revision: i64) -> bool {
-    let revision = format!("{revision}");
-    let is_new = annotation(tree, REVISION) != Some(revision.as_str());
+fn set_revision(tree: &mut Json, revision: &str) -> bool {
+    let is_new = annotation(tree, REVISION) != Some(revision);
     tree.set(&["metadata", "annotations", REVISION], revision);
     is_new
 }
@@ -333,6 +349,19 @@ mod tests {
             let of = |name: &str| set.at(&["metadata", "annotations", name]).as_str().map(String::from);
             assert_eq!((of(REVISION).as_deref(), of(HISTORY).as_deref()), (Some(own), history));
             assert_eq!(of("team").as_deref(), Some("a"));
+        }
+    }
+
+    #[test]
+    fn a_revision_that_is_no_number_stays_and_its_set_is_not_worth_a_write() {
+        let deployment = Object::new(json!({"metadata": {"annotations": {"team": "a"}}}), 1);
+        for (own, is_worth, after) in [("x", false, "x"), ("", true, "3"), ("2", true, "3"), ("4", true, "4")] {
+            let mut set = json!({"metadata": {}});
+            set.set(&["metadata", "annotations", REVISION], own);
+            assert_eq!(mark(&mut set, &deployment, 3), is_worth, "{own}");
+            let of = |name: &str| set.at(&["metadata", "annotations", name]).as_str().map(String::from);
+            assert_eq!((of(REVISION).as_deref(), of("team").as_deref()), (Some(after), Some("a")), "{own}");
+            assert!(!mark(&mut set, &deployment, 3), "{own}");
         }
     }
 

@@ -1,0 +1,81 @@
+//! Tests what controllers do where something is out of the ordinary: a finalizer on a Pod whose Node is gone, a
+//! revision that is no number, a driver that needs no attachment any more, a write that is refused.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::kubelet_tests::{add, advance};
+use crate::components::registry::CONTROLLERS;
+use crate::json;
+use crate::network::{Call, Identity, NODES, Resource, Verb};
+use crate::objects::Json;
+use crate::sim::{Simulation, SimulationOptions};
+
+const DAEMONS: Resource = Resource::of("apps", "v1", "daemonsets");
+const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
+const DRIVERS: Resource = Resource::of("storage.k8s.io", "v1", "csidrivers");
+const SETS: Resource = Resource::of("apps", "v1", "replicasets");
+const VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+fn ask(sim: &mut Simulation, call: Call) -> Json {
+    let answer = sim.request(Identity::admin(), call).unwrap();
+    assert!(answer.is_success(), "{}", answer.message());
+    answer.body()
+}
+
+fn cluster() -> Simulation {
+    let controllers = CONTROLLERS.iter().copied().chain(["csi-attacher"]).collect();
+    let mut sim = Simulation::new(SimulationOptions { controllers, ..SimulationOptions::default() });
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    sim
+}
+
+fn create(sim: &mut Simulation, resource: Resource, body: Json) -> Json {
+    let namespace = if [VOLUMES, DRIVERS].contains(&resource) || resource == NODES { "" } else { "default" };
+    ask(sim, Call::new(Verb::Create, resource, namespace, "").body(body))
+}
+
+fn list(sim: &mut Simulation, resource: Resource) -> Vec<Json> {
+    ask(sim, Call::new(Verb::List, resource, "", "")).get("items").items().to_vec()
+}
+
+fn workload(sim: &mut Simulation, resource: Resource, name: &str) {
+    let mut body = json!({"metadata": {"name": name}, "spec": {"selector": {"matchLabels": {"app": name}},
+        "template": {"metadata": {"labels": {"app": name}},
+            "spec": {"containers": [{"name": "main", "image": "pause"}]}}}});
+    if resource != DAEMONS {
+        body.set(&["spec", "replicas"], 1);
+    }
+    create(sim, resource, body);
+}
+
+fn annotate(sim: &mut Simulation, resource: Resource, object: &str, name: &str, value: &str) {
+    let mut patch = json!({"metadata": {}});
+    patch.set(&["metadata", "annotations", name], value);
+    ask(sim, Call::strategic_patch(resource, "default", String::from(object), patch));
+}
+
+fn annotation(object: &Json, name: &str) -> String {
+    object.at(&["metadata", "annotations", name]).as_str().unwrap_or("").to_string()
+}
+
+#[test]
+fn a_revision_that_is_no_number_goes_to_the_deployment_and_its_set_gets_annotations_with_the_next_write() {
+    let mut sim = cluster();
+    workload(&mut sim, DEPLOYMENTS, "web");
+    advance(&mut sim, 1_000);
+    let set = list(&mut sim, SETS)[0].at(&["metadata", "name"]).as_str().unwrap_or("").to_string();
+    annotate(&mut sim, SETS, &set, REVISION, "x");
+    annotate(&mut sim, DEPLOYMENTS, "web", "team", "a");
+    advance(&mut sim, 5_000);
+    let seen = |sim: &mut Simulation| {
+        let (set, web) = (list(sim, SETS)[0].clone(), list(sim, DEPLOYMENTS)[0].clone());
+        [annotation(&set, "team"), annotation(&set, REVISION), annotation(&web, REVISION)]
+    };
+    assert_eq!(seen(&mut sim), ["", "x", "x"]);
+    ask(&mut sim, Call::strategic_patch(DEPLOYMENTS, "default", "web", json!({"spec": {"replicas": 2}})));
+    advance(&mut sim, 5_000);
+    assert_eq!(seen(&mut sim), ["a", "x", "x"]);
+}
