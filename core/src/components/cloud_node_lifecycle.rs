@@ -58,7 +58,8 @@ enum Turn {
 struct TaintChange {
     adds: bool,
     tries: u32,
-    because: DecisionId,
+    /// `None` where nothing is to change, as far as the cache knows.
+    because: Option<DecisionId>,
 }
 
 /// The pass under way.
@@ -123,7 +124,7 @@ impl CloudNodeLifecycle {
             } else if node.stable().at(&["spec", "taints"]).items().iter().any(is_shutdown) {
                 let fact = Because::Fact(String::from("it is ready"));
                 let because = self.runtime.decide(about(&node), format!("-{SHUTDOWN}:NoSchedule"), [fact].into());
-                self.read(node, TaintChange { adds: false, tries: 0, because }, now);
+                self.read(node, TaintChange { adds: false, tries: 0, because: Some(because) }, now);
             }
         }
     }
@@ -139,7 +140,7 @@ impl CloudNodeLifecycle {
         let call = Call::new(Verb::Get, NODES, "", Text::from(node.name()));
         let call = if change.tries == 0 { call.query("resourceVersion", "0") } else { call };
         change.tries += 1;
-        let id = self.runtime.send(call, Some(change.because), now);
+        let id = self.runtime.send(call, change.because, now);
         self.take_turn(node, id, Turn::Read(change));
     }
 
@@ -165,16 +166,19 @@ impl CloudNodeLifecycle {
         if let Some(why) = failure(reply) {
             self.says(&node, "nothing", format!("error checking if node {} is shutdown: {why}", node.name()));
         } else if says_yes(reply) {
-            if node.stable().at(&["spec", "taints"]).items().iter().any(is_exactly_shutdown) {
-                return;
-            }
-            let fact = Because::Fact(String::from("it is not ready, and its instance is shut down"));
-            let because = self.runtime.decide(about(&node), format!("+{SHUTDOWN}:NoSchedule"), [fact].into());
+            // A Node that has the taint is read in each pass as well.
+            let is_tainted = node.stable().at(&["spec", "taints"]).items().iter().any(is_exactly_shutdown);
+            let because = (!is_tainted).then(|| self.decide_taint(&node));
             self.read(node, TaintChange { adds: true, tries: 0, because }, now);
         }
     }
 
-    fn handle_read(&mut self, node: Object, change: TaintChange, reply: &ApiResult, now: Timestamp) {
+    fn decide_taint(&mut self, node: &Object) -> DecisionId {
+        let fact = Because::Fact(String::from("it is not ready, and its instance is shut down"));
+        self.runtime.decide(about(node), format!("+{SHUTDOWN}:NoSchedule"), [fact].into())
+    }
+
+    fn handle_read(&mut self, node: Object, mut change: TaintChange, reply: &ApiResult, now: Timestamp) {
         let Some(current) = object(reply) else { return };
         let before = current.stable().at(&["spec", "taints"]).items();
         let taint = json!({"key": SHUTDOWN, "effect": "NoSchedule"});
@@ -192,7 +196,9 @@ impl CloudNodeLifecycle {
         let mut patch = json!({"metadata": {"resourceVersion": format!("{}", current.resource_version())}});
         patch.set(&["spec", "taints"], if after.is_empty() { Json::Null } else { Json::array(after) });
         let call = Call::strategic_patch(NODES, "", Text::from(node.name()), patch);
-        let id = self.runtime.send(call, Some(change.because), now);
+        let because = change.because.unwrap_or_else(|| self.decide_taint(&node));
+        change.because = Some(because);
+        let id = self.runtime.send(call, Some(because), now);
         self.take_turn(node, id, Turn::Patch(change));
     }
 

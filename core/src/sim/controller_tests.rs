@@ -1,14 +1,16 @@
 //! Tests what controllers do where something is out of the ordinary: a finalizer on a Pod whose Node is gone, a
 //! revision that is no number, a driver that needs no attachment any more, a write that is refused.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::kubelet_tests::{add, advance};
+use super::kubelet_tests::{act, add, advance};
+use crate::components::cloud::{CloudAction, Instance};
 use crate::components::registry::CONTROLLERS;
 use crate::json;
 use crate::network::{Call, Identity, NODES, Resource, Verb};
-use crate::objects::Json;
+use crate::objects::{Json, Text};
 use crate::sim::{Simulation, SimulationOptions};
 
 const DAEMONS: Resource = Resource::of("apps", "v1", "daemonsets");
@@ -78,4 +80,28 @@ fn a_revision_that_is_no_number_goes_to_the_deployment_and_its_set_gets_annotati
     ask(&mut sim, Call::strategic_patch(DEPLOYMENTS, "default", "web", json!({"spec": {"replicas": 2}})));
     advance(&mut sim, 5_000);
     assert_eq!(seen(&mut sim), ["a", "x", "x"]);
+}
+
+#[test]
+fn a_shut_down_node_that_has_its_taint_is_read_in_each_pass_and_a_ready_one_in_none() {
+    let mut sim = Simulation::new(SimulationOptions::default());
+    let instance = Instance::from_json(&json!({"providerID": "test:///a/w1", "shutdown": true})).unwrap();
+    sim.cloud_do(CloudAction::Put(Text::of("w1"), Box::new(instance)));
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    let reads = |sim: &Simulation, since| {
+        let lines = sim.record().trace().iter().filter(|line| line.at >= since);
+        let own = lines.filter(|line| {
+            line.fields.get("from").as_str().is_some_and(|from| from.ends_with("cloud-node-lifecycle-controller"))
+        });
+        own.filter(|line| line.fields.get("request").as_str().is_some_and(|text| text.contains("nodes/w1"))).count()
+    };
+    let since = sim.now();
+    advance(&mut sim, 50_000);
+    assert_eq!(reads(&sim, since), 0);
+    act(&mut sim, json!({"action": "power-off"}));
+    advance(&mut sim, 120_000);
+    let since = sim.now();
+    advance(&mut sim, 50_000);
+    assert!((9..=10).contains(&reads(&sim, since)), "{}", reads(&sim, since));
 }
