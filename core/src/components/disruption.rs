@@ -65,6 +65,17 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
     KeyedController::new(Disruption { tells_generation, ..Disruption::default() }, &CONFIG, context, now)
 }
 
+/// What a request is for.
+#[derive(Clone, Debug)]
+enum DisruptionPurpose {
+    /// Take DisruptionTarget off a pod.
+    Pod,
+    /// Write the status of this budget.
+    Status(Object),
+    /// Write that its status could not be found out or written.
+    FailSafe,
+}
+
 /// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug, Default)]
 struct Disruption {
@@ -91,7 +102,7 @@ struct Scale {
 }
 
 impl Disruption {
-    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, now: Timestamp) {
+    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<DisruptionPurpose>, now: Timestamp) {
         self.ready.update_those(event, is_ready);
         let pod = event.object();
         let mut budgets = self.pods.update(event);
@@ -126,7 +137,7 @@ impl Disruption {
     }
 
     /// Sets DisruptionTarget to False on a pod that nobody deleted.
-    fn sync_pod(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
+    fn sync_pod(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DisruptionPurpose>, now: Timestamp) -> Flow {
         let namespace = key.namespace.strip_prefix(POD_KEYS).unwrap_or_default();
         let pod = ObjectKey::namespaced(namespace, key.name.clone());
         let Some(object) = runtime.cache(PODS_CACHE).get(&pod).cloned() else { return Flow::Done };
@@ -149,7 +160,7 @@ impl Disruption {
             }
         }
         let call = Call::new(Verb::Update, PODS, &pod.namespace, &pod.name).subresource("status").body(body);
-        runtime.send(key, (), call, Some(because), now);
+        runtime.send(key, DisruptionPurpose::Pod, call, Some(because), now);
         Flow::Done
     }
 
@@ -157,7 +168,7 @@ impl Disruption {
     /// error.
     ///
     /// Source: disruption.go (v1.34), `getExpectedScale`, `finders` and `getScaleController`.
-    fn scale(&self, budget: &ObjectKey, runtime: &KeyedRuntime<()>) -> Result<Scale, String> {
+    fn scale(&self, budget: &ObjectKey, runtime: &KeyedRuntime<DisruptionPurpose>) -> Result<Scale, String> {
         let mut owners: BTreeMap<String, i64> = BTreeMap::new();
         let mut leaves_out = false;
         for pod in self.pods.of(budget).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
@@ -177,7 +188,7 @@ impl Disruption {
         Ok(Scale { pods: owners.values().sum(), leaves_out })
     }
 
-    fn sync_budget(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
+    fn sync_budget(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DisruptionPurpose>, now: Timestamp) -> Flow {
         let Some(budget) = runtime.cache(BUDGET_CACHE).get(key).cloned() else { return Flow::Done };
         let about = InvolvedObject::object("policy/v1", "PodDisruptionBudget", &budget);
         let count = i64::try_from(self.pods.count(key)).unwrap_or(i64::MAX);
@@ -203,7 +214,8 @@ impl Disruption {
             Err(why) => {
                 let message = format!("Failed to calculate the number of expected pods: {why}");
                 runtime.emit(&about, EventType::Warning, "CalculateExpectedPodCountFailed", &message, now);
-                return self.fail(key, &budget, &why, runtime, now);
+                self.fail(key, &budget, &why, runtime, now);
+                return Flow::Done;
             }
         };
         let desired = if most.is_null() {
@@ -234,51 +246,56 @@ impl Disruption {
         let (truth, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
         set_allowed(&mut status, truth, reason, "", now);
         let fact = format!("{healthy} of {expected} pods are healthy, and {desired} are needed");
-        self.write(key, &budget, status, fact, runtime, now)
+        if status != *budget.stable().get("status") {
+            let purpose = DisruptionPurpose::Status(budget.clone());
+            Self::write(key, (&budget, purpose), status, fact, runtime, now);
+        }
+        Flow::Done
     }
 
-    /// Allows no disruption while the number of pods is not known; the other counts stay. There is no retry after that:
-    /// the next change of the budget or its pods causes the next sync.
+    /// Allows no disruption while the number of pods is not known or the status cannot be written; the other counts
+    /// stay. There is no retry after that: the next change of the budget or its pods causes the next sync.
     ///
-    /// Source: disruption.go (v1.34), `failSafe`.
+    /// Source: disruption.go (v1.34), `sync`, `failSafe`.
     fn fail(
         &mut self,
         key: &ObjectKey,
         budget: &Object,
         why: &str,
-        runtime: &mut KeyedRuntime<()>,
+        runtime: &mut KeyedRuntime<DisruptionPurpose>,
         now: Timestamp,
-    ) -> Flow {
+    ) {
         let mut status = budget.stable().get("status").clone();
         status.set(&["disruptionsAllowed"], 0_i64);
         set_allowed(&mut status, "False", "SyncFailed", why, now);
-        self.write(key, budget, status, String::from(why), runtime, now)
+        Self::write(key, (budget, DisruptionPurpose::FailSafe), status, String::from(why), runtime, now);
     }
 
     fn write(
-        &mut self,
         key: &ObjectKey,
-        budget: &Object,
+        (budget, purpose): (&Object, DisruptionPurpose),
         status: Json,
         fact: String,
-        runtime: &mut KeyedRuntime<()>,
+        runtime: &mut KeyedRuntime<DisruptionPurpose>,
         now: Timestamp,
-    ) -> Flow {
-        if status == *budget.stable().get("status") {
-            return Flow::Done;
-        }
+    ) {
         let allowed = status.get("disruptionsAllowed").as_i64().unwrap_or(0);
         let what = format!("allow {allowed} disruptions");
         let because = runtime.decide(format!("poddisruptionbudget/{key}"), what, Vec::from([Because::Fact(fact)]));
         let mut body = budget.json();
         body.set(&["status"], status);
         let call = Call::new(Verb::Update, BUDGETS, &key.namespace, &key.name).subresource("status").body(body);
-        runtime.send(key, (), call, Some(because), now);
-        Flow::Done
+        runtime.send(key, purpose, call, Some(because), now);
     }
 
     /// Returns the evictions that still count as under way, and queues the budget for when they no longer do.
-    fn disrupted(&self, budget: &Object, runtime: &mut KeyedRuntime<()>, key: &ObjectKey, now: Timestamp) -> Json {
+    fn disrupted(
+        &self,
+        budget: &Object,
+        runtime: &mut KeyedRuntime<DisruptionPurpose>,
+        key: &ObjectKey,
+        now: Timestamp,
+    ) -> Json {
         let mut kept = Json::object();
         for (name, since) in budget.stable().at(&["status", "disruptedPods"]).fields() {
             let pod = ObjectKey::namespaced(key.namespace.clone(), name.clone());
@@ -318,7 +335,11 @@ fn targeted_since(pod: &Object) -> Option<Timestamp> {
 /// scale.
 ///
 /// Source: disruption.go (v1.34), `finders`.
-fn found_owner<'a>(pod: &Object, owner: &Json, runtime: &'a KeyedRuntime<()>) -> Result<&'a Object, String> {
+fn found_owner<'a>(
+    pod: &Object,
+    owner: &Json,
+    runtime: &'a KeyedRuntime<DisruptionPurpose>,
+) -> Result<&'a Object, String> {
     let kind = owner.get("kind").as_str().unwrap_or("");
     let source = match (group_of(owner), kind) {
         ("apps" | "extensions", "ReplicaSet") => Some(SETS),
@@ -414,9 +435,15 @@ fn set_allowed(status: &mut Json, truth: &str, reason: &str, message: &str, now:
 }
 
 impl Reconciler for Disruption {
-    type Purpose = ();
+    type Purpose = DisruptionPurpose;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, now: Timestamp) {
+    fn handle_event(
+        &mut self,
+        source: usize,
+        event: &CacheEvent,
+        runtime: &mut KeyedRuntime<DisruptionPurpose>,
+        now: Timestamp,
+    ) {
         match source {
             BUDGET_CACHE => {
                 let key = event.object().key();
@@ -439,7 +466,7 @@ impl Reconciler for Disruption {
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DisruptionPurpose>, now: Timestamp) -> Flow {
         if key.namespace.starts_with(POD_KEYS) {
             self.sync_pod(key, runtime, now)
         } else {
@@ -449,12 +476,19 @@ impl Reconciler for Disruption {
 
     fn handle_reply(
         &mut self,
-        _: &ObjectKey,
-        _: (),
+        key: &ObjectKey,
+        purpose: DisruptionPurpose,
         reply: &ApiResult,
-        _: &mut KeyedRuntime<()>,
-        _: Timestamp,
+        runtime: &mut KeyedRuntime<DisruptionPurpose>,
+        now: Timestamp,
     ) -> Flow {
-        if failure(reply).is_some() && code(reply) != 404 { Flow::Retry } else { Flow::Next }
+        let Some(why) = failure(reply) else { return Flow::Next };
+        match purpose {
+            DisruptionPurpose::Status(budget) if code(reply) != 409 => {
+                self.fail(key, &budget, &why, runtime, now);
+                Flow::Next
+            }
+            _ => Flow::Retry,
+        }
     }
 }

@@ -9,10 +9,11 @@ use super::kubelet_tests::{act, add, advance};
 use crate::components::cloud::{CloudAction, Instance};
 use crate::components::registry::CONTROLLERS;
 use crate::json;
-use crate::network::{Call, Identity, NODES, Resource, Verb};
+use crate::network::{Call, Effect, Fault, Identity, InjectedReply, Match, NODES, Resource, Verb};
 use crate::objects::{Json, Text};
 use crate::sim::{Simulation, SimulationOptions};
 
+const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 const DAEMONS: Resource = Resource::of("apps", "v1", "daemonsets");
 const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
 const DRIVERS: Resource = Resource::of("storage.k8s.io", "v1", "csidrivers");
@@ -104,4 +105,35 @@ fn a_shut_down_node_that_has_its_taint_is_read_in_each_pass_and_a_ready_one_in_n
     let since = sim.now();
     advance(&mut sim, 50_000);
     assert!((9..=10).contains(&reads(&sim, since)), "{}", reads(&sim, since));
+}
+
+#[test]
+fn a_budget_whose_status_is_refused_says_so_and_lets_nothing_go() {
+    let mut sim = cluster();
+    workload(&mut sim, DEPLOYMENTS, "web");
+    let body = json!({"metadata": {"name": "web"},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "web"}}}});
+    sim.add_rule(Fault {
+        matching: Some(Match {
+            resource: Some("poddisruptionbudgets".into()),
+            verb: Some(Verb::Update),
+            ..Match::default()
+        }),
+        effect: Effect::Answer(InjectedReply::Code(500)),
+        times: Some(1),
+        ..Fault::disconnect("controller/disruption-controller")
+    });
+    sim.tap(crate::components::api_server::Tap::Changes);
+    create(&mut sim, BUDGETS, body);
+    advance(&mut sim, 2_000);
+    let written = sim.take_commits().into_iter().filter(|one| one.resource == BUDGETS && one.subresource == "status");
+    let seen: Vec<(String, String, bool)> = written
+        .map(|one| {
+            let condition = one.object.stable().at(&["status", "conditions"]).items()[0].clone();
+            let text = |field| condition.get(field).as_str().unwrap_or("").to_string();
+            (text("status"), text("reason"), text("message").is_empty())
+        })
+        .collect();
+    let expected = [("False", "SyncFailed", false), ("False", "InsufficientPods", true)];
+    assert_eq!(seen, expected.map(|(status, reason, is_silent)| (status.into(), reason.into(), is_silent)));
 }
