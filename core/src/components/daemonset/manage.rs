@@ -70,9 +70,10 @@ impl DaemonSets {
                 work.doomed.extend(pods.into_iter().filter(|pod| !is_ending(pod)));
             }
         }
-        // Unbound pods for a node that is gone.
-        let unbound = |pod: &Object| node_name(pod).is_none() && !is_ending(pod);
-        work.doomed.extend(gone.into_iter().filter(unbound));
+        // Unbound pods for a node that is gone, also those that are being deleted already: where a finalizer keeps such
+        // a pod, its deletion is expected in vain. Source: daemon_controller.go (v1.34),
+        // `getUnscheduledPodsWithoutNode`.
+        work.doomed.extend(gone.into_iter().filter(|pod| node_name(pod).is_none()));
         work.why = "its node does not fit, or it is one too many or has ended";
         if !missing.is_empty() {
             let count = missing.len().min(BURST);
