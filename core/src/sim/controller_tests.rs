@@ -13,7 +13,9 @@ use crate::network::{Call, Effect, Fault, Identity, InjectedReply, Match, NODES,
 use crate::objects::{Json, Text};
 use crate::sim::{Simulation, SimulationOptions};
 
+const ATTACHMENTS: Resource = Resource::of("storage.k8s.io", "v1", "volumeattachments");
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
+const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
 const DAEMONS: Resource = Resource::of("apps", "v1", "daemonsets");
 const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
 const DRIVERS: Resource = Resource::of("storage.k8s.io", "v1", "csidrivers");
@@ -116,6 +118,46 @@ fn a_revision_that_is_no_number_goes_to_the_deployment_and_its_set_gets_annotati
     ask(&mut sim, Call::strategic_patch(DEPLOYMENTS, "default", "web", json!({"spec": {"replicas": 2}})));
     advance(&mut sim, 5_000);
     assert_eq!(seen(&mut sim), ["a", "x", "x"]);
+}
+
+#[test]
+fn a_volume_whose_driver_needs_no_attachment_any_more_is_not_waited_for() {
+    let mut sim = cluster();
+    // The driver attaches nothing.
+    sim.add_rule(Fault {
+        matching: Some(Match { verb: Some(Verb::Patch), ..Match::default() }),
+        effect: Effect::Answer(InjectedReply::Code(500)),
+        ..Fault::disconnect("controller/csi-attacher")
+    });
+    create(
+        &mut sim,
+        VOLUMES,
+        json!({"metadata": {"name": "v"}, "spec": {"capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"], "csi": {"driver": "d", "volumeHandle": "v"}}}),
+    );
+    create(
+        &mut sim,
+        CLAIMS,
+        json!({"metadata": {"name": "c"}, "spec": {"accessModes": ["ReadWriteOnce"], "volumeName": "v",
+            "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}}),
+    );
+    create(
+        &mut sim,
+        PODS,
+        json!({"metadata": {"name": "p"}, "spec": {"nodeName": "w1",
+            "containers": [{"name": "main", "image": "pause"}],
+            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}}),
+    );
+    advance(&mut sim, 20_000);
+    let seen = |sim: &mut Simulation| {
+        let phase = list(sim, PODS)[0].at(&["status", "phase"]).as_str().unwrap_or("").to_string();
+        (list(sim, ATTACHMENTS).len(), phase)
+    };
+    assert_eq!(seen(&mut sim), (1, "Pending".to_string()));
+    create(&mut sim, DRIVERS, json!({"metadata": {"name": "d"}, "spec": {"attachRequired": false}}));
+    // The Node counts as using the volume until it says otherwise, with its next status.
+    advance(&mut sim, 600_000);
+    assert_eq!(seen(&mut sim), (0, "Running".to_string()));
 }
 
 #[test]

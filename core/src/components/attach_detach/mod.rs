@@ -32,7 +32,7 @@ use super::client::{CacheEvent, node_name};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, LoopInfo, Measure, Watched};
 use super::volumes::{
     ATTACHMENTS, CLAIMS, CONTROLLER_ATTACHES, ClaimUsers, CsiVolume, DRIVERS, VOLUMES, attaches, bound, claim_of,
-    csi_volume, has_claims, is_finished,
+    csi_volume, has_claims, is_finished, split_unique,
 };
 use super::{Deadline, next_of};
 use crate::chance::Chance;
@@ -245,6 +245,11 @@ impl AttachDetach {
         self.is_dirty |= self.actual.all().next().is_some();
     }
 
+    /// Notes that volumes of a driver have to be attached now, or do so no longer.
+    fn handle_driver_event(&mut self, event: &CacheEvent) {
+        self.is_unsettled |= attaches(event.before.as_ref()) != attaches(event.after.as_ref());
+    }
+
     /// Notes whether an attachment that is taken to be there may be gone.
     fn handle_attachment_event(&mut self, event: &CacheEvent) {
         let is_there = |object: &Object| object.stable().at(&["status", "attached"]).as_bool() == Some(true);
@@ -301,7 +306,7 @@ impl AttachDetach {
         self.phase = now - PERIOD;
     }
 
-    /// Looks for Pods that were missed.
+    /// Looks for Pods that were missed, and for volumes that need not be attached any more.
     ///
     /// Source: populator/desired_state_of_world_populator.go (v1.34).
     fn populate(&mut self, now: Timestamp) {
@@ -309,7 +314,8 @@ impl AttachDetach {
         for (unique, node, pod) in self.desired.wishes() {
             let cached = self.runtime.cache(POD_CACHE).get(&pod.key());
             let wants = cached.is_some_and(|own| own.uid() == pod.uid() && !is_finished(own));
-            if !wants {
+            let driver = split_unique(&unique).map_or("", |(driver, _)| driver);
+            if !wants || !attaches(self.runtime.cache(DRIVER_CACHE).cache().get("", driver)) {
                 self.is_dirty |= self.desired.remove(&unique, &node, pod.uid());
             }
         }
@@ -405,6 +411,7 @@ impl Controller for AttachDetach {
             (NODE_CACHE, _) => self.handle_node_event(event),
             (CLAIM_CACHE, Some(claim)) => self.handle_claim_event(claim),
             (ATTACHMENT_CACHE, _) => self.handle_attachment_event(event),
+            (DRIVER_CACHE, _) => self.handle_driver_event(event),
             _ => {}
         }
     }

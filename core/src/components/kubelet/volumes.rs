@@ -46,6 +46,8 @@ pub(super) enum VolumePurpose {
     Claim,
     Volume,
     Driver,
+    /// Whether volumes that are waited for have to be attached still.
+    Reconsider,
     Attachment,
 }
 
@@ -145,6 +147,12 @@ impl Kubelet {
                     if own.stage == VolumeStage::Mounted {
                         return true;
                     }
+                    // Upstream's cache of drivers tells at once that a volume need not be attached any more.
+                    let drivers: BTreeSet<Text> = own.attachable.iter().map(|volume| volume.driver.clone()).collect();
+                    for driver in drivers {
+                        let call = Call::new(Verb::Get, DRIVERS, "", driver);
+                        self.call(call, Purpose::Volume(uid.clone(), VolumePurpose::Reconsider), context);
+                    }
                 }
                 self.wait_for_volumes(uid, now);
                 false
@@ -223,7 +231,20 @@ impl Kubelet {
                 self.look_up(uid, context);
             }
             (VolumePurpose::Driver, _) => self.fail_to_look_up(uid, &error, context),
+            (VolumePurpose::Reconsider, found) => self.reconsider(uid, found.as_ref(), context),
             (VolumePurpose::Attachment, found) => self.verified(uid, found.as_ref(), &error, context),
+        }
+    }
+
+    /// Lets a pod that waits go on without the volumes that need not be attached any more.
+    ///
+    /// Source: populator/desired_state_of_world_populator.go (v1.34), `findAndRemoveDeletedPods`.
+    fn reconsider(&mut self, uid: &Text, driver: Option<&Object>, context: &mut KubeletContext<'_>) {
+        let own = self.volumes.pods.get_mut(uid).filter(|own| own.stage == VolumeStage::Wait);
+        if let (Some(own), Some(driver)) = (own, driver.filter(|driver| !attaches(Some(driver)))) {
+            own.attachable.retain(|volume| volume.driver != driver.name());
+            self.generation += 1;
+            self.volumes_changed(context);
         }
     }
 
