@@ -62,7 +62,8 @@ fn hand_fed_zone(draft: &mut Draft, count: String, zone: String) {
     }
 }
 
-/// The scenario feeds the hand-fed Nodes of the line before at these paces: rows `lease` and `status` with a duration each.
+/// The scenario feeds the hand-fed Nodes of the line before at these paces: rows `lease` and `status` with a duration
+/// each.
 #[given(regex = r"^which is fed with:$")]
 fn fed_with(draft: &mut Draft, step: &Step) {
     for (row, name, value) in draft.flag_rows(step) {
