@@ -78,8 +78,56 @@ pub fn is_sidecar(container: &Json) -> bool {
     container.get("restartPolicy").as_str() == Some("Always")
 }
 
+/// Tells whether a container that has ended is to run again: by the first of its own rules that its exit code meets, by
+/// its own policy, or by that of its Pod. Left out on purpose: the action `RestartAllContainers`, which is as if no rule
+/// had been met.
+/// Source: pkg/api/v1/pod/util.go (v1.34), `ContainerShouldRestart`.
+#[must_use]
+pub fn should_restart(container: &Json, policy_of_pod: &str, exit_code: i64) -> bool {
+    let own = container.get("restartPolicy").as_str();
+    let policy = own.unwrap_or(policy_of_pod);
+    own.is_some() && has_matching_rule(container, exit_code)
+        || !matches!(policy, "Never" | "OnFailure")
+        || policy == "OnFailure" && exit_code != 0
+}
+
+/// Tells whether the first rule that an exit code meets wants the container restarted.
+fn has_matching_rule(container: &Json, exit_code: i64) -> bool {
+    let meets = |rule: &&Json| {
+        let is_listed = rule.at(&["exitCodes", "values"]).items().iter().any(|code| code.as_i64() == Some(exit_code));
+        match rule.at(&["exitCodes", "operator"]).as_str() {
+            Some("In") => is_listed,
+            Some("NotIn") => !is_listed,
+            _ => false,
+        }
+    };
+    let first = container.get("restartPolicyRules").items().iter().find(meets);
+    first.is_some_and(|rule| rule.get("action").as_str() == Some("Restart"))
+}
+
 /// Tells whether the kind of a CustomResourceDefinition is served.
 #[must_use]
 pub fn is_established(definition: &Json) -> bool {
     is_condition_true(definition, "Established")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::should_restart;
+    use crate::json;
+    use crate::objects::Json;
+
+    #[test]
+    fn the_first_rule_that_an_exit_code_meets_counts() {
+        let rule = |action: &str, operator: &str, codes: [i64; 2]| {
+            let values: Json = codes.into_iter().map(Json::from).collect();
+            json!({"action": action, "exitCodes": {"operator": operator, "values": values}})
+        };
+        let container = json!({"restartPolicy": "Never", "restartPolicyRules": [rule("Restart", "In", [42, 43]),
+            rule("RestartAllContainers", "In", [7, 8]), rule("Restart", "NotIn", [1, 7])]});
+        for (code, restarts) in [(42, true), (43, true), (1, false), (7, false), (8, false), (2, true)] {
+            assert_eq!(should_restart(&container, "Always", code), restarts, "{code}");
+        }
+        assert!(!should_restart(&json!({}), "Never", 0));
+    }
 }

@@ -38,7 +38,7 @@ pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<
     let bundles = drops("ClusterTrustBundleProjection", &bundle);
     let certificates = drops("PodCertificateRequest", &certificate);
     let drops = Drops {
-        rules: drops("ContainerRestartRules", &has_rules),
+        rules: drops("ContainerRestartRules", &has_restart_rules),
         files: drops("EnvFiles", &|spec| containers(spec).any(names_file)),
         signals: drops("ContainerStopSignals", &|spec| containers(spec).any(has_signal)),
         proc_mount: drops("ProcMountType", &|spec| containers(spec).any(has_proc_mount)),
@@ -97,7 +97,7 @@ fn has_signal(container: &Json) -> bool {
 }
 
 /// Tells whether a container has rules of restarts, or a policy that only came with them.
-fn has_rules(spec: &Json) -> bool {
+pub(in super::super) fn has_restart_rules(spec: &Json) -> bool {
     let of_list = |list: &str| {
         let is_older = |own: &Json| list == "initContainers" && own.get("restartPolicy").as_str() == Some("Always");
         let has = |own: &Json| {

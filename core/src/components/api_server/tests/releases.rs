@@ -203,3 +203,41 @@ fn the_template_of_a_suspended_job_may_change_with_its_condition_from_1_36_on() 
         assert_eq!([code(&placed), code(&resized)], expected, "{minor} {has_condition}");
     }
 }
+
+#[test]
+fn a_containers_own_policy_says_whether_it_may_leave_its_end() {
+    let rules = json!([{"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}]);
+    let by_rule = json!({"name": "c", "image": "i", "restartPolicy": "Never", "restartPolicyRules": rules});
+    let of = |policy: &str| json!({"name": "c", "image": "i", "restartPolicy": policy});
+    for (minor, list, policy, container, code) in [
+        (36, "containers", "Never", by_rule.clone(), 200),
+        (36, "containers", "Never", of("Always"), 200),
+        (36, "containers", "OnFailure", of("Always"), 200),
+        (36, "containers", "Always", of("Never"), 422),
+        (36, "containers", "Never", json!({"name": "c", "image": "i"}), 422),
+        (36, "initContainers", "Never", by_rule.clone(), 200),
+        (36, "initContainers", "Never", of("Always"), 200),
+        (34, "containers", "Always", of("Never"), 200),
+        (34, "containers", "Never", by_rule.clone(), 422),
+        (34, "initContainers", "Never", of("Always"), 200),
+    ] {
+        let mut fixture = Fixture::of(Release::new(minor, 0));
+        let mut pod = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"},
+            "spec": {"restartPolicy": policy, "containers": [{"name": "main", "image": "i"}]}});
+        pod.set(&["spec", list], json!([container]));
+        if list == "initContainers" {
+            pod.set(&["spec", "containers"], json!([{"name": "main", "image": "i"}]));
+        }
+        let statuses = if list == "containers" { "containerStatuses" } else { "initContainerStatuses" };
+        fixture.post(&PODS, "default", pod);
+        let mut tell = |state: Json| {
+            let status = json!({"name": "c", "image": "i", "imageID": "", "ready": false, "restartCount": 0,
+                "state": state});
+            let mut patch = json!({"status": {}});
+            patch.set(&["status", statuses], json!([status]));
+            fixture.call(Call::strategic_patch(PODS, "default", "p", patch).subresource("status")).code
+        };
+        assert_eq!(tell(json!({"terminated": {"exitCode": 42}})), 200, "{minor}");
+        assert_eq!(tell(json!({"waiting": {"reason": "CrashLoopBackOff"}})), code, "{minor} {list} {policy}");
+    }
+}

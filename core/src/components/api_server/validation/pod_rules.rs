@@ -5,6 +5,7 @@
 
 use super::ip::Reading;
 use super::{text, variables};
+use crate::components::api_server::pods;
 use crate::objects::Json;
 use crate::profile::Settings;
 
@@ -29,6 +30,8 @@ pub(in super::super) struct Rules {
     pub(super) addresses: Reading,
     /// Whether variables may come from files.
     pub(super) env_files: bool,
+    /// Whether each container may have a policy of restarts, and rules.
+    pub(super) container_policies: bool,
     /// Whether variables may have nearly any name.
     pub(super) any_variable: bool,
     /// Whether the keys of labels by which Pods are spread become part of the selector.
@@ -58,6 +61,7 @@ impl Rules {
             dns_underscores: settings.profile().is("search-domains-have-underscores"),
             addresses: Reading::of(settings),
             env_files: settings.is_gate_on("EnvFiles"),
+            container_policies: settings.is_gate_on("ContainerRestartRules"),
             any_variable: settings.profile().is("variables-have-any-name"),
             merges_spread_keys: settings.profile().is("spread-selectors-take-label-keys"),
             app_armor_fields: settings.profile().is("app-armor-is-a-field"),
@@ -68,11 +72,13 @@ impl Rules {
         }
     }
 
-    /// Allows operators and names of variables if the stored Pod has them, even if the gate is off now.
+    /// Allows operators, policies and names of variables if the stored Pod has them, even if the gate is off now.
     pub(super) fn beside(self, stored: &Json) -> Self {
         let compares = |toleration: &Json| matches!(text(toleration, "operator"), "Lt" | "Gt");
         let is_known = stored.get("tolerations").items().iter().any(compares);
         let any_variable = self.any_variable || variables::has_any_names(stored);
-        Self { comparisons: if is_known { Comparisons::Allowed } else { self.comparisons }, any_variable, ..self }
+        let container_policies = self.container_policies || pods::has_restart_rules(stored);
+        let comparisons = if is_known { Comparisons::Allowed } else { self.comparisons };
+        Self { comparisons, any_variable, container_policies, ..self }
     }
 }

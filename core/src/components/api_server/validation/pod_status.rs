@@ -8,11 +8,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::ip::{self, Reading};
+use super::pod_rules::Rules;
 use super::pod_update::mirror;
 use super::{FieldError, IMMUTABLE, Problem, invalid, meta, pod_details, text};
-use crate::objects::Json;
+use crate::objects::lifecycle::{is_sidecar, should_restart};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::objects::{Json, NULL};
 use crate::profile::Settings;
 
 /// The lists of containers' states, each with that of the containers.
@@ -57,14 +59,7 @@ pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, sett
     if !stored.is_null() && status.get("qosClass") != stored {
         errors.push(FieldError::invalid("status.qosClass", status.get("qosClass"), IMMUTABLE));
     }
-    let policy = old.at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always");
-    for (list, policy) in
-        [("containerStatuses", policy), ("initContainerStatuses", policy), ("ephemeralContainerStatuses", "Never")]
-    {
-        if policy != "Always" {
-            unterminated((tree, old), (list, policy), &mut errors);
-        }
-    }
+    stay_ended((tree, old), settings, &mut errors);
     claims(status, tree.get("spec"), wording, &mut errors);
     addresses((status, old.get("status")), "podIPs", reading, &mut errors);
     let (first, one) = (status.get("hostIPs").items().first(), text(status, "hostIP"));
@@ -101,20 +96,49 @@ fn addresses((status, old): (&Json, &Json), list: &str, reading: Reading, errors
     }
 }
 
-/// A container that ended stays ended unless its policy restarts it, or that of an init container that goes on.
-fn unterminated((tree, old): (&Json, &Json), (list, policy): (&str, &str), errors: &mut Vec<FieldError>) {
+/// Checks that containers that have ended stay so, unless they are to run again.
+///
+/// Source: validation.go (v1.34, v1.36), `ValidateContainerStateTransition`, `ValidateInitContainerStateTransition`.
+fn stay_ended((tree, old): (&Json, &Json), settings: &Settings, errors: &mut Vec<FieldError>) {
+    let spec = old.get("spec");
+    let policy = spec.get("restartPolicy").as_str().unwrap_or("Always");
+    let counts_own = Rules::of(settings).beside(spec).container_policies;
+    let restarts_all = counts_own && restarts_all(spec) && settings.is_gate_on("RestartAllContainersOnContainerExits");
+    for (list, of) in LISTS {
+        let may_restart = |name: &str, exit_code: i64| {
+            let own = spec.get(of).items().iter().find(|own| text(own, "name") == name);
+            match of {
+                "ephemeralContainers" => false,
+                _ if restarts_all => true,
+                _ if counts_own => own.is_some_and(|own| should_restart(own, policy, exit_code)),
+                "initContainers" if own.is_some_and(is_sidecar) => true,
+                _ => should_restart(&NULL, policy, exit_code),
+            }
+        };
+        unterminated((tree, old), list, may_restart, errors);
+    }
+}
+
+/// Tells whether a rule of any container starts all of them again.
+/// Source: pkg/api/v1/pod/util.go (v1.36), `AllContainersCouldRestart`.
+fn restarts_all(spec: &Json) -> bool {
+    let containers = LISTS.iter().flat_map(|(_, of)| spec.get(of).items());
+    let mut rules = containers.flat_map(|own| own.get("restartPolicyRules").items());
+    rules.any(|rule| text(rule, "action") == "RestartAllContainers")
+}
+
+fn unterminated(
+    (tree, old): (&Json, &Json),
+    list: &str,
+    may_restart: impl Fn(&str, i64) -> bool,
+    errors: &mut Vec<FieldError>,
+) {
     let new = tree.at(&["status", list]).items();
     for (at, before) in old.at(&["status", list]).items().iter().enumerate() {
-        let name = text(before, "name");
-        let ended = before.at(&["state", "terminated"]);
-        let restarts = policy == "OnFailure" && ended.get("exitCode").as_i64() != Some(0);
-        let first = old.at(&["spec", "initContainers"]).items().iter().find(|own| text(own, "name") == name);
-        let goes_on = list.starts_with("init") && first.is_some_and(|own| text(own, "restartPolicy") == "Always");
-        if ended.is_null() || restarts || goes_on {
-            continue;
-        }
+        let (name, ended) = (text(before, "name"), before.at(&["state", "terminated"]));
+        let exit_code = ended.get("exitCode").as_i64().unwrap_or(0);
         let runs = |status: &&Json| text(status, "name") == name && status.at(&["state", "terminated"]).is_null();
-        for _ in new.iter().filter(runs) {
+        if !ended.is_null() && new.iter().any(|status| runs(&status)) && !may_restart(name, exit_code) {
             let path = format!("status.{list}[{at}].state");
             errors.push(FieldError::forbidden(path, "may not be transitioned to non-terminated state"));
         }

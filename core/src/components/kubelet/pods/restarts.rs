@@ -1,16 +1,15 @@
 //! Which ended containers are started again, and after which pause.
 //!
-//! Mirrors `newCrashLoopBackOff` of pkg/kubelet/kubelet.go, `doBackOff` of
-//! pkg/kubelet/kuberuntime/kuberuntime_manager.go and `ContainerShouldRestart` of pkg/api/v1/pod/util.go (v1.34).
-//! Pure. Inputs: the kubelet's configuration and gates, the pod, the run that has ended. Outputs: whether and when
-//! the container starts. Left out on purpose: the action `RestartAllContainers` of 1.36, which is as if no rule had
-//! matched.
+//! Mirrors `newCrashLoopBackOff` of pkg/kubelet/kubelet.go and `doBackOff` of
+//! pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34). Pure. Inputs: the kubelet's configuration and gates, the pod,
+//! the run that has ended. Outputs: whether and when the container starts.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::changes::has_other_image;
 use super::worker::KilledFor;
 use super::{Container, ContainerPlan, ContainerRole, ContainerState, Worker};
+use crate::objects::lifecycle::should_restart;
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
@@ -62,11 +61,8 @@ impl Worker {
 
     /// Tells whether a container that has ended is started again. A sidecar always is.
     pub(super) fn starts_again(&self, plan: &ContainerPlan, exit_code: i64) -> bool {
-        let policy = self.policy_of(&plan.name);
         plan.role == ContainerRole::Sidecar
-            || has_matching_rule(self.with_policy(&plan.name), exit_code)
-            || policy == "Always"
-            || policy == "OnFailure" && exit_code != 0
+            || should_restart(self.with_policy(&plan.name), self.restart_policy(), exit_code)
     }
 
     /// Tells whether a container with an exit code is started again. One that the kubelet itself has ended is, in the
@@ -83,20 +79,6 @@ impl Worker {
     pub(super) fn is_replaced(&self, plan: &ContainerPlan) -> bool {
         plan.role == ContainerRole::Sidecar || self.policy_of(&plan.name) != "Never"
     }
-}
-
-/// Tells whether the first rule that an exit code meets wants the container restarted.
-fn has_matching_rule(container: &Json, exit_code: i64) -> bool {
-    let meets = |rule: &&Json| {
-        let is_listed = rule.at(&["exitCodes", "values"]).items().iter().any(|code| code.as_i64() == Some(exit_code));
-        match rule.at(&["exitCodes", "operator"]).as_str() {
-            Some("In") => is_listed,
-            Some("NotIn") => !is_listed,
-            _ => false,
-        }
-    };
-    let first = container.get("restartPolicyRules").items().iter().find(meets);
-    first.is_some_and(|rule| rule.get("action").as_str() == Some("Restart"))
 }
 
 impl ContainerPlan {
@@ -137,7 +119,7 @@ impl ContainerPlan {
 
 #[cfg(test)]
 mod tests {
-    use super::{CrashPauses, has_matching_rule};
+    use super::CrashPauses;
     use crate::json;
     use crate::profile::Settings;
 
@@ -160,19 +142,5 @@ mod tests {
         let mut settings = Settings::default();
         settings.set_own_gates(&json!({"KubeletCrashLoopBackOffMax": true})).unwrap();
         assert_eq!(CrashPauses::read(&json!({}), &settings), CrashPauses::DEFAULT);
-    }
-
-    #[test]
-    fn the_first_rule_that_an_exit_code_meets_counts() {
-        let rule = |action: &str, operator: &str, codes: [i64; 2]| {
-            let values: crate::objects::Json = codes.into_iter().map(crate::objects::Json::from).collect();
-            json!({"action": action, "exitCodes": {"operator": operator, "values": values}})
-        };
-        let container = json!({"restartPolicyRules": [rule("Restart", "In", [42, 43]),
-            rule("RestartAllContainers", "In", [7, 8]), rule("Restart", "NotIn", [1, 7])]});
-        for (code, restarts) in [(42, true), (43, true), (1, false), (7, false), (8, false), (2, true)] {
-            assert_eq!(has_matching_rule(&container, code), restarts, "{code}");
-        }
-        assert!(!has_matching_rule(&json!({}), 0));
     }
 }
