@@ -374,20 +374,22 @@ impl Probes {
 
     /// Returns the next instant at which there is something to tell.
     pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
-        let next = |probe: &Probe| {
-            let tick = probe.tick_from(self.first_at(probe));
-            match probe.span(&self.health) {
-                _ if self.has_stopped(probe) => None,
-                _ if probe.looks_first() => Some(probe.tick),
-                _ if probe.answer_at.is_some() => probe.answer_at,
-                _ if self.is_held(probe) => None,
-                (_, until) if probe.is_settled() && probe.succeeds(&self.health, tick) => Some(probe.tick_from(until)),
-                _ => Some(tick),
-            }
-        };
-        let asked = self.list.iter().filter_map(next);
+        let asked = self.list.iter().filter_map(|probe| self.next_of(probe));
         let by_itself = self.changes_by_itself().then(|| self.next_change(now)).flatten();
         asked.chain(by_itself).filter(|at| *at < Timestamp::MAX).min()
+    }
+
+    /// Returns when a probe finds something to tell.
+    fn next_of(&self, probe: &Probe) -> Option<Timestamp> {
+        let tick = probe.tick_from(self.first_at(probe));
+        match probe.span(&self.health) {
+            _ if self.has_stopped(probe) => None,
+            _ if probe.looks_first() => Some(probe.tick),
+            _ if probe.answer_at.is_some() => probe.answer_at,
+            _ if self.is_held(probe) => None,
+            (_, until) if probe.is_settled() && probe.succeeds(&self.health, tick) => Some(probe.tick_from(until)),
+            _ => Some(tick),
+        }
     }
 
     /// Tells whether it becomes ready, or unready, without being asked.
@@ -410,7 +412,11 @@ impl Probes {
         // What one finds counts for the others from their next tick on.
         let asks = |probe: &Probe| !self.is_held(probe) && now >= self.first_at(probe);
         let looks_first = |probe: &Probe| probe.looks_first() && !self.has_stopped(probe);
-        let due = self.list.iter().map(|probe| (probe.tick <= now, asks(probe), looks_first(probe)));
+        // The ticks of which nothing was to be told have passed without a wake-up.
+        let ticks = |probe: &Probe| {
+            probe.tick <= now && probe.tick_from(now) == now || self.next_of(probe).is_some_and(|at| at <= now)
+        };
+        let due = self.list.iter().map(|probe| (ticks(probe), asks(probe), looks_first(probe)));
         let due: Vec<(bool, bool, bool)> = due.collect();
         for (probe, (is_due, asks, looks_first)) in self.list.iter_mut().zip(due) {
             probe.tick = probe.tick_from(after(now));
@@ -621,6 +627,21 @@ mod tests {
         assert_eq!(probes.next(at(6)), None);
         probes.note_health(Health::of(&told(0, None, Some(0)), at(1)), at(20));
         assert_eq!(probes.next(at(20)), Some(at(21)));
+    }
+
+    #[test]
+    fn a_settled_probe_that_is_woken_between_two_ticks_waits_for_the_next() {
+        let container = json!({"readinessProbe": {"failureThreshold": 1}});
+        let health = Health::of(&told(0, Some(45), None), at(0));
+        let mut probes = Probes::new(&container, health, &seen_at(0), at(0));
+        assert_eq!(probes.run_due(at(10)).len(), 1);
+        assert_eq!(probes.next(at(10)), Some(at(50)));
+        for (second, found) in [(44, 0), (46, 0), (50, 1)] {
+            assert_eq!(probes.run_due(at(second)).len(), found, "{second}");
+        }
+        // Whoever comes late, as a kubelet that was frozen, finds it at once.
+        let mut late = Probes::new(&container, health, &seen_at(0), at(0));
+        assert_eq!((late.run_due(at(10)).len(), late.run_due(at(53)).len()), (1, 1));
     }
 
     #[test]
