@@ -44,7 +44,7 @@ impl Kubelet {
             self.note_deadline(&uid, context);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { return };
             if worker.is_deleted() && !worker.is_over() {
-                worker.is_dirty |= is_new_generation;
+                worker.is_dirty |= is_new_generation && !worker.is_in_sync(context.host);
                 self.stop_pod(&uid, context);
             } else if worker.is_over() {
                 // Only the deletion itself asks for another look: a status of somebody else would be answered for ever.
@@ -169,6 +169,7 @@ impl Kubelet {
             rejection,
             plans,
             is_gone: false,
+            ends_after_sync: false,
             is_dirty: has_lost_address || victims.is_empty() && (!is_terminal || is_deleted),
             is_syncing: false,
             sync_at: None,

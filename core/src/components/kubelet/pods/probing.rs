@@ -87,9 +87,8 @@ impl Kubelet {
     /// Tells a container to end whose probe has failed for good. The last one that would run, and is not started again,
     /// takes its pod with it.
     fn end_unhealthy(&mut self, uid: &Text, at: usize, kind: ProbeKind, context: &mut KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.stage == WorkerStage::Active) else {
-            return;
-        };
+        let is_free = |own: &&mut Worker| own.stage == WorkerStage::Active && !own.ends_after_sync;
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         if !context.host.is_runtime_up {
             worker.plans[at].ends_for = Some(kind);
             return;

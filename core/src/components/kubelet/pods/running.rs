@@ -37,6 +37,7 @@ impl Kubelet {
             self.end_post_start(&uid, context);
             self.retry_due(&uid, context);
             self.start_due(&uid, context);
+            self.stop_after_sync(&uid, context);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
             if worker.sync_at.is_some_and(|at| at <= context.now) {
                 worker.sync_at = None;
@@ -64,6 +65,7 @@ impl Kubelet {
         }
         worker.retry_at = None;
         match worker.stage {
+            _ if worker.ends_after_sync => {}
             WorkerStage::Blocked => self.unblock(uid, context),
             WorkerStage::Active => {
                 for plan in worker.plans.iter_mut().filter(|plan| plan.is_waiting) {
@@ -112,13 +114,33 @@ impl Kubelet {
         }
     }
 
+    /// Stops a pod whose end waited for a sync that is over now.
+    fn stop_after_sync(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        if self.pods.workers.get(uid).is_some_and(|own| own.ends_after_sync && !own.is_in_sync(context.host)) {
+            self.stop_pod(uid, context);
+        }
+    }
+
+    /// Tells whether the end of a pod waits for the sync under way.
+    fn waits_for_sync(&mut self, uid: &Text, context: &mut KubeletContext<'_>) -> bool {
+        let is_told = |own: &Worker| own.has_to_end() || own.is_gone || own.is_removed;
+        let is_meant = |own: &&mut Worker| is_told(own) && own.is_in_sync(context.host);
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(is_meant) else { return false };
+        if !core::mem::replace(&mut worker.ends_after_sync, true) {
+            let why = "a sync is under way, which starts or ends containers";
+            let facts = Vec::from([Because::Fact(String::from(why))]);
+            context.outbox.decide(decided_about(&worker.object.key()), "the end has to wait", facts);
+        }
+        true
+    }
+
     /// Stops a pod: SIGTERM now, SIGKILL after its grace period.
     pub(super) fn stop_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
-        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.is_over() || !possible {
+        if self.pods.has_ended(uid) || !possible || self.waits_for_sync(uid, context) {
             return;
         }
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let tree = worker.object.stable();
         let of_spec = tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
         let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64();
@@ -128,7 +150,7 @@ impl Kubelet {
         let asked = of_deletion.into_iter().chain(of_ending).min();
         let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
         worker.note_stop(&self.settings, context.now);
-        worker.is_dirty |= worker.post_start.take().is_some();
+        worker.is_dirty |= core::mem::take(&mut worker.ends_after_sync) && !worker.is_gone;
         worker.stage = WorkerStage::Stopping;
         worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end || worker.awaits_relist);
         for plan in &mut worker.plans {
@@ -328,7 +350,9 @@ impl Kubelet {
         for at in 0..worker.plans.len() {
             let container = context.host.runtime.container(uid, &worker.plans[at].name);
             let code = container.and_then(Container::exit_code);
-            let runs_again = worker.runs_again(&worker.plans[at], code);
+            // The sync that the pod's end waits for starts only what it has ended itself.
+            let is_of_sync = !worker.ends_after_sync || worker.plans[at].killed_for.is_some();
+            let runs_again = is_of_sync && worker.runs_again(&worker.plans[at], code);
             let Worker { plans, object, is_dirty, .. } = worker;
             let plan = &mut plans[at];
             if code.is_some() {
@@ -351,7 +375,7 @@ impl Kubelet {
             }
             is_over &= plan.role.is_initial() || code.is_some() && !runs_again && plan.start_at.is_none();
         }
-        if is_over || progress.has_failed {
+        if (is_over || progress.has_failed) && !worker.ends_after_sync {
             self.end_by_itself(uid, context);
             return;
         }
@@ -371,6 +395,7 @@ impl Kubelet {
         if !held_back.is_empty() {
             self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
         }
+        self.stop_after_sync(uid, context);
     }
 }
 

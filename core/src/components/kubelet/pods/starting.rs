@@ -32,8 +32,9 @@ impl Kubelet {
         let is_due = |plan: &ContainerPlan| plan.start_at.is_some_and(|at| at <= context.now);
         if !possible {
             // No sandbox can be made: the attempt fails until the runtime is back.
+            let again = Some(context.now + SYNC_PERIOD).filter(|_| !worker.ends_after_sync);
             for plan in worker.plans.iter_mut().filter(|plan| is_due(plan)) {
-                plan.start_at = Some(context.now + SYNC_PERIOD);
+                plan.start_at = again;
             }
             return;
         }
@@ -185,7 +186,8 @@ impl Kubelet {
 
     /// Plans the starts of the containers that may start now for the first time.
     pub(super) fn plan_next(&mut self, uid: &Text, progress: &Initialization, context: &KubeletContext<'_>) {
-        let is_free = |own: &&mut Worker| own.stage == WorkerStage::Active && own.post_start.is_none();
+        let is_active = |own: &Worker| own.stage == WorkerStage::Active && own.post_start.is_none();
+        let is_free = |own: &&mut Worker| is_active(own) && !own.ends_after_sync;
         let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         let runtime = &context.host.runtime;
         for (at, plan) in worker.plans.iter_mut().enumerate() {

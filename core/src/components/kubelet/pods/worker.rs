@@ -166,6 +166,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(super) has_restart_rules: bool,
     pub(super) stage: WorkerStage,
     pub(super) is_gone: bool,
+    /// Whether it is told to stop once the sync under way is over.
+    pub(super) ends_after_sync: bool,
     pub(super) is_dirty: bool,
     pub(super) is_syncing: bool,
     pub(super) sync_at: Option<Timestamp>,
@@ -270,6 +272,24 @@ impl Worker {
             is_replaced && container.is_some_and(|own| !own.is_running())
         };
         self.plans.iter().any(has_ended)
+    }
+
+    /// Tells whether a sync is under way that nothing interrupts: it waits for a hook, ends containers, or starts some in
+    /// the sandbox. Before there is a sandbox it waits for volumes, and that wait is given up. A recording tells itself
+    /// when what was under way has ended.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.34), `SyncPod`, `context.WithoutCancel`.
+    pub(super) fn is_in_sync(&self, host: &Host) -> bool {
+        let sandbox = host.runtime.sandbox(&self.uid);
+        let has_sandbox = sandbox.is_some_and(|sandbox| sandbox.is_ready);
+        let known = |plan: &ContainerPlan| sandbox.and_then(|own| own.container(&plan.name));
+        let is_worked_on = |plan: &ContainerPlan| {
+            let is_ending = plan.killed_for.is_some() && known(plan).is_some_and(|own| own.is_running());
+            is_ending || plan.start_at.is_some() && has_sandbox
+        };
+        self.stage == WorkerStage::Active
+            && !host.runtime.is_scripted()
+            && (self.post_start.is_some() || self.plans.iter().any(is_worked_on))
     }
 
     /// Tells whether its probes ask: also while its containers end, but not while a sync waits for a hook.
