@@ -192,6 +192,28 @@ Feature: Probes say when a container is ready, and when it has to run anew
       And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" within 15s
       And Pod "web" field status.containerStatuses[0].restartCount is 3 between 12s and 30s
 
+    Scenario: One that has ended well while it has to wait is not started again, if only a failure would be
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-liveness-after: 0s}
+        spec:
+          nodeName: worker-1
+          restartPolicy: OnFailure
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            livenessProbe: {tcpSocket: {port: 80}, periodSeconds: 1, failureThreshold: 1}
+        """
+      Then Event BackOff about Pod "web" within 15s
+      And Pod "web" field status.containerStatuses[0].state.terminated.reason is "Completed" within 15s
+      And Pod "web" field status.phase is "Succeeded" within 15s
+
     Scenario: A process that never starts up
       Given a ready Node "worker-1"
       When the user creates:

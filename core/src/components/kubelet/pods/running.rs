@@ -373,29 +373,41 @@ impl Kubelet {
                 // Until it runs again that sync is under way, and nothing is told.
                 *is_dirty |= plan.killed_for.is_none();
             }
-            is_over &= plan.role.is_initial() || code.is_some() && !runs_again && plan.start_at.is_none();
+            // What the kubelet has ended itself and holds back is judged by how it ended from now on.
+            let runs_again = worker.runs_again(&worker.plans[at], code);
+            let plan = &mut worker.plans[at];
+            let has_ended = code.is_some() && !runs_again && plan.start_at.is_none();
+            if has_ended {
+                (plan.is_waiting, plan.is_crash_looping) = (false, false);
+            }
+            is_over &= plan.role.is_initial() || has_ended;
         }
+        self.tell_restarts(uid, is_starting, &held_back, context);
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if (is_over || progress.has_failed) && !worker.ends_after_sync {
             self.end_by_itself(uid, context);
             return;
         }
         self.plan_next(uid, &progress, context);
-        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        let pod = worker.object.clone();
+        if !held_back.is_empty() {
+            self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
+        }
+        self.stop_after_sync(uid, context);
+    }
+
+    /// Reports a new sandbox for what is started again, and what is held back.
+    fn tell_restarts(&mut self, uid: &Text, is_starting: bool, held_back: &[Text], context: &mut KubeletContext<'_>) {
+        let Some(pod) = self.pods.object(uid).cloned() else { return };
         if is_starting && context.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
             let message = String::from("Pod sandbox changed, it will be killed and re-created.");
             self.pod_event(&pod, None, (EventType::Normal, "SandboxChanged", message), context);
         }
-        for name in &held_back {
+        for name in held_back {
             let key = pod.key();
             let message =
                 format!("Back-off restarting failed container {name} in pod {}_{}({uid})", key.name, key.namespace);
             self.pod_event(&pod, Some(name), (EventType::Warning, "BackOff", message), context);
         }
-        if !held_back.is_empty() {
-            self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
-        }
-        self.stop_after_sync(uid, context);
     }
 }
 
