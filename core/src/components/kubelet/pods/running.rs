@@ -30,6 +30,7 @@ impl Kubelet {
                     worker.note_sync(context.now);
                     worker.is_dirty = true;
                 }
+                self.probe_at_once(&uid, context);
                 self.make_lost_mirror(&uid, context);
                 self.read_again(&uid, context);
             }
