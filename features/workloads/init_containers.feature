@@ -313,6 +313,36 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       Then Event FailedPreStopHook about Pod "web", message "PreStopHook failed" within 1s
       And container "main" of Pod "web" stops on machine "worker-1" between 0.5s and 2s
 
+  @since:1.35
+  Rule: An init container's own policy of restarts is stronger than that of its Pod
+
+    Scenario Outline: <what>
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          restartPolicy: <of pod>
+          initContainers:
+          - name: once
+            image: registry.k8s.io/busybox:1
+            command: [sh, -c, sleep 1; exit 42]
+            restartPolicy: Never
+            restartPolicyRules: <rules>
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" field status.initContainerStatuses[0].restartCount is <restarts> within 40s
+      And Pod "web" field status.phase is "<phase>" between 3s and 40s
+      But Pod "web" keeps field status.containerStatuses[0].started false for 60s
+
+      Examples:
+        | what                                | of pod | rules                                                        | restarts | phase   |
+        | One that is never started again     | Always | []                                                           | 0        | Failed  |
+        | One whose exit code meets a rule    | Never  | [{action: Restart, exitCodes: {operator: In, values: [42]}}] | 2        | Pending |
+
   Rule: A sync waits for the hook postStart, and nothing is told of the Pod before its end
 
     Scenario: The hook takes 8 s

@@ -241,3 +241,38 @@ fn a_containers_own_policy_says_whether_it_may_leave_its_end() {
         assert_eq!(tell(json!({"waiting": {"reason": "CrashLoopBackOff"}})), code, "{minor} {list} {policy}");
     }
 }
+
+#[test]
+fn a_container_may_have_a_policy_of_restarts_of_its_own_from_1_35_on() {
+    let rule = |action: &str| json!([{"action": action, "exitCodes": {"operator": "In", "values": [42]}}]);
+    let all = "Unsupported value: \"RestartAllContainers\": supported values: \"Restart\"";
+    for (minor, list, policy, rules, expected) in [
+        (34, "initContainers", "Never", Json::Null, ""),
+        (35, "initContainers", "Never", rule("Restart"), ""),
+        (35, "initContainers", "OnFailure", Json::Null, ""),
+        (
+            35,
+            "initContainers",
+            "Always",
+            rule("Restart"),
+            "Rules: Forbidden: restartPolicyRules are not allowed for init containers with restart policy Always",
+        ),
+        (36, "initContainers", "Always", rule("Restart"), ""),
+        (35, "containers", "Never", rule("RestartAllContainers"), all),
+        (36, "containers", "Never", rule("RestartAllContainers"), ""),
+        (36, "containers", "Perhaps", Json::Null, "supported values: \"Always\", \"Never\", \"OnFailure\""),
+        (36, "containers", "Never", json!([{"action": "Restart"}]), "exitCodes: Required value: must be specified"),
+        (31, "containers", "Never", Json::Null, "restartPolicy: Forbidden: may not be set for non-init containers"),
+    ] {
+        let mut container = json!({"name": "c", "image": "i", "restartPolicy": policy});
+        if !rules.is_null() {
+            container.set(&["restartPolicyRules"], rules);
+        }
+        let mut pod = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"},
+            "spec": {"containers": [{"name": "main", "image": "i"}]}});
+        pod.set(&["spec", list], json!([container]));
+        let answer = Fixture::of(Release::new(minor, 0)).post(&PODS, "default", pod);
+        let told = if answer.code == 201 { "".to_string() } else { answer.message() };
+        assert!(told.ends_with(expected) && told.is_empty() == expected.is_empty(), "{minor} {list}: {told}");
+    }
+}

@@ -10,7 +10,9 @@ use alloc::vec::Vec;
 
 use super::amount::{check_port, not_negative};
 use super::pod_rules::Rules;
-use super::{FieldError, Problem, invalid, one_of, placement, pod_resources, quote, security, text, variables};
+use super::{
+    FieldError, Problem, invalid, one_of, placement, pod_resources, quote, restart_policy, security, text, variables,
+};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -46,15 +48,14 @@ pub(super) fn validate(
         names.push(text(container, "name"));
         lifecycle(container, &path, spec, errors);
         probes(container, &path, errors);
+        restart_policy::of_regular(container, &path, rules, errors);
     }
     unique_host_ports(containers, 0, "containers", errors);
     for (at, container) in spec.get("initContainers").items().iter().enumerate() {
         let path = format!("spec.initContainers[{at}]");
         common(container, &path, &context, errors);
         let policy = container.get("restartPolicy");
-        if let Some(policy) = policy.as_str().filter(|policy| *policy != "Always") {
-            errors.push(FieldError::not_supported(format!("{path}.restartPolicy"), policy, &["Always"]));
-        }
+        restart_policy::of_init(container, &path, rules, errors);
         is_new_name(container, &path, &mut names, errors);
         unique_host_ports(core::slice::from_ref(container), at, "initContainers", errors);
         if policy.as_str() == Some("Always") {

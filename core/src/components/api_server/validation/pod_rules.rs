@@ -4,7 +4,7 @@
 //! `GetValidationOptionsFromPodSpecAndMeta`. Inputs: settings, and a stored specification. Outputs: rules.
 
 use super::ip::Reading;
-use super::{text, variables};
+use super::{restart_policy, text, variables};
 use crate::components::api_server::pods;
 use crate::objects::Json;
 use crate::profile::Settings;
@@ -32,6 +32,8 @@ pub(in super::super) struct Rules {
     pub(super) env_files: bool,
     /// Whether each container may have a policy of restarts, and rules.
     pub(super) container_policies: bool,
+    /// Whether a rule may start all containers again.
+    pub(super) restarts_all: bool,
     /// Whether variables may have nearly any name.
     pub(super) any_variable: bool,
     /// Whether the keys of labels by which Pods are spread become part of the selector.
@@ -61,6 +63,7 @@ impl Rules {
             dns_underscores: settings.profile().is("search-domains-have-underscores"),
             addresses: Reading::of(settings),
             env_files: settings.is_gate_on("EnvFiles"),
+            restarts_all: settings.is_gate_on("RestartAllContainersOnContainerExits"),
             container_policies: settings.is_gate_on("ContainerRestartRules"),
             any_variable: settings.profile().is("variables-have-any-name"),
             merges_spread_keys: settings.profile().is("spread-selectors-take-label-keys"),
@@ -79,6 +82,7 @@ impl Rules {
         let any_variable = self.any_variable || variables::has_any_names(stored);
         let container_policies = self.container_policies || pods::has_restart_rules(stored);
         let comparisons = if is_known { Comparisons::Allowed } else { self.comparisons };
-        Self { comparisons, any_variable, container_policies, ..self }
+        let restarts_all = self.restarts_all || restart_policy::restarts_all(stored);
+        Self { comparisons, any_variable, container_policies, restarts_all, ..self }
     }
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::ip::{self, Reading};
 use super::pod_rules::Rules;
 use super::pod_update::mirror;
-use super::{FieldError, IMMUTABLE, Problem, invalid, meta, pod_details, text};
+use super::{FieldError, IMMUTABLE, Problem, invalid, meta, pod_details, restart_policy, text};
 use crate::objects::lifecycle::{is_sidecar, should_restart};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -103,7 +103,7 @@ fn stay_ended((tree, old): (&Json, &Json), settings: &Settings, errors: &mut Vec
     let spec = old.get("spec");
     let policy = spec.get("restartPolicy").as_str().unwrap_or("Always");
     let counts_own = Rules::of(settings).beside(spec).container_policies;
-    let restarts_all = counts_own && restarts_all(spec) && settings.is_gate_on("RestartAllContainersOnContainerExits");
+    let restarts_all = counts_own && restart_policy::restarts_all(spec);
     for (list, of) in LISTS {
         let may_restart = |name: &str, exit_code: i64| {
             let own = spec.get(of).items().iter().find(|own| text(own, "name") == name);
@@ -117,14 +117,6 @@ fn stay_ended((tree, old): (&Json, &Json), settings: &Settings, errors: &mut Vec
         };
         unterminated((tree, old), list, may_restart, errors);
     }
-}
-
-/// Tells whether a rule of any container starts all of them again.
-/// Source: pkg/api/v1/pod/util.go (v1.36), `AllContainersCouldRestart`.
-fn restarts_all(spec: &Json) -> bool {
-    let containers = LISTS.iter().flat_map(|(_, of)| spec.get(of).items());
-    let mut rules = containers.flat_map(|own| own.get("restartPolicyRules").items());
-    rules.any(|rule| text(rule, "action") == "RestartAllContainers")
 }
 
 fn unterminated(
