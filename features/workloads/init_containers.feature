@@ -366,6 +366,26 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And 2 Events Started about Pod "web" between 8s and 11s
       And Pod "web" has condition Ready=True between 8s and 12s
 
+    @since:1.36
+    Scenario: That its sandbox is ready is told at once
+      Source: pkg/kubelet/kubelet.go (v1.36), OnPodSandboxReady
+
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            lifecycle: {postStart: {exec: {command: [sleep, "8"]}}}
+        """
+      Then Pod "web" has condition PodReadyToStartContainers=True within 3s
+      And Pod "web" keeps field status.phase "Pending" for 8s
+
     Scenario: A container whose hook fails is ended and started again
       Given a ready Node "worker-1"
       When the user creates:

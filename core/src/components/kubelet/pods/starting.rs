@@ -66,8 +66,20 @@ impl Kubelet {
                 }
             }
         }
+        self.tell_sandbox(uid, has_sandbox, context);
         self.tell_failed_starts(uid, failed, has_sandbox, context);
         self.tell_starts(uid, &started, has_sandbox, context);
+    }
+
+    /// Lets the status say at once that a sandbox has been made, whatever becomes of the containers.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.36), `OnPodSandboxReady`.
+    fn tell_sandbox(&mut self, uid: &Text, had_sandbox: bool, context: &KubeletContext<'_>) {
+        let is_made = !had_sandbox && context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
+        let is_told = is_made && self.settings.profile().is("sandbox-ready-is-told");
+        if let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| is_told) {
+            (worker.tells_sandbox, worker.is_dirty) = (true, true);
+        }
     }
 
     /// Looks whether a container whose image is there can be made; tells whether that is not known yet.
@@ -153,7 +165,6 @@ impl Kubelet {
     fn tell_starts(&mut self, uid: &Text, started: &[usize], had_sandbox: bool, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| !started.is_empty()) else { return };
         worker.note_sync(context.now);
-        worker.tells_sandbox = !had_sandbox && self.settings.profile().is("sandbox-ready-is-told");
         let names: Vec<Text> = started.iter().map(|at| worker.plans[*at].name.clone()).collect();
         // What ends at once has ended when the kubelet looks at the runtime.
         let ends = |name: &Text| context.host.runtime.is_about_to_end(uid, name, context.now);

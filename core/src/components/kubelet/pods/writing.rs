@@ -74,7 +74,8 @@ impl Kubelet {
 
     /// Writes the status of a pod, unless a request for it is under way.
     pub(super) fn sync_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid).filter(|own| own.post_start.is_none()) else { return };
+        let is_free = |own: &&mut Worker| own.post_start.is_none() || own.tells_sandbox;
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         if worker.is_dirty && !worker.is_gone {
             self.note_conditions(uid, context);
         }
@@ -158,8 +159,9 @@ impl Kubelet {
         let Some(worker) = self.pods.workers.get(uid) else { return };
         let Some(status) = self.status_of(worker, pod, context) else { return };
         if let Some(worker) = self.pods.workers.get_mut(uid) {
-            // What has begun in the sandbox is told next.
-            worker.is_dirty |= core::mem::take(&mut worker.tells_sandbox);
+            // What has begun in the sandbox is told next; of what could not be started the next sync tells.
+            let has_begun = context.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.containers.is_empty());
+            worker.is_dirty |= core::mem::take(&mut worker.tells_sandbox) && has_begun;
             if !worker.has_failed_early() {
                 worker.conditions = status.get("conditions").clone();
             }
