@@ -85,6 +85,52 @@ Feature: Which containers run anew, when, and which wait
         | One whose exit code meets a rule | Never  | Never     | [{action: Restart, exitCodes: {operator: In, values: [42]}}]    | 42   | 2        | 3     |
         | One whose exit code meets none   | Always | Never     | [{action: Restart, exitCodes: {operator: NotIn, values: [42]}}] | 42   | 0        | 0     |
 
+    @since:1.35
+    Scenario: The API server lets a container go on that a rule starts again, although its Pod never does
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          containers:
+          - name: main
+            image: registry.k8s.io/busybox:1
+            command: [sh, -c, sleep 2; exit 42]
+            restartPolicy: Never
+            restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [42]}}]
+        """
+      Then Pod "web" field status.containerStatuses[0].state.terminated.exitCode is 42 within 5s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 within 6s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" within 20s
+      And Pod "web" field status.containerStatuses[0].restartCount is 2 between 10s and 40s
+
+  @since:1.34
+  Rule: A container without limits of its own has those of its Pod
+
+    Scenario: One has a limit of memory, the other none
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          resources: {limits: {cpu: 500m, memory: 200Mi}}
+          containers:
+          - {name: main, image: registry.k8s.io/pause:3.10}
+          - {name: other, image: registry.k8s.io/pause:3.10, resources: {limits: {memory: 50Mi}}}
+        """
+      Then machine "worker-1" field containers[web/main].limits["memory.max"] is 209715200 within 3s
+      And machine "worker-1" field containers[web/main].limits["cpu.max"] is "50000 100000" within 3s
+      And machine "worker-1" field containers[web/main].limits["cpu.weight"] is 20 within 3s
+      And machine "worker-1" field containers[web/other].limits["memory.max"] is 52428800 within 3s
+      And machine "worker-1" field containers[web/other].limits["cpu.max"] is "50000 100000" within 3s
+
   Rule: A process that uses more memory than its limit is ended by the kernel
 
     Scenario: The container is OOMKilled, and runs anew

@@ -130,9 +130,15 @@ pub(super) fn limits(
         let found = own.map(|own| own.at(&["resources", list, resource]));
         found.and_then(Quantity::from_json)
     };
-    let milli = |list| amount(list, "cpu").map(|amount| amount.milli_value());
+    // A container without a limit has that of its pod. Source: as above, `getCPULimit`, `getMemoryLimit`.
+    let of_pod = |resource: &str| {
+        let found = pod.stable().at(&["spec", "resources", "limits", resource]);
+        Quantity::from_json(found).filter(|_| settings.profile().is("pod-level-resources"))
+    };
+    let limit_of = |resource| amount("limits", resource).filter(|own| !own.is_zero()).or_else(|| of_pod(resource));
     let bytes = |list| amount(list, "memory").map_or(0, |amount| amount.value());
-    let cpu_limit = milli("limits").unwrap_or_default();
+    let cpu_limit = limit_of("cpu").map_or(0, |amount| amount.milli_value());
+    let memory = limit_of("memory").map_or(0, |amount| amount.value());
     let (request, limit) = (bytes("requests"), bytes("limits"));
     let may_swap = pod.stable().at(&["status", "qosClass"]).as_str() == Some("Burstable")
         && (request != 0 || limit != 0)
@@ -145,14 +151,14 @@ pub(super) fn limits(
         SwapBehaviour::Share if may_swap => SwapLimit::Bytes(share()),
         // Without a word of the kubelet's the runtime itself keeps a container with a memory limit from swapping.
         // Source: github.com/containerd/containerd internal/cri/opts/spec_linux_opts.go (v2.1), `WithResources`.
-        SwapBehaviour::Unmanaged | SwapBehaviour::UpToMemoryLimit if limit == 0 => SwapLimit::Unlimited,
+        SwapBehaviour::Unmanaged | SwapBehaviour::UpToMemoryLimit if memory == 0 => SwapLimit::Unlimited,
         _ => SwapLimit::Bytes(0),
     };
     ContainerLimits {
         version: hardware.cgroup_version,
-        cpu_request: milli("requests").unwrap_or(cpu_limit),
+        cpu_request: amount("requests", "cpu").map_or(cpu_limit, |amount| amount.milli_value()),
         cpu_limit,
-        memory: limit,
+        memory,
         swap,
     }
 }
