@@ -344,3 +344,16 @@ Feature: What a restart of the kubelet does to containers with probes
       When the kubelet on "worker-1" starts
       Then Event Killing about Pod "web", message "Stopping container main" within 5s
       And container "main" of Pod "web" stops on machine "worker-1" between 2s and 8s
+
+  Rule: A kubelet that starts while a Pod ends tells its containers once more
+
+    Scenario: The container takes 20 s to stop
+      Source: pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34), killContainer: a new process has recorded nothing
+
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1" that takes 20s to stop
+      When the user deletes Pod "web"
+      And 5s pass
+      And the kubelet on "worker-1" restarts
+      Then Event Killing about Pod "web", message "Stopping container main" within 2s
+      And Pod "web" is gone between 12s and 20s

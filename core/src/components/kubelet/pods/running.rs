@@ -152,7 +152,7 @@ impl Kubelet {
         let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
         worker.note_stop(&self.settings, context.now);
         worker.is_dirty |= core::mem::take(&mut worker.ends_after_sync) && !worker.is_gone;
-        worker.stage = WorkerStage::Stopping;
+        let is_first = core::mem::replace(&mut worker.stage, WorkerStage::Stopping) != WorkerStage::Stopping;
         worker.retry_at = worker.retry_at.filter(|_| worker.has_failed_to_end || worker.awaits_relist);
         for plan in &mut worker.plans {
             plan.start_at = None;
@@ -167,7 +167,12 @@ impl Kubelet {
             self.end_at(uid, context.now + if has_sandbox { RUNTIME_CALL } else { RELIST_PERIOD }, !has_sandbox);
             return;
         }
-        let stopped = context.host.runtime.stop(uid, (Some(&pod), None), span, context.now);
+        let mut stopped = context.host.runtime.stop(uid, (Some(&pod), None), span, context.now);
+        if let Some(sandbox) = context.host.runtime.sandbox(uid).filter(|_| is_first) {
+            // Those that a process before has told to end, this one tells too.
+            let running = sandbox.containers.iter().filter(|own| own.is_running());
+            stopped = running.map(|own| own.name.clone()).collect();
+        }
         if !stopped.is_empty() {
             let why = match self.pods.workers.get(uid) {
                 Some(worker) if worker.is_gone => "the pod is gone from the API",
