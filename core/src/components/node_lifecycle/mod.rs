@@ -7,9 +7,9 @@
 //! and two work queues that Node and Pod events feed (`items`).
 //!
 //! Deterministic where upstream has a race (kubernetes#111385): a NoExecute pass that falls into a health pass waits
-//! until that is over, unless the health pass only has pods left to mark and will change no zone's state. So a node that
-//! was queued by the pass that finds all zones disrupted is never tainted, but for the first pass after a start. A health
-//! pass over hundreds of silent nodes, drawn out by the limit of requests, holds NoExecute passes up for one period.
+//! until that is over, unless the health pass only has pods left to mark and will change no zone's state. So a node
+//! that was queued by the pass that finds all zones disrupted is never tainted, but for the first pass after a start.
+//! A health pass over hundreds of silent nodes, drawn out by the limit of requests, holds them up for one period.
 //! A health pass checks only nodes that changed, whose grace period is over or that are not ready; a test compares it
 //! with the literal pass over all nodes.
 
