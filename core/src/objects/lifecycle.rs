@@ -78,9 +78,9 @@ pub fn is_sidecar(container: &Json) -> bool {
     container.get("restartPolicy").as_str() == Some("Always")
 }
 
-/// Tells whether a container that has ended is to run again: by the first of its own rules that its exit code meets, by
-/// its own policy, or by that of its Pod. Left out on purpose: the action `RestartAllContainers`, which is as if no rule
-/// had been met.
+/// Tells whether a container that has ended is to run again: by the first of its own rules that its exit code meets,
+/// by its own policy, or by that of its Pod. Left out on purpose: the action `RestartAllContainers`, which is as if no
+/// rule had been met.
 /// Source: pkg/api/v1/pod/util.go (v1.34), `ContainerShouldRestart`.
 #[must_use]
 pub fn should_restart(container: &Json, policy_of_pod: &str, exit_code: i64) -> bool {

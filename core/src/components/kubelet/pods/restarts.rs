@@ -1,8 +1,8 @@
 //! Which ended containers are started again, and after which pause.
 //!
 //! Mirrors `newCrashLoopBackOff` of pkg/kubelet/kubelet.go and `doBackOff` of
-//! pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34). Pure. Inputs: the kubelet's configuration and gates, the pod,
-//! the run that has ended. Outputs: whether and when the container starts.
+//! pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34). Pure. Inputs: the kubelet's configuration and gates, the
+//! pod, the run that has ended. Outputs: whether and when the container starts.
 
 use jiff::{SignedDuration, Timestamp};
 

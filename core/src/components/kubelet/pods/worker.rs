@@ -274,9 +274,9 @@ impl Worker {
         self.plans.iter().any(has_ended)
     }
 
-    /// Tells whether a sync is under way that nothing interrupts: it waits for a hook, ends containers, or starts some in
-    /// the sandbox. Before there is a sandbox it waits for volumes, and that wait is given up. A recording tells itself
-    /// when what was under way has ended.
+    /// Tells whether a sync is under way that nothing interrupts: it waits for a hook, ends containers, or starts some
+    /// in the sandbox. Before there is a sandbox it waits for volumes, and that wait is given up. A recording tells
+    /// itself when what was under way has ended.
     ///
     /// Source: pkg/kubelet/kubelet.go (v1.34), `SyncPod`, `context.WithoutCancel`.
     pub(super) fn is_in_sync(&self, host: &Host) -> bool {
