@@ -106,6 +106,64 @@ Feature: A Job makes another Pod when one is lost
       And 0 Pods of "work" are running within 5s
       And no Event SuccessfulDelete about Job "work" for 30s
 
+  Rule: A failure beside a Pod that is ready counts at once, but for releases that take no Pod for active in the pause
+
+    Background:
+      Given a ready Node "worker-2"
+      And the object:
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: work, namespace: default}
+        spec:
+          parallelism: 2
+          completions: 2
+          template:
+            metadata: {labels: {app: work}, annotations: {nodeproof.dev/main.exit-code: "143"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: pause}]
+              affinity:
+                podAntiAffinity:
+                  requiredDuringSchedulingIgnoredDuringExecution:
+                    - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: work}}}
+        """
+      And Job "work" field status.ready is 2
+
+    @since:1.36
+    Scenario: It counts at once
+      When the user drains Node "worker-1"
+      Then Job "work" field status.failed is 1 between 1s and 3s
+      And Job "work" field status.active is 1 between 1s and 3s
+      And Job "work" field status.ready is 1 between 1s and 3s
+      And the Pod of "work" on Node "worker-1" field metadata.finalizers is absent between 1s and 3s
+      And no Event SuccessfulCreate about Job "work" for 8s
+
+    @since:1.32 @until:1.35
+    Scenario: The server refuses a status of more ready Pods than active ones
+      When the user drains Node "worker-1"
+      Then Job "work" keeps field status.failed absent for 8s
+      And Job "work" keeps field status.active unchanged for 8s
+      And the Pod of "work" on Node "worker-1" keeps field metadata.finalizers unchanged for 8s
+      And Job "work" field status.failed is 1 between 9s and 13s
+      And 1 Event SuccessfulCreate about Job "work" between 8s and 11s
+
+    @since:1.32 @until:1.35
+    Scenario: It refuses that too when only the active ones became fewer
+      Given machine "worker-1" loses power
+      And Job "work" field status.ready is 1
+      When the user drains Node "worker-1"
+      Then Job "work" keeps field status.failed absent for 6s
+      And Job "work" keeps field status.active 2 for 6s
+      And Job "work" field status.failed is 1 between 7s and 12s
+
+    @until:1.31
+    Scenario: It counts at once, and no Pod counts as active
+      When the user drains Node "worker-1"
+      Then Job "work" field status.failed is 1 between 1s and 3s
+      And Job "work" field status.active is absent between 1s and 3s
+      And Job "work" field status.ready is 1 between 1s and 3s
+
   Rule: Too many failures end the Job, and so does its deadline
 
     Scenario: One failure more than backoffLimit

@@ -310,7 +310,9 @@ fn check_status(
     match (kind.name, subresource) {
         ("Namespace", "finalize") => kept::namespace_finalizers(tree, wording, errors),
         ("ResourceQuota", "status") => quota::status(tree, wording, errors),
-        ("Job", "status") => kept::job_status(tree, old, errors),
+        ("Job", "status") => {
+            kept::job_status(tree, old, settings.profile().is("jobs-name-their-manager"), errors);
+        }
         ("Service", "status") => {
             kept::service_status(tree, old, wording, ip::Reading::of(settings), errors);
         }

@@ -126,8 +126,9 @@ impl Jobs {
             let fact = format!("{} pods have failed since the last success", work.backoff.failures());
             work.because = decide(runtime, format!("make the next pod in {}", seconds(wait)), fact);
             runtime.add_after(key.clone(), wait.max(BATCH), now);
-            // Upstream tells so of no running pod, however many there are.
-            work.running = 0;
+            if !self.counts_in_pauses {
+                work.running = 0;
+            }
             return;
         }
         let fact = format!("{} pods run, {} have succeeded, and {missing} are missing", work.running, work.succeeded);

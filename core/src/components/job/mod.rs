@@ -70,6 +70,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let logic = Jobs {
         heeds_manager: context.settings.profile().is("jobs-name-their-manager"),
+        counts_in_pauses: context.settings.profile().is("jobs-count-pods-in-pauses"),
         pods: Owned::default(),
         orphans: Orphans::default(),
         expectations: Expectations::default(),
@@ -104,6 +105,8 @@ enum JobPurpose {
 struct Jobs {
     /// Whether Jobs of another manager are left alone.
     heeds_manager: bool,
+    /// Whether the active pods count while the Job waits before it makes the next one.
+    counts_in_pauses: bool,
     pods: Owned,
     orphans: Orphans,
     expectations: Expectations,

@@ -112,6 +112,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             NO,
             "pkg/scheduler/framework/preemption/executor.go (v1.34, v1.36)",
         ),
+        row(
+            SINCE,
+            "jobs-count-pods-in-pauses",
+            YES,
+            "pkg/controller/job/job_controller.go (v1.35, v1.36), manageJob",
+        ),
         row(SINCE, "node-table-tells-architecture", YES, "pkg/printers/internalversion/printers.go (v1.36), printNode"),
         row(SINCE, "sandbox-ready-is-told", YES, "pkg/kubelet/kubelet.go (v1.35, v1.36), OnPodSandboxReady"),
         row(SINCE, "scheduler-balance-score", Value::Text("improvement"), ""),

@@ -180,9 +180,11 @@ fn wrong_indexes(list: &str, count: i64) -> Option<String> {
     None
 }
 
-/// Checks the numbers of Pods of a Job's status. Source: batch, `validateJobStatus` and `ValidateJobStatusUpdate`.
-pub(in super::super) fn job_status(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
-    let (status, stored) = (tree.get("status"), old.get("status"));
+/// Checks the numbers of Pods of a Job's status, and with a manager of its own whether the change is a possible one.
+/// Source: batch, `validateJobStatus` and `ValidateJobStatusUpdate`; pkg/registry/batch/job/strategy.go (v1.34),
+/// `getStatusValidationOptions`.
+pub(in super::super) fn job_status(tree: &Json, old: &Json, has_manager: bool, errors: &mut Vec<FieldError>) {
+    let status = tree.get("status");
     for field in ["active", "succeeded", "failed", "ready", "terminating"] {
         not_negative(status, "status", field, errors);
     }
@@ -199,12 +201,20 @@ pub(in super::super) fn job_status(tree: &Json, old: &Json, errors: &mut Vec<Fie
             }
         }
     }
+    if has_manager {
+        job_progress(tree, old, errors);
+    }
+}
+
+fn job_progress(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let (status, stored) = (tree.get("status"), old.get("status"));
     let number = |of: &Json, field: &str| of.get(field).as_i64().unwrap_or(0);
-    if number(status, "ready") > number(status, "active") && status.get("ready") != stored.get("ready") {
+    let changed = |field: &str| status.get(field) != stored.get(field);
+    let is_active_changed = number(status, "active") != number(stored, "active");
+    if number(status, "ready") > number(status, "active") && (changed("ready") || is_active_changed) {
         let why = "cannot set more ready pods than active";
         errors.push(FieldError::invalid("status.ready", status.get("ready"), why));
     }
-    let changed = |field: &str| status.get(field) != stored.get(field);
     let time = status.get("completionTime");
     let is_complete = is_condition_true(tree, "Complete");
     if !time.is_null() && !is_complete && (changed("completionTime") || is_condition_true(old, "Complete")) {
