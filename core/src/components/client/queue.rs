@@ -24,7 +24,7 @@ pub struct WorkQueue<K> {
     dirty: BTreeSet<K>,
     processing: BTreeSet<K>,
     delayed: BTreeMap<(Timestamp, u64), K>,
-    /// Where a key stands in `delayed`: once at most.
+    /// Where a key stands in `delayed` for its pause: once at most.
     due: BTreeMap<K, (Timestamp, u64)>,
     failures: BTreeMap<K, u32>,
     pause_first: SignedDuration,
@@ -84,6 +84,12 @@ impl<K: Ord + Clone> WorkQueue<K> {
         self.delayed.insert((at, self.added), key);
     }
 
+    /// Adds a key at an instant whatever its pause: for what is only on its way.
+    pub fn add_at_also(&mut self, key: K, at: Timestamp) {
+        self.added += 1;
+        self.delayed.insert((at, self.added), key);
+    }
+
     /// Returns how often a key failed since it was last forgotten.
     #[must_use]
     pub fn failures(&self, key: &K) -> u32 {
@@ -133,8 +139,10 @@ impl<K: Ord + Clone> WorkQueue<K> {
         while let Some(entry) = self.delayed.first_entry()
             && entry.key().0 <= now
         {
-            let key = entry.remove();
-            self.due.remove(&key);
+            let (place, key) = entry.remove_entry();
+            if self.due.get(&key) == Some(&place) {
+                self.due.remove(&key);
+            }
             self.add(key);
         }
     }
@@ -179,6 +187,19 @@ mod tests {
         queue.handle_timeout(now + SignedDuration::from_millis(5));
         queue.retry("w1", now);
         assert_eq!(queue.next_deadline().map(|due| due.at), Some(now + SignedDuration::from_millis(40)));
+    }
+
+    #[test]
+    fn a_key_that_is_added_also_keeps_its_pause() {
+        let mut queue = WorkQueue::default();
+        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
+        queue.add_at("web", at(16));
+        queue.add_at_also("web", at(1));
+        queue.handle_timeout(at(1));
+        assert_eq!(queue.take(), Some("web"));
+        queue.done(&"web");
+        queue.add_at("web", at(20));
+        assert_eq!(queue.next_deadline().map(|due| due.at), Some(at(16)));
     }
 
     #[test]

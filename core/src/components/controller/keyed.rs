@@ -175,6 +175,11 @@ impl<S> KeyedRuntime<S> {
         self.queue.add_at(key, now + pause);
     }
 
+    /// Queues a key after a pause that is none of its own, as that of a change on its way: another pause stays.
+    pub(in crate::components) fn add_late(&mut self, key: ObjectKey, pause: SignedDuration, now: Timestamp) {
+        self.queue.add_at_also(key, now + pause);
+    }
+
     /// Ends a request: returns its key and its purpose.
     fn close(&mut self, id: RequestId) -> Option<(ObjectKey, S)> {
         let (key, step) = self.under_way.remove(&id)?;

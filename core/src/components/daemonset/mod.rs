@@ -310,7 +310,7 @@ impl Reconciler for DaemonSets {
                     Some(event.before.as_ref()?.stable().get(field) == event.after.as_ref()?.stable().get(field))
                 };
                 if same("spec") == Some(true) && same("status") == Some(false) {
-                    runtime.add_after(event.object().key(), OWN_STATUS_RETURNS, now);
+                    runtime.add_late(event.object().key(), OWN_STATUS_RETURNS, now);
                 } else {
                     runtime.add(event.object().key());
                 }
