@@ -64,8 +64,10 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
     let logic = StatefulSets {
         capitalises: context.settings.profile().is("stateful-set-events-capitalised"),
         waits_for_available: context.settings.profile().is("stateful-sets-wait-for-available"),
+        plans_availability: context.settings.profile().is("stateful-sets-plan-availability"),
         rolls_several: context.settings.profile().is("stateful-sets-roll-several"),
         replaces_unavailable_first: context.settings.profile().is("stateful-sets-replace-unavailable-first"),
+        takes_gone_for_deleted: context.settings.profile().is("stateful-sets-take-gone-pods-for-deleted"),
         carries_status_on: context.settings.profile().is("stateful-set-status-is-carried-on"),
         pods: Owned::default(),
         orphans: Orphans::default(),
@@ -162,10 +164,14 @@ struct StatefulSets {
     capitalises: bool,
     /// Whether a pod has to be available, and not only ready, before the next one is changed.
     waits_for_available: bool,
+    /// Whether a set looks at a pod again just as it becomes available.
+    plans_availability: bool,
     /// Whether a rolling update may replace several pods at once.
     rolls_several: bool,
     /// Whether a rolling update of pods without order replaces those that are not available first, all at once.
     replaces_unavailable_first: bool,
+    /// Whether a pod that was gone already counts as deleted.
+    takes_gone_for_deleted: bool,
     /// Whether conditions of others are kept, and a set whose pods its user deletes gets a new current revision.
     carries_status_on: bool,
     pods: Owned,
@@ -209,19 +215,12 @@ fn is_rolling(set: &Object) -> bool {
 
 impl StatefulSets {
     fn status(&self, work: &StatefulSetSync, now: Timestamp) -> Json {
-        let set = &work.set;
-        let min_ready = min_ready(set);
-        let pods: Vec<&Object> = if is_ending(set) {
-            work.pods.iter().collect()
-        } else {
-            let replicas = work.replicas.iter().filter_map(|(_, pod)| pod.as_ref());
-            replicas.chain(work.condemned.iter().map(|(_, pod)| pod)).collect()
-        };
+        let (set, pods) = (&work.set, work.all_pods());
         let count =
             |is: &dyn Fn(&Object) -> bool| i64::try_from(pods.iter().filter(|pod| is(pod)).count()).unwrap_or(i64::MAX);
         let replicas = count(&|_| true);
         let ready = count(&is_running_and_ready);
-        let available = count(&|pod| is_running_and_ready(pod) && is_available(pod, min_ready, now));
+        let available = count(&|pod| is_running_and_ready(pod) && is_available(pod, min_ready(set), now));
         let of = |revision: &Revision| count(&|pod| !is_ending(pod) && revision_of(pod) == revision.name);
         let mut current = of(&work.current) - work.rolled;
         let updated = of(&work.update);
@@ -256,13 +255,11 @@ impl StatefulSets {
         now: Timestamp,
     ) {
         let status = self.status(work, now);
-        let (set, pause) = (&work.set, min_ready(&work.set));
-        // Source: stateful_set.go (v1.34), `syncStatefulSet`.
-        if pause > 0
-            && !work.failed
-            && status.get("availableReplicas").as_i64() != Some(number(set, &["spec", "replicas"], 1))
+        let set = &work.set;
+        if !work.failed
+            && let Some(pause) = self.next_look(work, &status, now)
         {
-            runtime.add_after(key.clone(), SignedDuration::from_secs(pause), now);
+            runtime.add_after(key.clone(), pause, now);
         }
         if same_status(&status, set.stable().get("status")) {
             work.stage = StatefulSetStage::Truncate;
@@ -293,7 +290,8 @@ impl StatefulSets {
         let Some(set) = runtime.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
         let min_ready = min_ready(set);
         if min_ready > 0 && event.before.is_some() && became_ready(event) {
-            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
+            let later = i64::from(!self.plans_availability);
+            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + later), now);
         }
         runtime.add(key);
     }
@@ -308,7 +306,8 @@ impl StatefulSets {
         runtime: &mut KeyedRuntime<StatefulSetPurpose>,
         now: Timestamp,
     ) {
-        let error = failure(reply);
+        let is_gone = self.takes_gone_for_deleted && code(reply) == 404;
+        let error = failure(reply).filter(|_| !(is_gone && matches!(step, StatefulSetPurpose::Delete(_))));
         let error = error.as_deref();
         // A claim that cannot be made fails the sync with its pod.
         work.failed |= error.is_some() && !matches!(step, StatefulSetPurpose::Claim(..));

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     AfterClaims, REVISION_LABEL, StatefulSetPurpose, StatefulSetStage, StatefulSetSync, StatefulSets, about,
@@ -17,7 +17,7 @@ use super::{
 use crate::components::Because;
 use crate::components::controller::KeyedRuntime;
 use crate::components::events::EventType;
-use crate::components::workload::pods::{Rounding, is_available, number, pod_of, scaled};
+use crate::components::workload::pods::{Rounding, is_available, next_look, number, pod_of, scaled};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::{is_ending, is_terminal, phase};
@@ -43,6 +43,17 @@ enum ReplicaProgress {
 fn identify(pod: &mut Json, name: &str, number: i64) {
     pod.set(&["metadata", "labels", NAME_LABEL], name);
     pod.set(&["metadata", "labels", INDEX_LABEL], format!("{number}"));
+}
+
+impl StatefulSetSync {
+    /// Returns the pods that the set has, if they are sorted already.
+    pub(super) fn all_pods(&self) -> Vec<&Object> {
+        if is_ending(&self.set) {
+            return self.pods.iter().collect();
+        }
+        let replicas = self.replicas.iter().filter_map(|(_, pod)| pod.as_ref());
+        replicas.chain(self.condemned.iter().map(|(_, pod)| pod)).collect()
+    }
 }
 
 impl StatefulSets {
@@ -231,6 +242,20 @@ impl StatefulSets {
             }
         }
         false
+    }
+
+    /// Returns when the set looks again at pods that are ready and not yet available.
+    ///
+    /// Source: stateful_set.go (v1.34, v1.35), the end of `syncStatefulSet`.
+    pub(super) fn next_look(&self, work: &StatefulSetSync, status: &Json, now: Timestamp) -> Option<SignedDuration> {
+        let set = &work.set;
+        if self.plans_availability {
+            let pods: Vec<Object> = work.all_pods().into_iter().cloned().collect();
+            return next_look(status, (set, &pods), true, now);
+        }
+        let whole = min_ready(set);
+        let is_over = status.get("availableReplicas").as_i64() == Some(number(set, &["spec", "replicas"], 1));
+        (whole > 0 && !is_over).then(|| SignedDuration::from_secs(whole))
     }
 
     /// Tells whether a pod is one that the next change need not wait for. One that has ended and was Ready to the end

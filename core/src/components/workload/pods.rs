@@ -26,19 +26,21 @@ pub(in crate::components) fn became_ready(event: &CacheEvent) -> bool {
 }
 
 /// Tells whether a pod has been ready for so many seconds.
+///
+/// Source: pkg/api/v1/pod/util.go (v1.34), `IsPodAvailable`.
 pub(in crate::components) fn is_available(pod: &Object, min_ready_seconds: i64, now: Timestamp) -> bool {
     if !is_ready(pod) {
         return false;
     }
     // Reading an instant costs more than all the rest, and most owners do not ask for it.
     let since = || condition(pod, "Ready").get("lastTransitionTime").as_str().and_then(time::parse);
-    min_ready_seconds == 0 || since().is_some_and(|since| since + SignedDuration::from_secs(min_ready_seconds) < now)
+    min_ready_seconds == 0 || since().is_some_and(|since| since + SignedDuration::from_secs(min_ready_seconds) <= now)
 }
 
-/// Returns the instant to ask [`is_available`] about: a later one if a pod is available at the very instant at which
-/// its time is over. Source: pkg/api/v1/pod/util.go (v1.34; not in v1.33), `IsPodAvailable`.
+/// Returns the instant to ask [`is_available`] about: an earlier one if a pod is not available yet at the very instant
+/// at which its time is over. Source: pkg/api/v1/pod/util.go (v1.33), `IsPodAvailable`.
 pub(in crate::components) fn at_latest(now: Timestamp, is_included: bool) -> Timestamp {
-    if is_included { now + SignedDuration::from_nanos(1) } else { now }
+    if is_included { now } else { now - SignedDuration::from_nanos(1) }
 }
 
 /// Returns the conditions of a ReplicaSet after a sync: ReplicaFailure is there while pods cannot be made or deleted.

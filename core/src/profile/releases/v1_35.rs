@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "stateful-sets-plan-availability",
+            YES,
+            "pkg/controller/statefulset/stateful_set.go (v1.34, v1.35), updatePod and syncStatefulSet",
+        ),
+        row(
+            SINCE,
             "kubelet-has-infra-image-flag",
             NO,
             "cmd/kubelet/app/options/options.go (v1.34, v1.36); PR 133779",
