@@ -139,3 +139,36 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
       Examples:
         | releases  | message                                                                                                                                                                                          |
         | from 1.37 | 0/2 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling. |
+
+  Rule: While its volumes are bound, a pod is nominated for its node
+    Source: pkg/scheduler/schedule_one.go (v1.36), bindingCycle and handleBindingCycleError
+
+    @since:1.35
+    Scenario: Nobody makes the volume in ten minutes
+      Given the user cordons Node "worker-2"
+      And the objects:
+        """yaml
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: made-late}
+        provisioner: csi.example.com
+        volumeBindingMode: WaitForFirstConsumer
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: made-late, resources: {requests: {storage: 1Gi}}}
+        """
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web, namespace: default}
+        spec:
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+          volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+        """
+      Then Pod "web" field status.nominatedNodeName is "worker-1" within 1s
+      And Pod "web" keeps field spec.nodeName absent for 590s
+      And Event FailedScheduling about Pod "web", message "running PreBind plugin \"VolumeBinding\": binding volumes: context deadline exceeded", between 599s and 603s
+      And Pod "web" field status.nominatedNodeName is absent between 599s and 603s

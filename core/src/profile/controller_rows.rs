@@ -82,7 +82,10 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
     ),
     on("scheduler-tells-of-no-claims", "that plugin says of a Pod without claims that there are none to deallocate"),
     off("scheduler-counts-unnamed-nodes", "nodes that a pod leaves out by name are counted in the message"),
-    on("scheduler-failure-clears-nomination", "an attempt that fails by an error takes a nomination back"),
+    off(
+        "scheduler-failure-always-clears-nomination",
+        "an attempt that fails by an error takes a nomination back with gate NominatedNodeNameForExpectation too",
+    ),
     Row {
         name: "scheduler-balance-score",
         says: "how the balance of CPU and memory on a node is scored",

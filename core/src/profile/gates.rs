@@ -164,7 +164,7 @@ pub(super) fn is_modelled(name: &str) -> bool {
 }
 
 /// The gates that components ask for by their names.
-static ASKED: [&str; 19] = [
+static ASKED: [&str; 20] = [
     "CSIVolumeHealth",
     "ContainerRestartRules",
     "DeclarativeValidationBeta",
@@ -179,6 +179,7 @@ static ASKED: [&str; 19] = [
     "MutablePodResourcesForSuspendedJobs",
     "MutableSchedulingDirectivesForSuspendedJobs",
     "NodeSwap",
+    "NominatedNodeNameForExpectation",
     "PodLevelResourcesFixDefaulting",
     "PodLevelResourcesFixKubeletQOSClass",
     "ReduceDefaultCrashLoopBackOffDecay",
@@ -195,7 +196,6 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("DynamicResourceAllocation", "scheduler-looks-for-resource-claims", true),
     ("InPlacePodVerticalScaling", "container-resources-in-status", true),
     ("KubeletRegistrationGetOnExistsOnly", "registration-goes-on-after-forbidden", false),
-    ("NominatedNodeNameForExpectation", "scheduler-failure-clears-nomination", false),
     ("MaxUnavailableStatefulSet", "stateful-sets-roll-several", true),
     ("NodeControllerLeaseCircuitBreaker", "silent-nodes-leases-are-read", true),
     ("NodeLease", "leases-are-signs-of-life", true),

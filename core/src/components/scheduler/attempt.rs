@@ -187,6 +187,9 @@ impl Scheduler {
         if plan.is_empty() {
             self.bind(queued, node, because, now);
         } else {
+            if self.behaviour.nominates {
+                self.nominate(&pod, &node, because, now);
+            }
             self.bind_volumes((queued, node, because), &plan, now);
         }
     }
@@ -270,8 +273,9 @@ impl Scheduler {
         let pod = queued.pod.clone();
         let why = Vec::from([Because::Fact(message.clone())]);
         let because = self.runtime.decide(format!("pod/{}", pod.key), "no Node for it", why);
+        let current = self.runtime.cache(POD_CACHE).get(&pod.key).cloned();
         // One that was deleted while its volumes were being bound is not tried again.
-        if self.runtime.cache(POD_CACHE).get(&pod.key).is_some() {
+        if current.is_some() {
             self.queue.fail(queued, rejectors, activity, now);
             match &nominated {
                 Some(node) => self.nominations.set(pod.clone(), node),
@@ -286,7 +290,8 @@ impl Scheduler {
             message: &message,
             tells_generation: self.behaviour.tells_generation,
         };
-        if let Some(body) = patch(&pod.object, Some(condition), nominated.as_deref(), now) {
+        let current = current.as_ref().unwrap_or(&pod.object);
+        if let Some(body) = patch(current, Some(condition), nominated.as_deref(), now) {
             let call = Call::strategic_patch(PODS, pod.key.namespace.clone(), pod.key.name.clone(), body);
             let id = self.runtime.send(call.subresource("status"), Some(because), now);
             self.under_way.insert(id, Write::Status);

@@ -87,6 +87,8 @@ struct ReleaseBehaviour {
     tells_generation: bool,
     /// A failure without a search for victims clears the nomination.
     failure_clears_nomination: bool,
+    /// A Pod whose volumes are bound first is nominated for its node meanwhile.
+    nominates: bool,
     /// The nodes that node affinity by name leaves out are counted.
     counts_unnamed_nodes: bool,
     /// A preempted Pod gets the status of the one that preempts it: a defect of that release.
@@ -145,6 +147,7 @@ impl Scheduler {
         let client = || Client::with_rate(Identity::scheduler(), CLIENT_QPS, CLIENT_BURST, now);
         let settings = &context.settings;
         let profile = settings.profile();
+        let nominates = settings.is_gate_on("NominatedNodeNameForExpectation");
         let behaviour = ReleaseBehaviour {
             rules: Rules::of(settings),
             balance: Balance::of(settings),
@@ -155,7 +158,8 @@ impl Scheduler {
             says_what_preemption_found: profile.is("scheduler-says-what-preemption-found"),
             tells_victims: profile.is("scheduler-tells-victims"),
             tells_generation: profile.is("pod-conditions-observe-generation"),
-            failure_clears_nomination: profile.is("scheduler-failure-clears-nomination"),
+            failure_clears_nomination: !nominates || profile.is("scheduler-failure-always-clears-nomination"),
+            nominates,
             counts_unnamed_nodes: profile.is("scheduler-counts-unnamed-nodes"),
             mixes_up_status: profile.is("scheduler-victim-gets-preemptors-status"),
             relates_preemptor: profile.is("scheduler-preempted-event-relates-preemptor"),

@@ -79,6 +79,17 @@ impl Scheduler {
         self.try_binding(PendingBinding { queued, node, because, tries: 0, next: now }, now);
     }
 
+    /// Writes for which node a Pod is meant; an empty name takes that back.
+    ///
+    /// Source: pkg/scheduler/schedule_one.go (v1.36), `bindingCycle`.
+    pub(super) fn nominate(&mut self, pod: &PodInfo, node: &Text, because: DecisionId, now: Timestamp) {
+        if let Some(body) = patch(&pod.object, None, Some(&**node), now) {
+            let call = Call::strategic_patch(PODS, pod.key.namespace.clone(), pod.key.name.clone(), body);
+            let id = self.runtime.send(call.subresource("status"), Some(because), now);
+            self.under_way.insert(id, Write::Status);
+        }
+    }
+
     /// Tries the bindings again whose pause is over.
     pub(super) fn bind_again(&mut self, now: Timestamp) {
         let (due, others) = core::mem::take(&mut self.failed_bindings).into_iter().partition(|own| own.next <= now);
@@ -189,11 +200,7 @@ impl Scheduler {
     pub(super) fn start_job(&mut self, pod: &Arc<PodInfo>, offer: Offer, because: DecisionId, now: Timestamp) -> u64 {
         for other in self.nominations.below(pod.priority, &offer.node) {
             self.nominations.set(other.clone(), &Text::of(""));
-            if let Some(body) = patch(&other.object, None, Some(""), now) {
-                let call = Call::strategic_patch(PODS, other.key.namespace.clone(), other.key.name.clone(), body);
-                let id = self.runtime.send(call.subresource("status"), Some(because), now);
-                self.under_way.insert(id, Write::Status);
-            }
+            self.nominate(&other, &Text::of(""), because, now);
         }
         self.last_job += 1;
         let job = OngoingPreemption {

@@ -136,9 +136,9 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
-            "scheduler-failure-clears-nomination",
-            NO,
-            "pkg/features/kube_features.go (v1.36), NominatedNodeNameForExpectation",
+            "scheduler-failure-always-clears-nomination",
+            YES,
+            "pkg/scheduler/schedule_one.go (v1.34, v1.35), clearNominatedNode",
         ),
         row(
             SINCE,
