@@ -231,3 +231,18 @@ Feature: Before NoExecute taints, the node controller itself deleted the pods of
       When nothing is done
       Then Pod "web" stays terminating for 30m
       And no Event TerminatingEvictedPod about Node "worker-1" for 30m
+
+    Scenario Outline: The Event about an eviction for a taint is not of <other> in <release>
+      Given a cluster of Kubernetes <release>
+      And no other Node
+      And a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      When the user taints Node "worker-1" with "example.com/gone:NoExecute"
+      Then Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 1s
+      When the user sends GET /api/v1/namespaces/default/events?fieldSelector=reason=TaintManagerEviction,source=<other>
+      Then the answer lists nothing
+
+      Examples:
+        | release | other                     |
+        | 1.28    | taint-eviction-controller |
+        | 1.29    | taint-controller          |

@@ -292,5 +292,9 @@ pub fn join_parts(controllers: &mut Vec<&'static str>, settings: &Settings) {
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
     let row = ROWS.iter().find(|row| row.name == name)?;
     let Context { settings, chance } = context;
-    (row.start)(&ControllerContext { settings, chance, user: row.user, event_source: row.event_source }, now)
+    let event_source = match name {
+        "taint-eviction-controller" => settings.profile().text("taint-eviction-event-source"),
+        _ => row.event_source,
+    };
+    (row.start)(&ControllerContext { settings, chance, user: row.user, event_source }, now)
 }

@@ -1,6 +1,6 @@
 //! The rows of what controllers, the scheduler and kubectl do.
 
-use super::release::OLDEST;
+use super::release::{OLDEST, Release};
 use super::row::{Row, off, on};
 use super::value::Value;
 
@@ -36,6 +36,17 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
         "stateful-set-status-is-carried-on",
         "a StatefulSet keeps conditions of its status, and with OnDelete gets a new current revision",
     ),
+    Row {
+        name: "taint-eviction-event-source",
+        says: "of whom the Events about evictions for NoExecute taints are",
+        first: &[
+            (OLDEST, Value::Text("taint-controller")),
+            (Release::new(29, 0), Value::Text("taint-eviction-controller")),
+        ],
+        flag: "",
+        source: "pkg/controller/nodelifecycle/scheduler/taint_manager.go (v1.28), NewNoExecuteTaintManager; \
+                 pkg/controller/tainteviction/taint_eviction.go (v1.34), New",
+    },
     Row {
         name: "taken-volume-event",
         says: "how the Event about a volume that is attached elsewhere begins",
