@@ -260,6 +260,32 @@ Feature: A Job makes another Pod when one is lost
       And 2 Pods of "work" are running between 1s and 4s
       And the history of Job "work" matches its snapshot
 
+    Scenario Outline: Suspended, it has <has> start in <releases>
+      Given the object:
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: work, namespace: default}
+        spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: pause}]}}}
+        """
+      And 1 Pod of "work" is running
+      When the user sends PATCH /apis/batch/v1/namespaces/default/jobs/work:
+        """
+        spec: {suspend: true}
+        """
+      Then Job "work" has condition Suspended=True within 1s
+      And Job "work" field status.startTime is <start> within 1s
+
+      @until:1.35
+      Examples:
+        | releases   | has | start |
+        | up to 1.35 | a   | set   |
+
+      @since:1.36
+      Examples:
+        | releases  | has | start  |
+        | from 1.36 | no  | absent |
+
   Rule: Pods that are too many go without counting, and those of nobody keep no finalizer
 
     Background:

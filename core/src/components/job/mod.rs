@@ -70,6 +70,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let logic = Jobs {
         heeds_manager: context.settings.profile().is("jobs-name-their-manager"),
+        forgets_start: context.settings.is_gate_on("MutableSchedulingDirectivesForSuspendedJobs"),
         counts_in_pauses: context.settings.profile().is("jobs-count-pods-in-pauses"),
         pods: Owned::default(),
         orphans: Orphans::default(),
@@ -105,6 +106,8 @@ enum JobPurpose {
 struct Jobs {
     /// Whether Jobs of another manager are left alone.
     heeds_manager: bool,
+    /// Whether a Job that is suspended has no start.
+    forgets_start: bool,
     /// Whether the active pods count while the Job waits before it makes the next one.
     counts_in_pauses: bool,
     pods: Owned,
@@ -325,6 +328,10 @@ impl Reconciler for Jobs {
             JobStage::Claim => self.judge(key, &mut work, runtime, now),
             JobStage::Ended | JobStage::Managed => {
                 if let Some((reason, message)) = work.conclude(now) {
+                    // Source: job_controller.go (v1.35), `syncJob`.
+                    if self.forgets_start && reason == "Suspended" {
+                        work.status.remove(&["startTime"]);
+                    }
                     runtime.emit(&about(&work.job), EventType::Normal, reason, message, now);
                 }
                 work.track(now);
