@@ -38,6 +38,29 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
       And PersistentVolumeClaim "data" keeps field spec.volumeName absent for 10m
       But the watch never shows MODIFIED for 10m
 
+    Scenario Outline: The volume cannot be written three times, in <releases>
+      Given the objects in "volumes/storage.yaml"
+      And 1s passes
+      And PUT requests to persistentvolumes from persistentvolume-binder-controller are answered 500 3 times
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: made-before, resources: {requests: {storage: 1Gi}}}
+        """
+      Then PersistentVolumeClaim "data" field status.phase is "Bound" <bound>
+
+      @until:1.35
+      Examples:
+        | releases   | bound               |
+        | up to 1.35 | between 30s and 46s |
+
+      @since:1.36
+      Examples:
+        | releases  | bound     |
+        | from 1.36 | within 1s |
+
   Rule: A class that waits for the first pod lets the scheduler choose
 
     Background:

@@ -3,7 +3,8 @@
 //! Mirrors kube-controller-manager's `persistentvolume-binder-controller`
 //! (pkg/controller/volume/persistentvolume/pv_controller.go and index.go, v1.34). A claim gets the smallest volume that
 //! fits; a claim whose class waits for a consumer is bound by the scheduler's choice. Both sides are written one after
-//! the other: the volume, its phase, the claim, its status. What could not be bound is looked at again every 15 s.
+//! the other: the volume, its phase, the claim, its status. What could not be bound is looked at again every 15 s,
+//! and since 1.36 what could not be written after a pause that grows.
 //! Inputs: volumes, claims, classes, Pods, answers, time. Outputs: updates of volumes and claims, Events.
 //! Left out on purpose: provisioning and deletion by plugins of the controller itself, recycling, volume attributes
 //! classes, and old plugins that CSI drivers serve. An external provisioner is asked by annotation, as upstream does.
@@ -62,6 +63,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
         work: BTreeMap::new(),
         started: now,
         resync: context.settings.duration("pvclaimbinder-sync-period"),
+        retries: context.settings.profile().is("volume-binder-retries"),
     };
     KeyedController::new(logic, &CONFIG, context, now)
 }
@@ -116,6 +118,8 @@ struct VolumeBinder {
     work: BTreeMap<ObjectKey, BinderSync>,
     started: Timestamp,
     resync: SignedDuration,
+    /// Whether a sync that failed is tried again after a short pause.
+    retries: bool,
 }
 
 type BinderRuntime = KeyedRuntime<BinderPurpose>;
@@ -443,9 +447,11 @@ impl Reconciler for VolumeBinder {
             }
             // Its own change or the next look at everything brings it back.
             _ => {
+                // What an external provisioner is asked for is no part of the sync.
+                let is_asked = matches!(work.stage, BinderStage::Asked(_));
                 self.work.remove(key);
                 self.again_later(key, runtime, now);
-                Flow::Done
+                if self.retries && !is_asked { Flow::Retry } else { Flow::Done }
             }
         }
     }

@@ -114,6 +114,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "volume-binder-retries",
+            YES,
+            "pkg/controller/volume/persistentvolume/pv_controller_base.go (v1.35, v1.36), AddRateLimited",
+        ),
+        row(
+            SINCE,
             "jobs-count-pods-in-pauses",
             YES,
             "pkg/controller/job/job_controller.go (v1.35, v1.36), manageJob",
