@@ -189,6 +189,35 @@ Feature: Kubelets get their certificates from the cluster
       And CertificateSigningRequest "mine" field status.conditions[Approved].reason is "ByHand" within 1s
       And CertificateSigningRequest "mine" is gone between 59m and 2h1m
 
+    Scenario Outline: What is approved and signed by nobody is <what> after a day in <releases>
+      Given the object:
+        """yaml
+        apiVersion: certificates.k8s.io/v1
+        kind: CertificateSigningRequest
+        metadata: {name: mine}
+        spec:
+          signerName: example.com/nobody
+          usages: [client auth]
+          request: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQkhUQ0J4QUlCQURBMk1SVXdFd1lEVlFRS0RBeHplWE4wWlcwNmJtOWtaWE14SFRBYkJnTlZCQU1NRkhONQpjM1JsYlRwdWIyUmxPbmR2Y210bGNpMHhNRmt3RXdZSEtvWkl6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUVaT0t3ClR6Y2gzdWVkaUxjQ0pkejRGUnhCczNmcDhlcnVTSlRKem4wN005Y205bnZQQU9GM0F6ZUtyRUVHVTNSNmFSdVQKMHlYdXNNZU5PZzA2VGZ2NXBxQXNNQ29HQ1NxR1NJYjNEUUVKRGpFZE1Cc3dHUVlEVlIwUkJCSXdFSUlJZDI5eQphMlZ5TFRHSEJBb0FBQUV3Q2dZSUtvWkl6ajBFQXdJRFNBQXdSUUlnRk9xVExLSHhSdWt4Y0hMeURRTjcyQWpWCnUrNHJBeTJUdW9kbUZyZk5PVTBDSVFEbWY2MkREa1FBbElCRzUwUlQ5UFVZc1ZlL3dsU1NoOW1Zak1Gc3JlZTIKcWc9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K
+        """
+      When the user sends PATCH /apis/certificates.k8s.io/v1/certificatesigningrequests/mine/approval:
+        """yaml
+        status: {conditions: [{type: Approved, status: "True", reason: ByHand}]}
+        """
+      Then CertificateSigningRequest "mine" field status.conditions[Approved].reason is "ByHand" within 1s
+      When 1s passes
+      Then CertificateSigningRequest "mine" <then>
+
+      @until:1.34
+      Examples:
+        | releases   | what | then                                                            |
+        | up to 1.34 | kept | keeps field status.conditions[Approved].reason "ByHand" for 26h |
+
+      @since:1.35
+      Examples:
+        | releases  | what    | then                        |
+        | from 1.35 | removed | is gone between 24h and 25h |
+
     Scenario: What is denied is not signed
       Given a ready Node "worker-1"
       And the object:

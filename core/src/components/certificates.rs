@@ -48,7 +48,8 @@ const CLEANER_PERIOD: SignedDuration = SignedDuration::from_hours(1);
 /// How long an approved, denied or failed request stays. Source: cleaner/cleaner.go (v1.34), `approvedExpiration`,
 /// `deniedExpiration`.
 const DECIDED_STAYS: SignedDuration = SignedDuration::from_hours(1);
-/// How long a request stays that nobody decides about. Source: cleaner/cleaner.go (v1.34), `pendingExpiration`.
+/// How long a request stays that nobody decides about, or nobody signs. Source: cleaner/cleaner.go (v1.34),
+/// `pendingExpiration`.
 const PENDING_STAYS: SignedDuration = SignedDuration::from_hours(24);
 
 /// Source: certificate_controller.go (v1.34), `NewCertificateController`; five workers as cmd/kube-controller-manager/
@@ -85,7 +86,8 @@ pub(super) fn start_signer(context: &ControllerContext, now: Timestamp) -> impl 
 
 /// Starts the cleaner.
 pub(super) fn start_cleaner(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
-    KeyedController::new(Cleaner { next: None, began: false }, &CONFIG, context, now)
+    let removes_unissued = context.settings.profile().is("unissued-requests-are-removed");
+    KeyedController::new(Cleaner { removes_unissued, next: None, began: false }, &CONFIG, context, now)
 }
 
 /// Tells whether a request has a condition, whatever its status.
@@ -367,21 +369,24 @@ impl Reconciler for Signer {
 /// The cleaner; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 struct Cleaner {
+    /// Whether what was approved and never signed is removed.
+    removes_unissued: bool,
     /// When it looks next; `None` before the first list.
     next: Option<Timestamp>,
     began: bool,
 }
 
-/// Says why a request is removed. Source: cleaner/cleaner.go (v1.34), `handle` and the functions below it.
-fn outdated(object: &Object, now: Timestamp) -> Option<&'static str> {
+/// Says why a request is removed. Source: cleaner/cleaner.go (v1.34, v1.35), `handle` and the functions below it.
+fn outdated(object: &Object, removes_unissued: bool, now: Timestamp) -> Option<&'static str> {
     let older =
         |at: &Json, than: SignedDuration| at.as_str().and_then(parse).is_some_and(|at| now.duration_since(at) >= than);
     let tree = object.stable();
     let conditions = tree.at(&["status", "conditions"]).items();
-    let has = |kind: &str| {
+    let has_for = |kind: &str, than: SignedDuration| {
         let mut own = conditions.iter().filter(|condition| condition.get("type").as_str() == Some(kind));
-        own.any(|condition| older(condition.get("lastUpdateTime"), DECIDED_STAYS))
+        own.any(|condition| older(condition.get("lastUpdateTime"), than))
     };
+    let has = |kind: &str| has_for(kind, DECIDED_STAYS);
     let certificate = tree.at(&["status", "certificate"]).as_str().and_then(x509::read_certificate);
     if has_condition(object, "Approved") && certificate.is_some_and(|certificate| now > certificate.not_after) {
         return Some("its certificate has expired");
@@ -397,6 +402,9 @@ fn outdated(object: &Object, now: Timestamp) -> Option<&'static str> {
     }
     if is_issued(object) && has("Approved") {
         return Some("it was approved an hour ago");
+    }
+    if removes_unissued && !is_issued(object) && has_for("Approved", PENDING_STAYS) {
+        return Some("it was approved a day ago, and nobody has signed it");
     }
     None
 }
@@ -415,7 +423,7 @@ impl Reconciler for Cleaner {
 
     fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         let Some(object) = runtime.cache(0).get(key) else { return Flow::Done };
-        let Some(why) = outdated(object, now) else { return Flow::Done };
+        let Some(why) = outdated(object, self.removes_unissued, now) else { return Flow::Done };
         let about = format!("certificatesigningrequest/{}", key.name);
         let because = runtime.decide(about, String::from("removed"), Vec::from([Because::Fact(String::from(why))]));
         let call = Call::new(Verb::Delete, CERTIFICATE_REQUESTS, "", key.name.clone());

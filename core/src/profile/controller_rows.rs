@@ -116,6 +116,7 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
         source: "pkg/scheduler/eventhandlers.go (v1.34, v1.36), deletePodFromSchedulingQueue",
         flag: "",
     },
+    off("unissued-requests-are-removed", "a request for a certificate that was approved and never signed is removed"),
     off("volume-binder-retries", "a volume or claim that could not be written is tried again after a short pause"),
     off("jobs-count-pods-in-pauses", "a Job that waits before it makes the next pod counts the active ones"),
     off("drain-ends-at-its-timeout", "a drain ends when its time is over, not at its next look at a pod"),

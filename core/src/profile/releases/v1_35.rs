@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "unissued-requests-are-removed",
+            YES,
+            "pkg/controller/certificates/cleaner/cleaner.go (v1.34, v1.35), isApprovedUnissuedPastDeadline",
+        ),
+        row(
+            SINCE,
             "stateful-sets-plan-availability",
             YES,
             "pkg/controller/statefulset/stateful_set.go (v1.34, v1.35), updatePod and syncStatefulSet",
