@@ -261,6 +261,47 @@ Feature: Kubelets get their certificates from the cluster
       And CertificateSigningRequest "mine" field status.conditions[Failed].reason is "SignerValidationFailure" within 1s
       And CertificateSigningRequest "mine" keeps field status.certificate absent for 10m
 
+    Scenario Outline: A client's certificate is not for <usages>
+      Given the object:
+        """yaml
+        apiVersion: certificates.k8s.io/v1
+        kind: CertificateSigningRequest
+        metadata: {name: mine}
+        spec:
+          signerName: kubernetes.io/kube-apiserver-client
+          usages: <usages>
+          request: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlJQkhUQ0J4QUlCQURBMk1SVXdFd1lEVlFRS0RBeHplWE4wWlcwNmJtOWtaWE14SFRBYkJnTlZCQU1NRkhONQpjM1JsYlRwdWIyUmxPbmR2Y210bGNpMHhNRmt3RXdZSEtvWkl6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUVaT0t3ClR6Y2gzdWVkaUxjQ0pkejRGUnhCczNmcDhlcnVTSlRKem4wN005Y205bnZQQU9GM0F6ZUtyRUVHVTNSNmFSdVQKMHlYdXNNZU5PZzA2VGZ2NXBxQXNNQ29HQ1NxR1NJYjNEUUVKRGpFZE1Cc3dHUVlEVlIwUkJCSXdFSUlJZDI5eQphMlZ5TFRHSEJBb0FBQUV3Q2dZSUtvWkl6ajBFQXdJRFNBQXdSUUlnRk9xVExLSHhSdWt4Y0hMeURRTjcyQWpWCnUrNHJBeTJUdW9kbUZyZk5PVTBDSVFEbWY2MkREa1FBbElCRzUwUlQ5UFVZc1ZlL3dsU1NoOW1Zak1Gc3JlZTIKcWc9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K
+        """
+      When the user sends PATCH /apis/certificates.k8s.io/v1/certificatesigningrequests/mine/approval:
+        """yaml
+        status: {conditions: [{type: Approved, status: "True", reason: ByHand}]}
+        """
+      Then CertificateSigningRequest "mine" field status.conditions[Failed].message is "<message>" within 1s
+      And CertificateSigningRequest "mine" keeps field status.certificate absent for 10m
+
+      Examples:
+        | usages                     | message                                                    |
+        | [client auth, server auth] | invalid usage for client certificate: server auth          |
+        | [digital signature]        | missing required usage for client certificate: client auth |
+
+    Scenario: A node's certificate is for the name of a node
+      Given the object:
+        """yaml
+        apiVersion: certificates.k8s.io/v1
+        kind: CertificateSigningRequest
+        metadata: {name: mine}
+        spec:
+          signerName: kubernetes.io/kube-apiserver-client-kubelet
+          usages: [digital signature, client auth]
+          request: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIbU1JR01BZ0VBTUNveEZUQVRCZ05WQkFvTURITjVjM1JsYlRwdWIyUmxjekVSTUE4R0ExVUVBd3dJZDI5eQphMlZ5TFRFd1dUQVRCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJCd05DQUFRT0QzT2lieVFHYzUrV09iQVJnK05VCnZqYXMvRC81a0NOaUc0MDAxaFgrL3Z2SEw4R3ZDYnN4dXdPZ2g1UmFsT0dNRXRCRVF6Q1lGR0IxV1cvb0FJYTUKb0FBd0NnWUlLb1pJemowRUF3SURTUUF3UmdJaEFKckNuT21adktnOWpMYmozUHM4NU1yNHk1eXNSWVN3S05XbgpKbGRrUUVQYkFpRUFnQTlGWVpSREVoSGRkQkRkeE1MK2tsazNUTGtJNVJtMUdiRExYendoVkk0PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K
+        """
+      When the user sends PATCH /apis/certificates.k8s.io/v1/certificatesigningrequests/mine/approval:
+        """yaml
+        status: {conditions: [{type: Approved, status: "True", reason: ByHand}]}
+        """
+      Then CertificateSigningRequest "mine" field status.conditions[Failed].message is "subject common name does not begin with system:node:" within 1s
+      And CertificateSigningRequest "mine" keeps field status.certificate absent for 10m
+
     Scenario: The right to change approvals is not the right to approve
       Given the objects:
         """yaml

@@ -142,7 +142,7 @@ fn check_client(request: &CertificateRequest, usages: &[&str]) -> Result<(), &'s
         return Err("URI subjectAltNames are not allowed");
     }
     if !request.subject.common_name.starts_with("system:node:") {
-        return Err("subject common name does not begin with system:node: ");
+        return Err("subject common name does not begin with system:node:");
     }
     if !has_usages(usages, "client auth") {
         return Err("usages did not match [client auth digital signature key encipherment]");
@@ -169,7 +169,7 @@ fn check_serving(request: &CertificateRequest, usages: &[&str]) -> Result<(), &'
         return Err("usages did not match [digital signature key encipherment server auth]");
     }
     if !request.subject.common_name.starts_with("system:node:") {
-        return Err("subject common name does not begin with system:node: ");
+        return Err("subject common name does not begin with system:node:");
     }
     Ok(())
 }
@@ -307,22 +307,27 @@ impl Signer {
     }
 }
 
+/// Says why a request is none for the certificate of a client.
+/// Source: signer/signer.go (v1.34), `validAPIServerClientUsages`.
+fn check_api_client(usages: &[&str]) -> Result<(), String> {
+    let known = ["client auth", "digital signature", "key encipherment"];
+    if let Some(other) = usages.iter().find(|usage| !known.contains(usage)) {
+        return Err(format!("invalid usage for client certificate: {other}"));
+    }
+    if !usages.contains(&"client auth") {
+        return Err(String::from("missing required usage for client certificate: client auth"));
+    }
+    Ok(())
+}
+
 /// Says why a signer refuses a request, or that it is none for the signers here.
 /// Source: signer/signer.go (v1.34), `isKubeletServing` and the functions beside it.
-fn check_for_signer(object: &Object, request: &CertificateRequest) -> Option<Result<(), &'static str>> {
+fn check_for_signer(object: &Object, request: &CertificateRequest) -> Option<Result<(), String>> {
     let usages = usages(object);
     match signer_name(object) {
-        KUBELET_SERVING => Some(check_serving(request, &usages)),
-        KUBELET_CLIENT => Some(check_client(request, &usages)),
-        API_CLIENT => {
-            let allowed = ["client auth", "digital signature", "key encipherment"];
-            let fits = usages.contains(&"client auth") && usages.iter().all(|usage| allowed.contains(usage));
-            Some(if fits {
-                Ok(())
-            } else {
-                Err("usages did not match [client auth digital signature key encipherment]")
-            })
-        }
+        KUBELET_SERVING => Some(check_serving(request, &usages).map_err(String::from)),
+        KUBELET_CLIENT => Some(check_client(request, &usages).map_err(String::from)),
+        API_CLIENT => Some(check_api_client(&usages)),
         LEGACY => Some(Ok(())),
         _ => None,
     }
@@ -347,10 +352,10 @@ impl Reconciler for Signer {
             None => return Flow::Done,
             Some(Err(why)) => {
                 let mut condition = json!({"type": "Failed", "status": "True", "reason": "SignerValidationFailure"});
-                condition.set(&["message"], why);
+                condition.set(&["message"], why.as_str());
                 condition.set(&["lastUpdateTime"], to_time(now));
                 body.entry(&["status", "conditions"]).make_array().push(condition);
-                ("refused by the signer", String::from(why))
+                ("refused by the signer", why)
             }
             Some(Ok(())) => {
                 let certificate = self.sign(&object, &request, now);
