@@ -236,3 +236,24 @@ Feature: A StatefulSet keeps its Pods, its revisions and their claims
       When the user deletes Pod "cache-0"
       Then StatefulSet "cache" field status.currentRevision is changed within 30s
       And StatefulSet "cache" field status.updatedReplicas is 1 within 30s
+
+  Rule: Whether a Pod that is gone already counts as deleted is for the release to say
+    Source: pkg/controller/statefulset/stateful_pod_control.go (v1.35, v1.36), DeleteStatefulPod
+
+    Scenario Outline: The deletion finds no Pod once, in <releases>
+      When DELETE requests to pods from statefulset-controller are answered 404 1 times
+      And the user sends PATCH /apis/apps/v1/namespaces/default/statefulsets/db:
+        """
+        spec: {replicas: 1}
+        """
+      Then <events>
+
+      @until:1.35
+      Examples:
+        | releases   | events                                                |
+        | up to 1.35 | 1 Event FailedDelete about StatefulSet "db" within 1s |
+
+      @since:1.36
+      Examples:
+        | releases  | events                                              |
+        | from 1.36 | no Event FailedDelete about StatefulSet "db" for 1m |

@@ -11,6 +11,7 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
     off("stateful-set-templates-are-checked", "the templates of a StatefulSet's Pods and claims are checked"),
     off("stateful-set-events-capitalised", "Events of a StatefulSet begin with Create and Delete, not create, delete"),
     off("stateful-sets-wait-for-available", "a StatefulSet waits for pods that are available, not only ready"),
+    off("stateful-sets-take-gone-pods-for-deleted", "a StatefulSet takes a pod that is gone already for deleted"),
     off("stateful-sets-plan-availability", "a StatefulSet looks at a pod again just as it becomes available"),
     off(
         "scheduler-tells-victims",

@@ -114,6 +114,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "stateful-sets-take-gone-pods-for-deleted",
+            YES,
+            "pkg/controller/statefulset/stateful_pod_control.go (v1.35, v1.36), DeleteStatefulPod",
+        ),
+        row(
+            SINCE,
             "volume-binder-retries",
             YES,
             "pkg/controller/volume/persistentvolume/pv_controller_base.go (v1.35, v1.36), AddRateLimited",
