@@ -61,6 +61,32 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
         | releases  | bound     |
         | from 1.36 | within 1s |
 
+  Rule: A volume of a driver is never recycled
+
+    Scenario: Its claim is deleted
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: used}
+        spec:
+          capacity: {storage: 1Gi}
+          accessModes: [ReadWriteOnce]
+          persistentVolumeReclaimPolicy: Recycle
+          storageClassName: none
+          csi: {driver: csi.example.com, volumeHandle: used}
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Gi}}}
+        """
+      And PersistentVolumeClaim "data" field status.phase is "Bound"
+      When the user deletes PersistentVolumeClaim "data"
+      Then PersistentVolume "used" field status.phase is "Failed" within 1s
+      And PersistentVolume "used" field status.message is "No recycler plugin found for the volume!" within 1s
+      And 1 Event VolumeFailedRecycle about PersistentVolume "used", message "No recycler plugin found for the volume!" within 2m
+
   Rule: A class that waits for the first pod lets the scheduler choose
 
     Background:

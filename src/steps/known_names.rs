@@ -392,6 +392,8 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "Resumed",
     "Suspended",
     "TooManySucceededPods",
+    // Of volumes.
+    "VolumeFailedRecycle",
 ];
 
 /// Returns the conditions that Kubernetes sets on objects of a kind; most kinds have none.

@@ -6,7 +6,7 @@
 //! the other: the volume, its phase, the claim, its status. What could not be bound is looked at again every 15 s,
 //! and since 1.36 what could not be written after a pause that grows.
 //! Inputs: volumes, claims, classes, Pods, answers, time. Outputs: updates of volumes and claims, Events.
-//! Left out on purpose: provisioning and deletion by plugins of the controller itself, recycling, volume attributes
+//! Left out on purpose: provisioning, deletion and recycling by plugins of the controller itself, volume attributes
 //! classes, and old plugins that CSI drivers serve. An external provisioner is asked by annotation, as upstream does.
 
 mod writes;
@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::writes::of_claim;
+use self::writes::{of_claim, of_phase, tell_not_recycled};
 use super::client::{CacheEvent, node_name};
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
@@ -94,6 +94,10 @@ enum BinderStage {
     Judge,
     /// Note that the volume is free again.
     Freed,
+    /// Do what the volume's policy asks for.
+    Reclaim,
+    /// Say that nothing makes the volume usable again.
+    NotRecycled,
     /// Say that the provisioner is waited for.
     Asked(String),
     /// Say what was written about the claim.
@@ -199,8 +203,11 @@ impl VolumeBinder {
         let uid = volume.stable().at(&["spec", "claimRef", "uid"]).as_str().unwrap_or("");
         let is_released = matches!(phase(&volume), "Released" | "Failed");
         let Some(claim) = work.claim.as_ref().filter(|claim| claim.uid() == uid) else {
-            // What the reclaim policy asks for beside this is done by the driver's provisioner.
-            return if is_released { Flow::Done } else { self.set_phase(key, &volume, "Released", runtime, now) };
+            if is_released {
+                return self.reclaim(key, &volume, runtime, now);
+            }
+            let work = BinderSync { volume: Some(volume.clone()), claim: None, stage: BinderStage::Reclaim };
+            return self.write(key, work, of_phase(&volume, "Released", ""), runtime, now);
         };
         let wanted = claim.stable().at(&["spec", "volumeName"]).as_str().unwrap_or("");
         if wanted.is_empty() {
@@ -469,6 +476,16 @@ impl Reconciler for VolumeBinder {
             BinderStage::Told(reason, message) => {
                 if let Some(claim) = &work.claim {
                     runtime.emit(&about(claim), EventType::Warning, reason, message, now);
+                }
+                Flow::Done
+            }
+            BinderStage::Reclaim => match work.volume {
+                Some(volume) => self.reclaim(key, &volume, runtime, now),
+                None => Flow::Done,
+            },
+            BinderStage::NotRecycled => {
+                if let Some(volume) = &work.volume {
+                    tell_not_recycled(volume, runtime, now);
                 }
                 Flow::Done
             }

@@ -8,11 +8,18 @@ use jiff::Timestamp;
 use super::{BinderPurpose, BinderRuntime, BinderStage, BinderSync, VolumeBinder, has_annotation};
 use crate::components::Because;
 use crate::components::controller::Flow;
+use crate::components::events::{EventType, InvolvedObject};
 use crate::components::volume_matching::named_volume;
 use crate::components::volumes::{BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, VOLUMES};
 use crate::network::{Call, Resource, Verb};
 use crate::objects::lifecycle::phase;
 use crate::objects::{Json, Object, ObjectKey};
+
+/// The kinds of volumes that are made usable again.
+/// Source: pkg/volume/{hostpath/host_path.go,nfs/nfs.go} (v1.34), `RecyclableVolumePlugin`.
+const RECYCLED: [&str; 2] = ["hostPath", "nfs"];
+/// Source: pv_controller.go (v1.34), `recycleVolumeOperation`.
+const NO_RECYCLER: &str = "No recycler plugin found for the volume!";
 
 /// What a write is for, and the request.
 type BinderWrite = (BinderPurpose, Call);
@@ -31,11 +38,15 @@ pub(super) fn of_claim(body: Json) -> BinderWrite {
     (BinderPurpose::Claim, update(CLAIMS, body))
 }
 
-/// Returns the update of a volume's phase.
-fn of_phase(volume: &Object, wanted: &str) -> BinderWrite {
+/// Returns the update of a volume's phase, with a message or none.
+pub(super) fn of_phase(volume: &Object, wanted: &str, message: &str) -> BinderWrite {
     let mut body = volume.json();
     body.set(&["status", "phase"], wanted);
-    body.remove(&["status", "message"]);
+    if message.is_empty() {
+        body.remove(&["status", "message"]);
+    } else {
+        body.set(&["status", "message"], message);
+    }
     of_status(of_volume(body))
 }
 
@@ -43,7 +54,32 @@ fn of_status((purpose, call): BinderWrite) -> BinderWrite {
     (purpose, call.subresource("status"))
 }
 
+/// Says that a volume is not made usable again.
+pub(super) fn tell_not_recycled(volume: &Object, runtime: &mut BinderRuntime, now: Timestamp) {
+    let about = InvolvedObject::object("v1", "PersistentVolume", volume);
+    runtime.emit(&about, EventType::Warning, "VolumeFailedRecycle", NO_RECYCLER, now);
+}
+
 impl VolumeBinder {
+    /// Does what the policy of a released volume asks for; what is to be deleted is so by the driver's provisioner.
+    ///
+    /// Source: pv_controller.go (v1.34), `reclaimVolume`, `recycleVolumeOperation`.
+    pub(super) fn reclaim(
+        &mut self,
+        key: &ObjectKey,
+        volume: &Object,
+        runtime: &mut BinderRuntime,
+        now: Timestamp,
+    ) -> Flow {
+        let spec = volume.stable().get("spec");
+        let recycles = spec.get("persistentVolumeReclaimPolicy").as_str() == Some("Recycle");
+        if !recycles || phase(volume) == "Failed" || RECYCLED.iter().any(|kind| !spec.get(kind).is_null()) {
+            return Flow::Done;
+        }
+        let work = BinderSync { volume: Some(volume.clone()), claim: None, stage: BinderStage::NotRecycled };
+        self.write(key, work, of_phase(volume, "Failed", NO_RECYCLER), runtime, now)
+    }
+
     /// Sends a write, and goes on with the work once it is answered.
     pub(super) fn write(
         &mut self,
@@ -71,7 +107,7 @@ impl VolumeBinder {
             return Flow::Done;
         }
         let work = BinderSync { volume: Some(volume.clone()), claim: None, stage: BinderStage::End };
-        self.write(key, work, of_phase(volume, wanted), runtime, now)
+        self.write(key, work, of_phase(volume, wanted, ""), runtime, now)
     }
 
     /// Lets a claim wait for a volume.
@@ -176,7 +212,7 @@ impl VolumeBinder {
         if work.stage == BinderStage::BoundPhase {
             work.stage = BinderStage::BindClaim;
             if phase(&volume) != "Bound" {
-                return self.write(key, work, of_phase(&volume, "Bound"), runtime, now);
+                return self.write(key, work, of_phase(&volume, "Bound", ""), runtime, now);
             }
         }
         if work.stage == BinderStage::BindClaim {
