@@ -388,9 +388,14 @@ fn canned(code: u16, ask: &Ask) -> Answer {
             ("InternalError", alloc::string::String::from("Internal error occurred: injected by a rule of the network"))
         }
     };
-    Answer::json(
+    let mut answer = Answer::json(
         code,
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
             "reason": reason, "code": code}),
-    )
+    );
+    if code == 429 {
+        // Source: k8s.io/apiserver pkg/server/filters/maxinflight.go (v0.34), `retryAfter`.
+        answer.headers.push((Text::of("Retry-After"), Text::of("1")));
+    }
+    answer
 }
