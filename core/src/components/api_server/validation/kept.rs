@@ -211,7 +211,8 @@ fn job_progress(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     let number = |of: &Json, field: &str| of.get(field).as_i64().unwrap_or(0);
     let changed = |field: &str| status.get(field) != stored.get(field);
     let is_active_changed = number(status, "active") != number(stored, "active");
-    if number(status, "ready") > number(status, "active") && (changed("ready") || is_active_changed) {
+    let is_more = status.get("ready").as_i64().is_some_and(|ready| ready > number(status, "active"));
+    if is_more && (changed("ready") || is_active_changed) {
         let why = "cannot set more ready pods than active";
         errors.push(FieldError::invalid("status.ready", status.get("ready"), why));
     }

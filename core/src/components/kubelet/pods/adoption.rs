@@ -161,7 +161,6 @@ impl Kubelet {
         let first_started = sandbox.and_then(|own| own.containers.iter().map(|own| own.started_at).max());
         let first_started = first_started.filter(|at| *at >= self.started);
         let phase = pod.stable().at(&["status", "phase"]).as_text().cloned();
-        let synced_phase = phase.filter(|_| first_started.is_none()).unwrap_or_default();
         Worker {
             uid,
             seen_at: context.now,
@@ -182,7 +181,7 @@ impl Kubelet {
             ending: None,
             mirror: Text::default(),
             is_removed: false,
-            synced_phase,
+            synced_phase: phase.filter(|_| first_started.is_none()).unwrap_or_default(),
             synced_at: first_started.unwrap_or(context.now),
             keeps_start: first_started.is_some()
                 || sandbox.is_some() && self.choices.as_ref().is_some_and(|choices| choices.is_under_way),
