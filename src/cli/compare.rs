@@ -51,7 +51,8 @@ end: if then nothing is unexplained, it is unsteady, since real controllers race
 chance. --json prints one object a scenario: name, k8s, sim, real, differences, unexplained, unsteady (how many \
 differences did not come again), wallSeconds; reason where a run saw too little or broke down.
 
-Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, 130 interrupted.")]
+Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, or nothing was compared, since no \
+backend is there, 130 interrupted.")]
 pub struct CompareArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -79,7 +80,7 @@ pub struct CompareArgs {
     suite_args: SuiteArgs,
 }
 
-/// Compares: exit code 0 if nothing is unexplained, 1 if something is, 2 for misuse.
+/// Compares: exit code 0 if nothing is unexplained, 1 if something is, 2 for misuse or if nothing was compared.
 #[must_use]
 pub fn run_with(args: &CompareArgs, own: &Own) -> ExitCode {
     match prepare(args, own) {
@@ -136,6 +137,15 @@ struct Counts {
     differing: usize,
     inconclusive: usize,
     skipped: BTreeMap<String, usize>,
+}
+
+impl Counts {
+    /// Returns why most were skipped, if all were.
+    fn nothing_compared(&self) -> Option<&str> {
+        let compared = self.same + self.explained + self.unsteady + self.differing + self.inconclusive;
+        let most = self.skipped.iter().max_by_key(|(_, count)| **count).filter(|_| compared == 0)?;
+        Some(most.0)
+    }
 }
 
 impl CompareRun<'_> {
@@ -300,7 +310,12 @@ impl CompareRun<'_> {
         {
             return misuse(message);
         }
-        let code = if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        interrupted(&self.real.runner).unwrap_or(code)
+        if let Some(code) = interrupted(&self.real.runner) {
+            return code;
+        }
+        if let Some(why) = counts.nothing_compared() {
+            return misuse(format_args!("nothing was run on the backend {}: {why}", self.args.with.name()));
+        }
+        if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }

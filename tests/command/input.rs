@@ -242,10 +242,18 @@ Feature: A kubelet stops
 fn nothing_is_run() -> Result<(), String> {
     let world = World::new();
     world.write("features/a/good.feature", GOOD);
-    let mut command = world.command(&["run", "--backend", "hollow"]);
-    command.env_remove("KUBEBUILDER_ASSETS").env("PATH", "");
-    let answer = Answer::of(&mut command).ends(2)?.says("0 passed, 1 skipped")?;
-    answer.says("error: nothing was run on the backend hollow: no etcd in KUBEBUILDER_ASSETS or PATH")?;
+    let none = |arguments: &[&str], summary: &str, why: &str| {
+        let mut command = world.command(arguments);
+        command.env_remove("KUBEBUILDER_ASSETS").env("PATH", "");
+        Answer::of(&mut command).ends(2)?.says(summary)?.says(&format!("error: nothing was run on the backend {why}"))
+    };
+    let no_programs = "hollow: no etcd in KUBEBUILDER_ASSETS or PATH";
+    none(&["run", "--backend", "hollow"], "0 passed, 1 skipped", no_programs)?;
+    for arguments in [&["compare", "--with", "hollow"] as &[&str], &["compare", "--with", "hollow", "--json"]] {
+        none(arguments, "0 inconclusive, 1 skipped", no_programs)?;
+    }
+    none(&["compare", "--with", "hollow", "--assets", "/nowhere"], "1 skipped", "hollow: no etcd in /nowhere")?;
+    none(&["compare", "--with", "kind"], "1 skipped", "kind: ")?;
     Ok(())
 }
 
