@@ -96,7 +96,7 @@ impl Ended {
     /// Begins with what the files of a suite cannot give.
     pub(super) fn of(suite: &Suite, problems: usize) -> Self {
         let broken = suite.disabled().count();
-        let unread = suite.broken.iter().filter(|file| file.disabled.is_empty()).count();
+        let unread = suite.broken.iter().filter(|file| file.is_unread).count();
         Self { broken, unread, problems, not_begun: 0, seconds: 0.0 }
     }
 }

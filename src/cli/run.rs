@@ -57,7 +57,7 @@ them, and DIR/scenarios/<area>/<topic>.../<scenario>.trace.jsonl (each message),
 controller decided, and why) and .history.yaml (what changed in each object), as far as there is room. docs/ci.md \
 says where --failed remembers what failed.
 
-Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a broken feature file (the other files are run), an \
+Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a scenario with a mistake in its text (the others are run), an \
 unused snapshot, or nothing was run, since nothing is supported or no backend is there, 130 a run in real time \
 was interrupted: what ran was ended and put back.")]
 pub struct RunArgs {

@@ -2,7 +2,7 @@
 //!
 //! Inputs: paths of features, requirements, snapshots and fixtures. Output: a [`Suite`] with its scenarios, the files
 //! that have problems, and the paths that hold nothing. Invariant: no scenario with a problem is run, and none of a
-//! file that has a problem outside the steps of its scenarios.
+//! file that has a problem outside its rules and scenarios.
 
 use std::path::{Path, PathBuf};
 
@@ -65,6 +65,8 @@ pub struct Broken {
     pub problems: Vec<Problem>,
     /// Its scenarios that cannot be run, as far as they are known: each has a flaw.
     pub disabled: Vec<Planned>,
+    /// Whether nothing is known of its scenarios.
+    pub is_unread: bool,
 }
 
 /// Feature files, checked.
@@ -188,6 +190,7 @@ impl Suite {
 
     fn add(&mut self, file: &FeatureFile, backend: Backend, (compiled, problems): (Vec<Compiled>, Vec<Problem>)) {
         let backend = backend.name();
+        let is_unread = compiled.is_empty();
         let planned = compiled.into_iter().map(|compiled| Planned {
             name: format!("{backend}::{}", compiled.id),
             path: file.path.clone(),
@@ -198,7 +201,7 @@ impl Suite {
         self.planned.extend(sound);
         if !problems.is_empty() {
             let name = format!("{backend}::{}::feature_file", file.id);
-            self.broken.push(Broken { name, path: file.path.clone(), problems, disabled });
+            self.broken.push(Broken { name, path: file.path.clone(), problems, disabled, is_unread });
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use gherkin::{Background, Examples, Feature, Scenario, Step};
+use gherkin::{Background, Examples, Feature, Rule, Scenario, Step};
 
 use super::source::{Text, indent};
 use super::{FeatureFile, Problem, Prose, Requirements, Tags, outline, pitfalls, slug};
@@ -34,6 +34,8 @@ pub struct Case {
     pub steps: Vec<StepLine>,
     /// The row, for an outline.
     pub row: Option<Row>,
+    /// The first problem of its text outside the meaning of its steps, for which it is not run.
+    pub flaw: Option<Problem>,
 }
 
 /// The values of one row of examples.
@@ -81,45 +83,35 @@ impl StepLine {
 /// Reads the parser's tree of a file.
 pub(super) fn read(text: &Text, feature: &Feature, known: &Requirements, file: &mut FeatureFile) {
     let heading = heading_line(text, feature.span.start, &feature.keyword);
-    let mut reader = DocumentReader { text, known, file, names: BTreeMap::new() };
+    let mut reader = DocumentReader { text, known, file, names: BTreeMap::new(), of_parts: Vec::new() };
     reader.describe(heading, feature.description.as_deref());
     pitfalls::heading(text, heading, &feature.keyword, &feature.name, &mut reader.file.problems);
     let mut tags = Tags::default();
     tags.add(&feature.tags, heading, text, known, &mut reader.file.problems);
     let background = reader.background(feature.background.as_ref());
-    let scope = Scope { feature: clean_name(&feature.name), rule: None, tags: &tags, background: &background };
+    let scope = Scope { feature: clean_name(&feature.name), rule: None, tags, background, flaw: None };
     for scenario in &feature.scenarios {
         reader.scenario(scenario, &scope);
     }
     for rule in &feature.rules {
-        let heading = heading_line(text, rule.span.start, &rule.keyword);
-        reader.describe(heading, rule.description.as_deref());
-        pitfalls::heading(text, heading, &rule.keyword, &rule.name, &mut reader.file.problems);
-        let mut tags = tags.clone();
-        tags.add(&rule.tags, heading, text, known, &mut reader.file.problems);
-        let mut background = background.clone();
-        background.extend(reader.background(rule.background.as_ref()));
-        let rule_name = Some(clean_name(&rule.name));
-        let scope = Scope { feature: clean_name(&feature.name), rule: rule_name, tags: &tags, background: &background };
-        if rule.scenarios.is_empty() {
-            let problem = text.problem_at_line(heading, "the rule has no scenario");
-            reader.file.problems.push(problem.help("a scenario belongs to the rule above it"));
-        }
-        for scenario in &rule.scenarios {
-            reader.scenario(scenario, &scope);
-        }
+        reader.rule(rule, &scope);
     }
     if feature.scenarios.is_empty() && feature.rules.is_empty() {
         reader.file.problems.push(text.problem_at_line(heading, "the feature has no scenario"));
     }
+    let of_parts = reader.of_parts;
+    file.flaw = file.problems.iter().min().cloned();
+    file.problems.extend(of_parts);
 }
 
 /// What a scenario inherits.
-struct Scope<'a> {
+struct Scope {
     feature: String,
     rule: Option<String>,
-    tags: &'a Tags,
-    background: &'a [StepLine],
+    tags: Tags,
+    background: Vec<StepLine>,
+    /// The first problem of its rule.
+    flaw: Option<Problem>,
 }
 
 struct DocumentReader<'a> {
@@ -128,9 +120,46 @@ struct DocumentReader<'a> {
     file: &'a mut FeatureFile,
     /// Names of trials that are taken, each with its line.
     names: BTreeMap<String, usize>,
+    /// The problems of single rules and scenarios: the others of the file are run.
+    of_parts: Vec<Problem>,
 }
 
 impl DocumentReader<'_> {
+    /// Reads a part of the file, and returns the first problem of this part alone.
+    fn part<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, Option<Problem>) {
+        let outer = std::mem::take(&mut self.file.problems);
+        let part = read(self);
+        let own = std::mem::replace(&mut self.file.problems, outer);
+        let flaw = own.iter().min().cloned();
+        self.of_parts.extend(own);
+        (part, flaw)
+    }
+
+    fn rule(&mut self, rule: &Rule, outer: &Scope) {
+        let (scope, flaw) = self.part(|reader| reader.scope(rule, outer));
+        let scope = Scope { flaw, ..scope };
+        for scenario in &rule.scenarios {
+            self.scenario(scenario, &scope);
+        }
+    }
+
+    /// Returns what the scenarios of a rule inherit.
+    fn scope(&mut self, rule: &Rule, outer: &Scope) -> Scope {
+        let text = self.text;
+        let heading = heading_line(text, rule.span.start, &rule.keyword);
+        self.describe(heading, rule.description.as_deref());
+        pitfalls::heading(text, heading, &rule.keyword, &rule.name, &mut self.file.problems);
+        let mut tags = outer.tags.clone();
+        tags.add(&rule.tags, heading, text, self.known, &mut self.file.problems);
+        let mut background = outer.background.clone();
+        background.extend(self.background(rule.background.as_ref()));
+        if rule.scenarios.is_empty() {
+            let problem = text.problem_at_line(heading, "the rule has no scenario");
+            self.file.problems.push(problem.help("a scenario belongs to the rule above it"));
+        }
+        Scope { feature: outer.feature.clone(), rule: Some(clean_name(&rule.name)), tags, background, flaw: None }
+    }
+
     fn background(&mut self, background: Option<&Background>) -> Vec<StepLine> {
         let Some(background) = background else { return Vec::new() };
         let heading = heading_line(self.text, background.span.start, &background.keyword);
@@ -141,7 +170,24 @@ impl DocumentReader<'_> {
         background.steps.iter().map(|step| self.step(step)).collect()
     }
 
-    fn scenario(&mut self, scenario: &Scenario, scope: &Scope<'_>) {
+    /// Reads a scenario, or all rows of an outline; with a problem in its text none of them is run.
+    fn scenario(&mut self, scenario: &Scenario, scope: &Scope) {
+        let before = self.file.cases.len();
+        let (template, own) = self.part(|reader| {
+            let template = reader.template(scenario, scope);
+            reader.cases(&template, scenario);
+            template
+        });
+        let Some(flaw) = scope.flaw.clone().or(own) else { return };
+        if self.file.cases.len() == before {
+            // It has no row, or a name that is taken: it is still one that is not run, under a name of its own.
+            let id = format!("{}::line_{}", template.id, template.line);
+            self.file.cases.push(Case { id, steps: Vec::new(), ..template });
+        }
+        self.file.cases[before..].iter_mut().for_each(|case| case.flaw = Some(flaw.clone()));
+    }
+
+    fn template(&mut self, scenario: &Scenario, scope: &Scope) -> Case {
         let text = self.text;
         let heading = heading_line(text, scenario.span.start, &scenario.keyword);
         pitfalls::heading(text, heading, &scenario.keyword, &scenario.name, &mut self.file.problems);
@@ -150,12 +196,15 @@ impl DocumentReader<'_> {
         let mut tags = scope.tags.clone();
         tags.add(&scenario.tags, heading, text, self.known, &mut self.file.problems);
         let own: Vec<StepLine> = scenario.steps.iter().map(|step| self.step(step)).collect();
+        let mut steps = Vec::new();
         if own.is_empty() {
+            // The background alone would be told once more to prove nothing.
             self.file.problems.push(text.problem_at_line(heading, "the scenario has no steps"));
+        } else {
+            steps.extend_from_slice(&scope.background);
+            steps.extend(own);
         }
-        let mut steps = scope.background.to_vec();
-        steps.extend(own);
-        let template = Case {
+        Case {
             id: format!("{}::{}", self.file.id, slug(&clean_name(&scenario.name))),
             feature: scope.feature.clone(),
             rule: scope.rule.clone(),
@@ -165,17 +214,21 @@ impl DocumentReader<'_> {
             column: indent(text.line(heading)) + 1,
             tags,
             steps,
-            row: None,
-        };
+            ..Case::default()
+        }
+    }
+
+    fn cases(&mut self, template: &Case, scenario: &Scenario) {
+        let text = self.text;
         if scenario.examples.is_empty() {
-            outline::refuse_placeholders(text, &template, &scenario.keyword, &mut self.file.problems);
-            self.take(template);
+            outline::refuse_placeholders(text, template, &scenario.keyword, &mut self.file.problems);
+            self.take(template.clone());
             return;
         }
         for examples in &scenario.examples {
-            self.examples(&template, examples, &scenario.examples);
+            self.examples(template, examples, &scenario.examples);
         }
-        outline::refuse_unknown(text, &template, &scenario.examples, &mut self.file.problems);
+        outline::refuse_unknown(text, template, &scenario.examples, &mut self.file.problems);
     }
 
     fn examples(&mut self, template: &Case, examples: &Examples, all: &[Examples]) {
@@ -257,7 +310,7 @@ impl DocumentReader<'_> {
                 .unwrap_or(heading);
             pitfalls::misspelt_heading(self.text, line, &mut self.file.problems);
             let excerpt = self.text.line(line).to_owned();
-            self.file.prose.push(Prose { line, text: words.trim().to_owned(), excerpt });
+            self.file.prose.push(Prose { heading, line, text: words.trim().to_owned(), excerpt });
         }
     }
 }

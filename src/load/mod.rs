@@ -1,7 +1,7 @@
 //! From feature files to checked cases. Every problem has file, line and column; nothing is run.
 //!
 //! Inputs: bytes, from a directory or embedded in the program. Outputs: [`FeatureFile`]s, each with its cases
-//! (scenarios, outlines expanded row by row) or with its [`Problem`]s. What sentences mean is decided in `steps`.
+//! (scenarios, outlines expanded row by row) and with its [`Problem`]s. What sentences mean is decided in `steps`.
 //! Invariant: no input causes a panic, and nothing in a file is dropped silently; where the crate gherkin does that
 //! (see [`pitfalls`]), it is a problem here.
 
@@ -35,6 +35,8 @@ pub struct FeatureFile {
     pub cases: Vec<Case>,
     /// All problems; for a file that does not parse only the first one.
     pub problems: Vec<Problem>,
+    /// The first problem that is of the file and of no single rule or scenario: none of its cases is run.
+    pub flaw: Option<Problem>,
     /// Lines of descriptions, in which `steps` looks for steps that lost their keyword.
     pub prose: Vec<Prose>,
 }
@@ -42,6 +44,8 @@ pub struct FeatureFile {
 /// A line of a description.
 #[derive(Debug, Clone)]
 pub struct Prose {
+    /// The line of the heading that it describes.
+    pub heading: usize,
     /// The line, from 1.
     pub line: usize,
     /// What stands there.
@@ -87,7 +91,9 @@ fn refuse_shared_names(files: &mut [FeatureFile]) {
     for file in files {
         if let Some(other) = seen.insert(file.id.clone(), file.path.clone()) {
             let message = format!("its trials would have the same names ({}::…) as those of {other}", file.id);
-            file.problems.push(Problem::of_file(&file.path, message).help("rename one of the files"));
+            let problem = Problem::of_file(&file.path, message).help("rename one of the files");
+            file.flaw = Some(problem.clone());
+            file.problems.push(problem);
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct Compiled {
     pub heading: usize,
     /// What to run.
     pub scenario: Scenario,
-    /// What is wrong with it, so that it cannot be run: the first problem of its steps, or of the file as a whole.
+    /// What is wrong with it, so that it cannot be run: the first problem of its text, or of the file as a whole.
     pub flaw: Option<Problem>,
 }
 
@@ -42,13 +42,17 @@ pub fn compile(file: &FeatureFile) -> (Vec<Compiled>, Vec<Problem>) {
 #[must_use]
 pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<Compiled>, Vec<Problem>) {
     let compile_context = Arc::new(compile_context.clone());
+    let lost = lost_steps(file);
+    let is_of_case = |heading: usize| file.cases.iter().any(|case| case.heading == heading);
+    let lost_outside = lost.iter().filter(|(heading, _)| !is_of_case(*heading)).map(|(_, problem)| problem);
+    let of_file = file.flaw.iter().chain(lost_outside).min();
     let mut problems = file.problems.clone();
-    problems.extend(lost_steps(file));
-    let of_file = problems.iter().min().cloned();
+    problems.extend(lost.iter().map(|(_, problem)| problem.clone()));
     let mut compiled = Vec::new();
     for case in &file.cases {
         let (scenario, found) = compile_case(file, case, &compile_context);
-        let flaw = of_file.clone().or_else(|| found.iter().min().cloned());
+        let lost_in_it = lost.iter().filter(|(heading, _)| *heading == case.heading).map(|(_, problem)| problem);
+        let flaw = of_file.or_else(|| case.flaw.iter().chain(lost_in_it).chain(&found).min()).cloned();
         for problem in found {
             let same = |other: &Problem| {
                 (other.line, other.column, &other.message) == (problem.line, problem.column, &problem.message)
@@ -134,8 +138,9 @@ fn field_of(words: &str) -> Option<String> {
     Some(format!("{object} field status.{field} is \"{value}\"{bound}"))
 }
 
-/// Finds lines of descriptions that are sentences without a keyword: steps that were lost.
-fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
+/// Finds lines of descriptions that are sentences without a keyword: steps that were lost, each with the line of the
+/// heading above it.
+fn lost_steps(file: &FeatureFile) -> Vec<(usize, Problem)> {
     let mut problems = Vec::new();
     for prose in &file.prose {
         if file.problems.iter().any(|problem| problem.line == prose.line) {
@@ -152,7 +157,8 @@ fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
                 excerpt: prose.excerpt.clone(),
                 ..Problem::default()
             };
-            problems.push(problem.help("steps begin with Given, When, Then, And or But, below a `Scenario:`"));
+            let problem = problem.help("steps begin with Given, When, Then, And or But, below a `Scenario:`");
+            problems.push((prose.heading, problem));
         }
     }
     problems

@@ -257,6 +257,35 @@ fn steps_have_an_order() {
 }
 
 #[test]
+fn a_mistake_disables_its_scenario_and_no_other() {
+    let good = "  Scenario: good\n    When 1s passes\n    Then Node \"w\" exists at once\n";
+    let steps = "When 1s passes\n    Then Node \"w\" exists at once\n";
+    let rows = "    Examples:\n      | time |\n";
+    for (line, bad) in [
+        (7, "  Scenario: bad\n".to_owned()),
+        (7, format!("  @since:9.9\n  Scenario: bad\n    {steps}")),
+        (7, format!("  @sinc:1.32\n  Scenario: bad\n    {steps}")),
+        (8, format!("  Scenario Outline: bad\n    When <tme> passes\n    {steps}{rows}      | 5s |\n")),
+        (10, format!("  Scenario Outline: bad\n    {steps}{rows}")),
+        (7, format!("  Scenario: good\n    {steps}")),
+        (8, format!("  Scenario: bad\n    Whenever the kubelet on \"w\" is killed\n    {steps}")),
+        (7, format!("  @sinc:1.32\n  Rule: bad\n  Scenario: in it\n    {steps}")),
+    ] {
+        let text = format!("Feature: x\n  Background:\n    Given a ready Node \"w\"\n{good}{bad}");
+        let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
+        let (compiled, problems) = compile(&file);
+        let flawed: Vec<bool> = compiled.iter().map(|compiled| compiled.flaw.is_some()).collect();
+        assert_eq!(flawed, [false, true], "{text}: {problems:?}");
+        assert_eq!(problems.iter().map(|problem| problem.line).min(), Some(line), "{text}: {problems:?}");
+        assert!(bad.contains("<tme>") || problems.len() == 1, "{text}: {problems:?}");
+        assert_ne!(compiled[0].id, compiled[1].id);
+    }
+    let text = format!("@sinc:1.32\nFeature: x\n{good}");
+    let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
+    assert!(compile(&file).0.iter().all(|compiled| compiled.flaw.is_some()));
+}
+
+#[test]
 fn a_problem_of_an_outline_names_its_row_and_comes_once() {
     let text = "Feature: x\n  Scenario Outline: y\n    Given a ready Node \"w\"\n    When it rains\n    And <time> \
         passes\n    Then Node \"w\" exists at once\n    Examples:\n      | time |\n      | 5s |\n      | 5x |\n";
