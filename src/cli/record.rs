@@ -41,8 +41,9 @@ A feature is a beginning, to be read and corrected: When lines are what users di
 as Leases and boot ids show them; Then lines what controllers did, with bounds. What it does not tell stands in its \
 comments. It is run on the simulator once, which makes its snapshot.
 
-Exit code: 0 recorded, 1 the simulator does not pass the feature that was written, 2 misuse, or a cluster that \
-cannot be watched.")]
+Exit code: 0 recorded, 1 the simulator does not pass the feature that was written, 2 misuse, a cluster that \
+cannot be watched, or a recording of which there is nothing to tell: no feature is written then, and the recording \
+is kept.")]
 pub struct RecordArgs {
     /// The context of the cluster
     #[arg(long, value_name = "NAME", required_unless_present = "from")]
@@ -92,6 +93,9 @@ pub fn run(args: &RecordArgs) -> ExitCode {
 }
 
 fn record_or_tell(args: &RecordArgs) -> Result<bool, String> {
+    if args.length.is_zero() {
+        return Err("--for must be more than nothing".to_owned());
+    }
     if let Some(file) = &args.feature {
         check_free(file)?;
     }

@@ -75,5 +75,21 @@ fn refused() -> Result<(), String> {
     world.call(&["record", "--feature", "a.feature"]).ends(2)?.says("--context")?;
     let nothing = world.call(&["record", "--from", &recorded("lease-or-status"), "--feature", "a.feature"]).ends(2)?;
     nothing.says("there is nothing to tell")?;
+    // Only a Pod came and went, on no Node that was seen.
+    let about = Path::new(&recorded("registration")).join("about.yaml");
+    world.write("pods/about.yaml", std::fs::read(about).map_err(|error| error.to_string())?);
+    let line = |at, what| {
+        format!(
+            "{{\"t\": {at}, \"type\": \"{what}\", \"kind\": \"Pod\", \"object\": {{\"apiVersion\": \"v1\", \"kind\": \
+             \"Pod\", \"metadata\": {{\"name\": \"web\", \"namespace\": \"default\", \"uid\": \"u\", \
+             \"resourceVersion\": \"{at}\"}}, \"spec\": {{\"nodeName\": \"w\"}}, \"status\": {{\"phase\": \
+             \"Running\"}}}}}}\n"
+        )
+    };
+    world.write("pods/watch.jsonl", line(1, "ADDED") + &line(2, "DELETED"));
+    ["pods/writes.jsonl", "pods/actions.jsonl"].iter().for_each(|name| world.write(name, ""));
+    let nothing = world.call(&["record", "--from", "pods", "--feature", "a.feature"]).ends(2)?;
+    nothing.says("there is nothing to tell")?;
+    world.call(&["record", "--context", "x", "--for", "0s"]).ends(2)?.says("--for must be more than nothing")?;
     require(!world.path("a.feature").exists(), || "a feature of nothing was written".to_owned())
 }

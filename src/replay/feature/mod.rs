@@ -41,7 +41,8 @@ const NODES_MAX: usize = 100;
 /// Nothing happened that could be told, or there were too many Nodes.
 pub fn feature(recording: &Recording) -> Result<String, String> {
     let story = Story::of(recording);
-    if story.causes.is_empty() {
+    // What was done to Pods is told of the Nodes that something happened to.
+    if story.causes.iter().all(|(_, cause)| cause.node().is_none()) {
         let remarks = story.remarks.iter().map(|remark| format!("; {remark}")).collect::<String>();
         return Err(format!("nothing was done to a Node, and none fell silent: there is nothing to tell{remarks}"));
     }
