@@ -71,9 +71,15 @@ fn connection(
         let who = client.rsplit('/').next().unwrap_or(client);
         return draft.problem_with(&what, format!("{who} has lost nothing that it could regain"), help);
     }
-    if !clients.is_empty() {
-        draft.actions(clients.iter().map(action).collect());
+    let actions: Vec<ScenarioAction> = clients.iter().map(action).collect();
+    if actions.is_empty() {
+        return;
     }
+    if actions.iter().all(|action| draft.is_broken_already(action)) {
+        let help = vec!["a fault that changes nothing would pass for one that was survived".to_owned()];
+        return draft.problem_with(&what, format!("a step before it has broken this {part} already"), help);
+    }
+    draft.actions(actions);
 }
 
 /// Requests of a machine, or of a controller or a program by its name without quotes, never arrive, and the client
@@ -160,6 +166,15 @@ fn api() -> Endpoint {
     Endpoint::Name(Text::of("api"))
 }
 
+/// Tells whether a fault on a whole connection leaves nothing to another one of the same client. A connection that
+/// stalls is not refused any more, whereas one that is refused can still stall.
+fn covers(laid: &Fault, new: &Fault) -> bool {
+    let is_for_good = laid.lasts.is_none() && laid.on_and_off.is_none() && laid.times.is_none();
+    let is_whole = laid.matching.is_none() && laid.probability >= 1.0;
+    let is_as_far = laid.from == new.from && (laid.to == Endpoint::Any || laid.to == new.to);
+    is_for_good && is_whole && is_as_far && (laid.effect == Effect::Drop || laid.effect == new.effect)
+}
+
 impl Draft {
     /// Reads how long a fault lasts; an empty text is for good.
     fn lasting(&mut self, words: &str) -> Option<Option<SignedDuration>> {
@@ -191,6 +206,31 @@ impl Draft {
         let from = Endpoint::Name(client.clone());
         let is_fault = |action: &Action| matches!(action, Action::AddRule(fault) if fault.from == from);
         self.scenario.actions().any(|action| matches!(action, ScenarioAction::Action(action) if is_fault(action)))
+    }
+
+    /// Tells whether a fault on a connection changes nothing: one for good lies below it, or the same of this moment.
+    fn is_broken_already(&self, action: &ScenarioAction) -> bool {
+        let fault_of = |action: &ScenarioAction| match action {
+            ScenarioAction::Action(action) => match &**action {
+                Action::AddRule(fault) => Some(fault.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(new) = fault_of(action) else { return false };
+        let mut laid: Vec<Fault> = Vec::new();
+        for before in self.scenario.actions() {
+            match before {
+                ScenarioAction::Heal(from) => laid.retain(|fault| fault.from != *from),
+                before => laid.extend(fault_of(before)),
+            }
+        }
+        let goes_on = |action: &&ScenarioAction| {
+            !matches!(action, ScenarioAction::Heal(_) | ScenarioAction::Pass(_) | ScenarioAction::Until(_))
+        };
+        let whens = self.scenario.acts.last().into_iter().flat_map(|act| act.when.iter().rev());
+        let is_repeated = whens.flat_map(|when| when.actions.iter().rev()).take_while(goes_on).any(|own| own == action);
+        is_repeated || laid.iter().any(|fault| covers(fault, &new))
     }
 
     /// Lays a fault on the requests of a client, as the rest of the fault says.

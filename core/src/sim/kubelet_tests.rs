@@ -53,6 +53,32 @@ pub(super) fn act(sim: &mut Simulation, body: Json) {
 }
 
 #[test]
+fn what_would_do_nothing_is_refused() {
+    for (action, back) in [
+        ("kubelet-stop", "kubelet-start"),
+        ("kubelet-freeze", "kubelet-thaw"),
+        ("pause", "resume"),
+        ("power-off", "power-on"),
+        ("runtime-stop", "runtime-start"),
+        ("runtime-freeze", "runtime-thaw"),
+        ("network-disconnect", "network-connect"),
+        ("cni-remove", "cni-install"),
+        ("load", "relieve"),
+        ("announce-shutdown", "cancel-shutdown"),
+    ] {
+        let mut sim = cluster();
+        add(&mut sim, json!({"name": "w1"}));
+        advance(&mut sim, 5_000);
+        let mut does = |action: &str| {
+            let action = MachineAction::from_json(&json!({"action": action})).unwrap();
+            sim.machine_do("w1", action).is_ok()
+        };
+        let done = [back, action, action, back, back].map(&mut does);
+        assert_eq!(done, [false, true, false, true, false], "{action}, {back}");
+    }
+}
+
+#[test]
 fn a_fresh_kubelet_registers_becomes_ready_and_gets_its_lease_at_the_next_renewal() {
     let mut sim = cluster();
     let start = sim.now();

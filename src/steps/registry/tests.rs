@@ -257,6 +257,29 @@ fn steps_have_an_order() {
 }
 
 #[test]
+fn a_connection_that_is_broken_is_not_broken_again() {
+    for (first, between, second, is_refused) in [
+        ("loses its network", "", "loses its network", true),
+        ("loses its network", "", "loses its connection to the API server", true),
+        ("loses its network", "When 5s pass", "loses its network for 30s", true),
+        ("loses its network", "When 5s pass", "is refused its connection to the API server", true),
+        ("loses its network for 30s", "", "loses its network for 30s", true),
+        ("loses its network for 30s", "When 40s pass", "loses its network for 30s", false),
+        ("loses its network", "When machine \"w\" regains its network", "loses its network", false),
+        ("loses its connection to the API server", "", "loses its network", false),
+        ("is refused its connection to the API server", "", "loses its connection to the API server", false),
+    ] {
+        let steps = format!(
+            "Given a ready Node \"w\"\nWhen machine \"w\" {first}\n{between}\nWhen machine \"w\" {second}\nThen Node \
+             \"w\" exists at once"
+        );
+        let (_, problems) = read(&steps);
+        let is_found = problems.iter().any(|problem| problem.message.contains("has broken this"));
+        assert_eq!((is_found, problems.len()), (is_refused, usize::from(is_refused)), "{steps}: {problems:?}");
+    }
+}
+
+#[test]
 fn a_mistake_disables_its_scenario_and_no_other() {
     let good = "  Scenario: good\n    When 1s passes\n    Then Node \"w\" exists at once\n";
     let steps = "When 1s passes\n    Then Node \"w\" exists at once\n";

@@ -66,6 +66,9 @@ impl Machine {
                 self.power_on(boot_id, now)
             }
             MachineAction::Shutdown { delay } => self.begin_shutdown(delay, now),
+            MachineAction::AnnounceShutdown if self.shutdown.is_some() => {
+                misuse(&format!("machine {} has announced a shutdown already", self.name()))
+            }
             MachineAction::AnnounceShutdown => {
                 self.announce_shutdown(now);
                 Ok(())

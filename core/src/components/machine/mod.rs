@@ -78,6 +78,8 @@ pub struct Machine {
     /// The shutdown that logind has announced.
     shutdown: Option<AnnouncedShutdown>,
     is_powered: bool,
+    /// Whether other processes want all of its CPUs.
+    is_loaded: bool,
     /// What is frozen, and the inputs that wait; `None` while everything runs.
     frozen: Option<FrozenState>,
     /// The last log line of the last kubelet that ended.
@@ -171,6 +173,7 @@ impl Machine {
             restart_at: None,
             shutdown: None,
             is_powered,
+            is_loaded: false,
             frozen: None,
             last_log: String::new(),
             choices: None,
@@ -352,7 +355,7 @@ impl Machine {
             self.host.runtime.advance(now);
         }
         self.frozen = None;
-        self.is_powered = false;
+        (self.is_powered, self.is_loaded) = (false, false);
         self.restart_at = None;
         self.shutdown = None;
         self.end_kubelet_calls();

@@ -58,7 +58,7 @@ impl Machine {
 
     /// Announces a shutdown that nothing follows.
     pub(super) fn announce_shutdown(&mut self, now: Timestamp) {
-        self.shutdown.get_or_insert(AnnouncedShutdown { down: None });
+        self.shutdown = Some(AnnouncedShutdown { down: None });
         self.tell_shutdown(true, now);
     }
 

@@ -32,6 +32,9 @@ impl Machine {
     /// Changes what the kubelet finds on the machine.
     pub(super) fn change_surroundings(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
+        if let Some(why) = self.is_so_already(&action) {
+            return misuse(&why);
+        }
         match action {
             MachineAction::RuntimeStop => self.change_host(now, |host| {
                 (host.is_runtime_up, host.is_runtime_frozen) = (false, false);
@@ -59,12 +62,6 @@ impl Machine {
             }
             MachineAction::RuntimeFreeze => self.change_host(now, |host| host.is_runtime_frozen = true),
             MachineAction::RuntimeThaw => self.change_host(now, |host| host.is_runtime_frozen = false),
-            MachineAction::NetworkDisconnect if !self.host.is_connected => {
-                misuse(&format!("machine {} has no network already", self.name()))
-            }
-            MachineAction::NetworkConnect(_) if self.host.is_connected => {
-                misuse(&format!("machine {} is in the network already", self.name()))
-            }
             MachineAction::NetworkDisconnect => self.change_host(now, |host| host.is_connected = false),
             MachineAction::NetworkConnect(change) => {
                 let changed = self.host.spec.changed(&change.unwrap_or_else(Json::object));
@@ -73,10 +70,43 @@ impl Machine {
             }
             MachineAction::CniRemove => self.change_host(now, |host| host.is_cni_installed = false),
             MachineAction::CniInstall => self.change_host(now, |host| host.is_cni_installed = true),
+            MachineAction::Load | MachineAction::Relieve => {
+                self.is_loaded = action == MachineAction::Load;
+                Ok(())
+            }
             MachineAction::Change(body) => self.change(&body, now),
             MachineAction::Fill(fills) => self.fill(fills, now),
             _ => Ok(()),
         }
+    }
+
+    /// Returns why an action would do nothing: a fault that does nothing would pass for one that was survived.
+    fn is_so_already(&self, action: &MachineAction) -> Option<String> {
+        let (host, name) = (&self.host, self.name());
+        let why = match action {
+            MachineAction::RuntimeStop if !host.is_runtime_up => {
+                format!("the container runtime of machine {name} does not run")
+            }
+            MachineAction::RuntimeStart if host.is_runtime_up => {
+                format!("the container runtime of machine {name} runs already")
+            }
+            MachineAction::CniRemove if !host.is_cni_installed => {
+                format!("machine {name} has no container network already")
+            }
+            MachineAction::CniInstall if host.is_cni_installed => {
+                format!("machine {name} has its container network already")
+            }
+            MachineAction::NetworkDisconnect if !host.is_connected => {
+                format!("machine {name} has no network already")
+            }
+            MachineAction::NetworkConnect(_) if host.is_connected => {
+                format!("machine {name} is in the network already")
+            }
+            MachineAction::Load if self.is_loaded => format!("machine {name} is under load already"),
+            MachineAction::Relieve if !self.is_loaded => format!("machine {name} is under no load"),
+            _ => return None,
+        };
+        Some(why)
     }
 
     /// Lets the kubelet read the folder of static Pods; a frozen one reads it when it continues.
