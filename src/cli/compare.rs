@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use nodeproof_core::profile::Race;
 use nodeproof_core::scenario::Outcome;
 use serde_json::json;
@@ -17,11 +19,11 @@ use serde_json::json;
 use self::finding::{Compared, ExplainedDifferences, Finding, Steadiness, without_reason};
 use self::html::{ComparedPage, sides};
 use super::live::{LiveArgs, handle_signals, interrupted};
-use super::misuse;
 use super::progress::Progress;
 use super::selection_args::{Place, SelectionArgs, split_places};
 use super::suite_args::SuiteArgs;
 use super::terminal::{Colour, line, note};
+use super::{misuse, output_file};
 use crate::compare::{Difference, Tolerances, differences};
 use crate::harness::{
     Backend, EntryPoint, Judged, LiveOptions, Planned, PlannedRun, Runner, Suite, SuiteOptions, Verdict,
@@ -57,7 +59,7 @@ pub struct CompareArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
     /// What the simulator is compared with
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = real_backends())]
     with: Backend,
     #[command(flatten)]
     live: LiveArgs,
@@ -74,10 +76,17 @@ pub struct CompareArgs {
     #[arg(long)]
     json: bool,
     /// Write one HTML file as well: both sides of each scenario above each other, with what differs marked
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
     #[command(flatten)]
     suite_args: SuiteArgs,
+}
+
+/// Reads what the simulator can be compared with: any backend but itself.
+fn real_backends() -> impl TypedValueParser<Value = Backend> {
+    let real = Backend::value_variants().iter().filter(|backend| **backend != Backend::Sim);
+    PossibleValuesParser::new(real.filter_map(Backend::to_possible_value))
+        .try_map(|name| <Backend as ValueEnum>::from_str(&name, false))
 }
 
 /// Compares: exit code 0 if nothing is unexplained, 1 if something is, 2 for misuse or if nothing was compared.
@@ -90,9 +99,6 @@ pub fn run_with(args: &CompareArgs, own: &Own) -> ExitCode {
 }
 
 fn prepare<'a>(args: &'a CompareArgs, own: &Own) -> Result<CompareRun<'a>, String> {
-    if args.with == Backend::Sim {
-        return Err("the simulator is compared with another backend: --with hollow or --with kind".to_owned());
-    }
     if args.update_recordings.is_some() && args.with != Backend::Hollow {
         return Err("recordings are made of hollow control planes, whose audit log is ours: --with hollow".to_owned());
     }

@@ -44,8 +44,10 @@ mod tally;
 mod terminal;
 pub mod verify;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use jiff::SignedDuration;
 use nodeproof_core::objects::time::parse_duration;
@@ -186,6 +188,14 @@ pub fn main_with(own: &Own) -> ExitCode {
 fn duration(text: &str) -> Result<SignedDuration, String> {
     let read = parse_duration(text).filter(|span| !span.is_negative());
     read.ok_or_else(|| format!("a duration with a unit is needed, as 20m or 90s, not {text:?}"))
+}
+
+/// Reads the name of a file that is written: `-` would become a file of that name.
+fn output_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        true => Err("no file is named so: name one, or /dev/stdout"),
+        false => Ok(path),
+    })
 }
 
 /// Prints what is wrong with an option or a file, and returns the exit code of misuse.

@@ -14,7 +14,7 @@ use nodeproof_core::sim::DEFAULT_START;
 use super::control::setting;
 use super::progress::Progress;
 use super::terminal::{line, text};
-use super::{duration, misuse};
+use super::{duration, misuse, output_file};
 use crate::control::Setup;
 use crate::harness::{parse_release, parse_seed};
 use crate::picture::{Page, Shown, page, svg};
@@ -79,10 +79,10 @@ pub struct PlanArgs {
     #[arg(long)]
     json: bool,
     /// Write the answer as one HTML file as well: a picture for each release
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
     /// Draw the answer as well: when Nodes are lost and Pods leave
-    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    #[arg(long, value_name = "FILE", value_parser = output_file(), conflicts_with = "compare")]
     svg: Option<PathBuf>,
 }
 

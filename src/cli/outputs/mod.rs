@@ -26,6 +26,7 @@ use self::messages::Messages;
 pub(super) use self::records::listed;
 use self::report::{Limit, ReportDir};
 use super::count::Ended;
+use super::output_file;
 use super::tally::Tally;
 use super::terminal::{line, note};
 use crate::harness::{Judged, Planned, Suite};
@@ -48,29 +49,29 @@ pub(super) struct OutputArgs {
     #[arg(long)]
     pub(super) json: bool,
     /// Write a JUnit report
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     junit: Option<PathBuf>,
     /// Write what holds of each requirement; `nodeproof verify FILE` runs it again and compares
-    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    #[arg(long, value_name = "FILE", value_parser = output_file(), conflicts_with = "seeds")]
     conformance: Option<PathBuf>,
     /// Write the run as one HTML file: what failed first, with pictures of what happened when
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     html: Option<PathBuf>,
     /// Draw the one scenario that is run: what happened when, and what was expected
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     svg: Option<PathBuf>,
     /// Write Cucumber's messages, an envelope a line: its formatters read them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     messages: Option<PathBuf>,
     /// Print annotations for the lines that did not hold; default: github where GITHUB_ACTIONS is true
     #[arg(long, value_name = "SERVICE", value_enum)]
     annotations: Option<Annotations>,
     /// Write a summary of the run in Markdown; default: GITHUB_STEP_SUMMARY, to which it is added
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = output_file())]
     summary: Option<PathBuf>,
     /// Write all forms, and of each scenario trace, decisions and histories, below this directory; its index.html leads
     /// to them
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output_file())]
     pub(super) report: Option<PathBuf>,
     /// How large the report may become, in MB; none is without limit
     #[arg(long, value_name = "MB", default_value = "20", requires = "report")]

@@ -51,6 +51,12 @@ fn answer(target: &str, mut respond: SendResponse<Bytes>) -> Option<h2::SendStre
 }
 
 #[test]
+fn a_cluster_without_an_authority_is_refused_with_what_to_do() {
+    let why = Server::new("https://127.0.0.1:6443", &[], None).err().map(|why| why.to_string()).unwrap_or_default();
+    assert!(why.contains("certificate-authority-data in place of insecure-skip-tls-verify"), "{why}");
+}
+
+#[test]
 fn a_watch_goes_on_from_its_bookmark_and_over_a_new_connection() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
