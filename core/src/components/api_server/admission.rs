@@ -7,23 +7,19 @@
 
 mod pod_security;
 mod resource_quota;
+mod runtime_class;
 
-use alloc::format;
-use alloc::string::String;
-
-use super::admission_write::{Operation, Write, subject};
+use super::admission_write::{Operation, Write};
 use super::call::RequestInfo;
 use super::{
-    ApiServer, Origin, certificates, limit_ranger, node_restriction, priority, service_accounts, status, storage_kinds,
+    ApiServer, Origin, certificates, limit_ranger, node_restriction, priority, service_accounts, storage_kinds,
 };
 use crate::components::volumes::{BETA_CLASS, CLASSES, default_class};
 use crate::json;
 use crate::network::kinds::Kind;
-use crate::network::{Answer, NODES, Resource};
+use crate::network::{Answer, NODES};
 use crate::objects::quantity::Quantity;
-use crate::objects::{Json, ObjectKey, names};
-
-const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
+use crate::objects::{Json, ObjectKey};
 
 /// Runs the plugins for a new object.
 pub(super) fn create(
@@ -49,7 +45,7 @@ pub(super) fn create(
                 priority::set_priority(server, kind, tree)?;
             }
             add_default_tolerations(server, tree);
-            add_overhead(server, kind, tree)?;
+            runtime_class::admit(server, kind, tree)?;
             let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
             add_topology_labels(server, &node, tree);
         }
@@ -75,7 +71,7 @@ pub(super) fn validate_create(
     is_dry_run: bool,
 ) -> Result<(), Answer> {
     limit_ranger::check(server, kind, "", tree, None)?;
-    check_overhead(server, kind, tree)?;
+    runtime_class::check_overhead(server, kind, tree)?;
     let write = new(kind, origin, tree);
     match kind.name {
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
@@ -254,52 +250,4 @@ fn add_default_tolerations(server: &ApiServer, tree: &mut Json) {
             tree.entry(&["spec", "tolerations"]).make_array().push(toleration);
         }
     }
-}
-
-/// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34).
-fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
-    if !server.plugins.runs("RuntimeClass") {
-        return Ok(());
-    }
-    let name = String::from(subject(tree));
-    let refuse = |why: &str| Err(status::forbidden(&kind.resource, &name, &format!("pod rejected: {why}")));
-    let sent = tree.at(&["spec", "overhead"]).clone();
-    let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();
-    if class.is_empty() {
-        return Ok(());
-    }
-    let Some(class) = server.object(&RUNTIME_CLASSES, &ObjectKey::cluster(&class)) else {
-        let problems = names::path_segment(&class);
-        if !problems.is_empty() {
-            // Source: k8s.io/client-go rest/request.go (v1.34), `Name`: it is then asked for, and no path can name it.
-            let why = format!("invalid resource name {:?}: [{}]", class.as_str(), problems.join(", "));
-            return Err(status::untyped(&why));
-        }
-        return refuse(&format!("RuntimeClass {:?} not found", class.as_str()));
-    };
-    let overhead = class.stable().at(&["overhead", "podFixed"]);
-    if overhead.is_empty() {
-        return Ok(());
-    }
-    if !sent.is_empty() && sent != *overhead {
-        return refuse("Pod's Overhead doesn't match RuntimeClass's defined Overhead");
-    }
-    tree.set(&["spec", "overhead"], overhead.clone());
-    Ok(())
-}
-
-/// Refuses a valid Pod with an overhead that no RuntimeClass gives it.
-///
-/// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34), `validateOverhead`.
-fn check_overhead(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
-    if kind.name != "Pod" || !server.plugins.runs("RuntimeClass") || tree.at(&["spec", "overhead"]).is_null() {
-        return Ok(());
-    }
-    let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();
-    let class = server.object(&RUNTIME_CLASSES, &ObjectKey::cluster(&class));
-    if class.is_some_and(|class| !class.stable().at(&["overhead", "podFixed"]).is_empty()) {
-        return Ok(());
-    }
-    let why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
-    Err(status::forbidden(&kind.resource, subject(tree), why))
 }
