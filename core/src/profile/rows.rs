@@ -419,6 +419,8 @@ static OTHERS: &[Row] = &[
     off("csi-nodes-have-status", "CSINodes have the subresource status"),
     off("audience-refusal-names-user-first", "a refused audience of a token is told without the Pod's volumes"),
     off("status-keeps-claim-statuses", "a Pod's status keeps the claims of devices that its writer leaves out"),
+    off("restart-rules-of-init-containers-need-policy", "rules of restarts of an init container need its policy"),
+    off("restart-rules-are-counted", "a list of rules of restarts that is too long is told in items"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];
 

@@ -104,6 +104,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             ),
             "pkg/kubelet/images/image_gc_manager.go (v1.34, v1.35)",
         ),
+        row(
+            SINCE,
+            "restart-rules-of-init-containers-need-policy",
+            YES,
+            "pkg/apis/core/validation/validation.go (v1.34, v1.35), validateInitContainerRestartPolicy",
+        ),
         row(SINCE, "fail-cgroup-v1", YES, "pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34, v1.35)"),
         row(
             SINCE,

@@ -89,6 +89,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/features/kube_features.go (v1.36), ComponentFlagz, ComponentStatusz",
         ),
+        row(
+            SINCE,
+            "restart-rules-are-counted",
+            YES,
+            "pkg/apis/core/validation/validation.go (v1.35, v1.36), validateContainerRestartPolicy",
+        ),
         row(SINCE, "health-has-storage-readiness", YES, "k8s.io/apiserver pkg/server/config.go (v1.36)"),
         row(SINCE, "attachment-names-are-always-checked", YES, "pkg/apis/storage/validation/validation.go (v1.36)"),
         row(

@@ -1,12 +1,14 @@
 //! What plugins change and refuse, and what strategies check, in the words of kube-apiserver v1.34 to v1.37.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Fixture;
 use crate::json;
 use crate::network::{PODS, Resource};
 use crate::objects::Json;
+use crate::profile::Release;
 
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
 
@@ -42,4 +44,51 @@ fn a_runtime_class_says_where_its_pods_run() {
     let answer = fixture.post(&PODS, "default", pod("q", json!({"x": "z"})));
     let why = "conflict: runtimeClass.scheduling.nodeSelector[x] = y; pod.spec.nodeSelector[x] = z";
     assert_eq!((answer.code, answer.message()), (403, format!("pods \"q\" is forbidden: {why}").into()));
+}
+
+#[test]
+fn restarts_of_a_container_are_checked_from_1_35_on() {
+    let told = |minor: u16, list: &str, container: Json| {
+        let mut container = container;
+        container.set(&["name"], "d");
+        container.set(&["image"], "i");
+        let mut body = pod("p", json!({}));
+        body.entry(&["spec", list]).make_array().push(container);
+        let answer = Fixture::of(Release::new(minor, 0)).post(&PODS, "default", body);
+        String::from(answer.message().split_once(" is invalid: ").map_or("", |(_, told)| told))
+    };
+    let foo = json!({"restartPolicy": "Foo"});
+    let path = "spec.containers[1].restartPolicy";
+    let policies = "supported values: \"Always\", \"Never\", \"OnFailure\"";
+    assert_eq!(
+        told(33, "containers", foo.clone()),
+        format!("{path}: Forbidden: may not be set for non-init containers")
+    );
+    assert_eq!(told(34, "containers", foo.clone()), "", "the gate is off: it is dropped");
+    assert_eq!(told(35, "containers", foo.clone()), format!("{path}: Unsupported value: \"Foo\": {policies}"));
+    let init = told(35, "initContainers", foo.clone());
+    assert_eq!(init, format!("spec.initContainers[0].restartPolicy: Unsupported value: \"Foo\": {policies}"));
+    assert_eq!(told(35, "initContainers", json!({"restartPolicy": "Never"})), "");
+    let rule = json!({"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}});
+    let rules = json!({"restartPolicyRules": [rule.clone()]});
+    let needed = "Required value: must specify restartPolicy when restart rules are used";
+    assert_eq!(told(36, "containers", rules.clone()), format!("{path}: {needed}"));
+    assert_eq!(told(36, "initContainers", rules), format!("spec.initContainers[0].restartPolicy: {needed}"));
+    let sidecar = json!({"restartPolicy": "Always", "restartPolicyRules": [rule.clone()]});
+    assert!(told(35, "initContainers", sidecar.clone()).contains("restartPolicyRules are not allowed for init"));
+    assert_eq!(told(36, "initContainers", sidecar), "");
+    let wrong = json!({"restartPolicy": "Never", "restartPolicyRules": [
+        {"action": "Foo", "exitCodes": {"operator": "Bar"}}, {"action": "Restart"}]});
+    let path = "spec.containers[1].restartPolicyRules";
+    assert_eq!(
+        told(36, "containers", wrong),
+        format!(
+            "[{path}[0].action: Unsupported value: \"Foo\": supported values: \"Restart\", \"RestartAllContainers\", \
+             {path}[0].exitCodes.operator: Unsupported value: \"Bar\": supported values: \"In\", \"NotIn\", \
+             {path}[1].exitCodes: Required value: must be specified]"
+        )
+    );
+    let many = json!({"restartPolicy": "Never", "restartPolicyRules": Json::array(alloc::vec![rule; 21])});
+    assert_eq!(told(35, "containers", many.clone()), format!("{path}: Too long: may not be more than 20 bytes"));
+    assert_eq!(told(36, "containers", many), format!("{path}: Too many: 21: must have at most 20 items"));
 }

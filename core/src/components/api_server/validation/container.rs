@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use super::amount::{check_port, not_negative};
 use super::pod_rules::Rules;
 use super::{
-    FieldError, Problem, invalid, one_of, placement, pod_resources, quote, restart_policy, security, text, variables,
+    FieldError, Problem, invalid, one_of, placement, pod_resources, quote, restarts, security, text, variables,
 };
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
@@ -48,17 +48,16 @@ pub(super) fn validate(
         names.push(text(container, "name"));
         lifecycle(container, &path, spec, errors);
         probes(container, &path, errors);
-        restart_policy::of_regular(container, &path, rules, errors);
+        restarts::of_container(container, &path, rules, errors);
     }
     unique_host_ports(containers, 0, "containers", errors);
     for (at, container) in spec.get("initContainers").items().iter().enumerate() {
         let path = format!("spec.initContainers[{at}]");
         common(container, &path, &context, errors);
-        let policy = container.get("restartPolicy");
-        restart_policy::of_init(container, &path, rules, errors);
+        restarts::of_init_container(container, &path, rules, errors);
         is_new_name(container, &path, &mut names, errors);
         unique_host_ports(core::slice::from_ref(container), at, "initContainers", errors);
-        if policy.as_str() == Some("Always") {
+        if text(container, "restartPolicy") == "Always" {
             lifecycle(container, &path, spec, errors);
             probes(container, &path, errors);
         } else {
@@ -85,7 +84,8 @@ fn only_for_debugging(container: &Json, path: &str, spec: &Json, errors: &mut Ve
         let field = format!("{path}.targetContainerName");
         errors.push(FieldError::new(field, super::Problem::NotFound, format!("{target:?}"), ""));
     }
-    let fields = ["ports", "resources", "resizePolicy", "restartPolicy"].into_iter().chain(PROBES).chain(["lifecycle"]);
+    let fields = ["ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"];
+    let fields = fields.into_iter().chain(PROBES).chain(["lifecycle"]);
     // An empty structure is its zero value, an empty list is not.
     for field in fields.filter(|field| match container.get(field) {
         Json::Null => false,

@@ -32,7 +32,7 @@ mod pod_rules;
 pub(super) mod pod_status;
 pub(super) mod pod_update;
 pub(super) mod quota;
-mod restart_policy;
+mod restarts;
 pub(super) mod roles;
 pub(super) mod security;
 mod selector;

@@ -4,8 +4,8 @@
 //! `GetValidationOptionsFromPodSpecAndMeta`. Inputs: settings, and a stored specification. Outputs: rules.
 
 use super::ip::Reading;
-use super::{restart_policy, text, variables};
-use crate::components::api_server::pods;
+use super::restarts::Restarts;
+use super::{text, variables};
 use crate::objects::Json;
 use crate::profile::Settings;
 
@@ -30,10 +30,6 @@ pub(in super::super) struct Rules {
     pub(super) addresses: Reading,
     /// Whether variables may come from files.
     pub(super) env_files: bool,
-    /// Whether each container may have a policy of restarts, and rules.
-    pub(super) container_policies: bool,
-    /// Whether a rule may start all containers again.
-    pub(super) restarts_all: bool,
     /// Whether variables may have nearly any name.
     pub(super) any_variable: bool,
     /// Whether the keys of labels by which Pods are spread become part of the selector.
@@ -48,6 +44,7 @@ pub(in super::super) struct Rules {
     pub(super) suspended_jobs_move: bool,
     /// Whether the resources of its containers may change then.
     pub(super) suspended_jobs_resize: bool,
+    pub(super) restarts: Restarts,
 }
 
 impl Rules {
@@ -63,8 +60,6 @@ impl Rules {
             dns_underscores: settings.profile().is("search-domains-have-underscores"),
             addresses: Reading::of(settings),
             env_files: settings.is_gate_on("EnvFiles"),
-            restarts_all: settings.is_gate_on("RestartAllContainersOnContainerExits"),
-            container_policies: settings.is_gate_on("ContainerRestartRules"),
             any_variable: settings.profile().is("variables-have-any-name"),
             merges_spread_keys: settings.profile().is("spread-selectors-take-label-keys"),
             app_armor_fields: settings.profile().is("app-armor-is-a-field"),
@@ -72,17 +67,23 @@ impl Rules {
             stateful_templates: settings.profile().is("stateful-set-templates-are-checked"),
             suspended_jobs_move: settings.is_gate_on("MutableSchedulingDirectivesForSuspendedJobs"),
             suspended_jobs_resize: settings.is_gate_on("MutablePodResourcesForSuspendedJobs"),
+            restarts: Restarts {
+                of_containers: settings.is_gate_on("ContainerRestartRules"),
+                of_all: settings.is_gate_on("RestartAllContainersOnContainerExits"),
+                counts_items: settings.profile().is("restart-rules-are-counted"),
+                rules_need_policy: settings.profile().is("restart-rules-of-init-containers-need-policy"),
+            },
         }
     }
 
-    /// Allows operators, policies and names of variables if the stored Pod has them, even if the gate is off now.
+    /// Allows operators, names of variables and rules of restarts if the stored Pod has them, even if the gate is off
+    /// now.
     pub(super) fn beside(self, stored: &Json) -> Self {
         let compares = |toleration: &Json| matches!(text(toleration, "operator"), "Lt" | "Gt");
         let is_known = stored.get("tolerations").items().iter().any(compares);
         let any_variable = self.any_variable || variables::has_any_names(stored);
-        let container_policies = self.container_policies || pods::has_restart_rules(stored);
+        let restarts = self.restarts.beside(stored);
         let comparisons = if is_known { Comparisons::Allowed } else { self.comparisons };
-        let restarts_all = self.restarts_all || restart_policy::restarts_all(stored);
-        Self { comparisons, any_variable, container_policies, restarts_all, ..self }
+        Self { comparisons, any_variable, restarts, ..self }
     }
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::ip::{self, Reading};
 use super::pod_rules::Rules;
 use super::pod_update::mirror;
-use super::{FieldError, IMMUTABLE, Problem, invalid, meta, pod_details, restart_policy, text};
+use super::{FieldError, IMMUTABLE, Problem, invalid, meta, pod_details, restarts, text};
 use crate::objects::lifecycle::{is_sidecar, should_restart};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -102,8 +102,8 @@ fn addresses((status, old): (&Json, &Json), list: &str, reading: Reading, errors
 fn stay_ended((tree, old): (&Json, &Json), settings: &Settings, errors: &mut Vec<FieldError>) {
     let spec = old.get("spec");
     let policy = spec.get("restartPolicy").as_str().unwrap_or("Always");
-    let counts_own = Rules::of(settings).beside(spec).container_policies;
-    let restarts_all = counts_own && restart_policy::restarts_all(spec);
+    let counts_own = Rules::of(settings).beside(spec).restarts.of_containers;
+    let restarts_all = counts_own && restarts::restarts_all(spec);
     for (list, of) in LISTS {
         let may_restart = |name: &str, exit_code: i64| {
             let own = spec.get(of).items().iter().find(|own| text(own, "name") == name);
