@@ -17,7 +17,7 @@ use super::content_negotiation::check_media_type;
 use super::options::{RequestOptions, dry_run_error, is_true, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, meta, worded};
-use super::{ApiServer, Origin, admission, custom, paging, status, strategy, syntax};
+use super::{ApiServer, Origin, admission, custom, paging, priority, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, Content, DEFINITIONS, List};
 use crate::objects::{Json, NULL, Object, Text, time};
@@ -117,8 +117,9 @@ impl ApiServer {
         body: &Body,
     ) -> Result<Answer, Answer> {
         let delete = self.delete_options(options, body)?;
-        let mut answer =
-            self.delete_with(info, origin, &delete).map_err(|refusal| warned(refusal, info.of, &delete))?;
+        let deleted = priority::may_delete(info.of, &info.name);
+        let deleted = deleted.and_then(|()| self.delete_with(info, origin, &delete));
+        let mut answer = deleted.map_err(|refusal| warned(refusal, info.of, &delete))?;
         let remains = if delete.dry_run {
             // Those of the garbage collector go with the option.
             let stays = |name: &Json| !["orphan", "foregroundDeletion"].contains(&name.as_str().unwrap_or(""));

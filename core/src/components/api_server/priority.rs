@@ -9,6 +9,7 @@ use alloc::string::String;
 
 use super::admission_write::subject;
 use super::fields::set_absent;
+use super::validation::others::{CLUSTER_CRITICAL, NODE_CRITICAL};
 use super::{ApiServer, status};
 use crate::network::kinds::Kind;
 use crate::network::{Answer, Resource};
@@ -34,6 +35,16 @@ pub(super) fn only_one_default(server: &ApiServer, kind: &Kind, tree: &Json) -> 
         }
         None => Ok(()),
     }
+}
+
+/// Refuses to delete a class of the system by its name; with its collection it goes.
+/// Source: pkg/registry/scheduling/priorityclass/storage/storage.go (v1.34), `Delete`.
+pub(super) fn may_delete(kind: &Kind, name: &str) -> Result<(), Answer> {
+    if kind.resource == PRIORITY_CLASSES && [NODE_CRITICAL, CLUSTER_CRITICAL].iter().any(|(own, _)| *own == name) {
+        let why = "this is a system priority class and cannot be deleted";
+        return Err(status::forbidden(&kind.resource, name, why));
+    }
+    Ok(())
 }
 
 /// Gives a changed Pod that has no number the one it had, and its policy likewise. Source:

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 
 use super::Fixture;
 use crate::json;
-use crate::network::{PODS, Resource};
+use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::profile::Release;
 
+const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
 
 /// Returns a Pod whose specification has more fields.
@@ -91,4 +92,13 @@ fn restarts_of_a_container_are_checked_from_1_35_on() {
     let many = json!({"restartPolicy": "Never", "restartPolicyRules": Json::array(alloc::vec![rule; 21])});
     assert_eq!(told(35, "containers", many.clone()), format!("{path}: Too long: may not be more than 20 bytes"));
     assert_eq!(told(36, "containers", many), format!("{path}: Too many: 21: must have at most 20 items"));
+}
+
+#[test]
+fn a_class_of_the_system_is_not_deleted_by_its_name() {
+    let mut fixture = Fixture::new();
+    let answer = fixture.call(Call::new(Verb::Delete, PRIORITY_CLASSES, "", "system-node-critical"));
+    let why = "priorityclasses.scheduling.k8s.io \"system-node-critical\" is forbidden: this is a system priority \
+               class and cannot be deleted";
+    assert_eq!((answer.code, answer.message().as_str()), (403, why));
 }
