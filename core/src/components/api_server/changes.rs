@@ -142,6 +142,7 @@ fn is_other(kind: &Kind, tree: &Json, old: &Json) -> bool {
     let differ = |path: &[&str]| tree.at(path) != old.at(path);
     match kind.name {
         "Deployment" => differ(&["spec"]) || differ(&["metadata", "annotations"]),
+        "PodTemplate" => differ(&["template"]),
         "EndpointSlice" => differ(&["endpoints"]) || differ(&["ports"]) || differ(&["metadata", "labels"]),
         _ if kind.is(Trait::Custom) => {
             let is_counted =

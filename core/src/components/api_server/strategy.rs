@@ -81,6 +81,7 @@ pub(super) fn default(kind: &Kind, tree: &mut Json, settings: &Settings) {
             storage_kinds::default(kind.name, tree);
             storage_kinds::default_of_gate(kind.name, tree, settings);
         }
+        "PodTemplate" => workloads::default_template(tree),
         "LimitRange" => limits::default_limit_range(tree),
         "NetworkPolicy" | "IngressClass" | "HorizontalPodAutoscaler" => group_kinds::default(kind.name, tree),
         "Secret" => limits::default_secret(tree),

@@ -97,6 +97,9 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                 ));
             }
         }
+        "PodTemplate" if tree.get("template") != old.get("template") => {
+            pods::of(tree.get("template"), "template.", settings, &mut warnings);
+        }
         "NetworkPolicy" if settings.profile().is("unusual-addresses-warn") => policy(tree.get("spec"), &mut warnings),
         "Ingress" if old.is_null() => {
             let is_noted = !tree.at(&["metadata", "annotations", networking::CLASS_ANNOTATION]).is_null();

@@ -337,6 +337,7 @@ ContainerStateRunning = startedAt:time\n\
 ContainerStateTerminated = exitCode:int32! signal:int32 reason:str message:str startedAt:time finishedAt:time \
     containerID:str\n\
 \n\
+PodTemplate = kind:str apiVersion:str metadata:ObjectMeta template:PodTemplateSpec\n\
 PodTemplateSpec = metadata:ObjectMeta spec:PodSpec\n\
 DaemonSet = kind:str apiVersion:str metadata:ObjectMeta spec:DaemonSetSpec status:DaemonSetStatus\n\
 DaemonSetSpec = selector:LabelSelector* template:PodTemplateSpec updateStrategy:DaemonSetUpdateStrategy \

@@ -15,6 +15,7 @@ const LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"]
 pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<&Json>, settings: &Settings) {
     let path: &[&str] = match kind.name {
         "Pod" => &["spec"],
+        "PodTemplate" => &["template", "spec"],
         "CronJob" => &["spec", "jobTemplate", "spec", "template", "spec"],
         "DaemonSet" | "Deployment" | "ReplicaSet" | "ReplicationController" | "StatefulSet" | "Job" => {
             &["spec", "template", "spec"]

@@ -10,6 +10,7 @@ use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::profile::Release;
 
+const POD_TEMPLATES: Resource = Resource::of("", "v1", "podtemplates");
 const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
 
@@ -101,4 +102,23 @@ fn a_class_of_the_system_is_not_deleted_by_its_name() {
     let why = "priorityclasses.scheduling.k8s.io \"system-node-critical\" is forbidden: this is a system priority \
                class and cannot be deleted";
     assert_eq!((answer.code, answer.message().as_str()), (403, why));
+}
+
+#[test]
+fn a_template_of_pods_gets_the_defaults_of_pods() {
+    let mut fixture = Fixture::new();
+    let body = json!({"kind": "PodTemplate", "apiVersion": "v1", "metadata": {"name": "t"},
+        "template": {"spec": {"hostnameOverride": "h", "containers": [{"name": "c", "image": "i"}]}}});
+    let answer = Fixture::of(Release::new(34, 0)).post(&POD_TEMPLATES, "default", body.clone());
+    assert_eq!(answer.code, 201, "{}", answer.message());
+    assert!(answer.body().at(&["template", "spec", "hostnameOverride"]).is_null());
+    assert_eq!(fixture.post(&POD_TEMPLATES, "default", body.clone()).code, 201);
+    let mut put = body;
+    put.set(&["template", "spec", "restartPolicy"], "Never");
+    let answer = fixture.call(Call::new(Verb::Update, POD_TEMPLATES, "default", "t").body(put));
+    assert_eq!(answer.body().at(&["metadata", "generation"]).as_i64(), Some(2));
+    assert_eq!(answer.body().at(&["template", "spec", "dnsPolicy"]).as_str(), Some("ClusterFirst"));
+    let none = json!({"kind": "PodTemplate", "apiVersion": "v1", "metadata": {"name": "u"}, "template": {"spec": {}}});
+    let answer = fixture.post(&POD_TEMPLATES, "default", none);
+    assert_eq!(answer.message(), "PodTemplate \"u\" is invalid: template.spec.containers: Required value");
 }
