@@ -199,10 +199,11 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
         }
         "Pod" => pod::validate(kind, tree, wording, pod::Rules::of(settings)),
         // Their strategies do not check the metadata; that is done after them, as for any object.
-        "PodDisruptionBudget" | "Event" if kind.resource.group != *"events.k8s.io" => {
+        "PodDisruptionBudget" | "Event" => {
             let mut errors = Vec::new();
-            match kind.name {
-                "Event" => event::validate(tree, wording, &mut errors),
+            match (kind.name, kind.resource.group.as_str()) {
+                ("Event", "") => event::validate(tree, wording, &mut errors),
+                ("Event", _) => event::validate_new(kind, tree, wording, &mut errors),
                 _ => others::budget(tree, wording, &mut errors),
             }
             if errors.is_empty() { meta::validate(kind, tree, wording) } else { errors }
@@ -211,7 +212,6 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
             let mut errors = meta::validate(kind, tree, wording);
             match (kind.name, kind.resource.group.as_str()) {
                 ("Lease", _) => lease::validate_spec(tree, &mut errors),
-                ("Event", _) => others::new_event(tree, wording, &mut errors),
                 ("Namespace", _) => meta::namespace(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, wording, &mut errors),

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::Fixture;
 use crate::json;
-use crate::network::{Call, PODS, Resource, Verb};
+use crate::network::{Call, NEW_EVENTS, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::profile::Release;
 
@@ -121,4 +121,32 @@ fn a_template_of_pods_gets_the_defaults_of_pods() {
     let none = json!({"kind": "PodTemplate", "apiVersion": "v1", "metadata": {"name": "u"}, "template": {"spec": {}}});
     let answer = fixture.post(&POD_TEMPLATES, "default", none);
     assert_eq!(answer.message(), "PodTemplate \"u\" is invalid: template.spec.containers: Required value");
+}
+
+#[test]
+fn a_new_event_is_checked_as_its_time_says() {
+    let event = json!({"kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": {"name": "e"}, "type": "Normal",
+        "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "a/b", "reportingInstance": "i",
+        "action": "A", "reason": "R"});
+    let mut fixture = Fixture::new();
+    assert_eq!(
+        fixture.posted(&NEW_EVENTS, &event, &["series"], json!({"count": 1})),
+        (
+            422,
+            String::from(
+                "[series.count: Invalid value: \"\": should be at least 2, series.lastObservedTime: Required value]"
+            )
+        )
+    );
+    let bare = json!({"kind": "Event", "apiVersion": "events.k8s.io/v1", "metadata": {"name": "f"}});
+    let (code, told) = fixture.posted(&NEW_EVENTS, &bare, &["type"], "Normal");
+    assert_eq!((code, told.as_str()), (422, "eventTime: Required value"));
+    let (_, told) = fixture.posted(&NEW_EVENTS, &bare, &["regarding"], json!({"namespace": "other"}));
+    let mismatch = "involvedObject.namespace: Invalid value: \"other\": does not match event.namespace";
+    assert!(told.starts_with(&format!("[{mismatch}, eventTime: Required value, type: Invalid value")), "{told}");
+    let answer = fixture.post(&NEW_EVENTS, "kube-public", event.clone());
+    let expected =
+        "Event \"e\" is invalid: involvedObject.namespace: Invalid value: \"\": does not match event.namespace";
+    assert_eq!((answer.code, answer.message().as_str()), (422, expected));
+    assert_eq!(fixture.post(&NEW_EVENTS, "kube-system", event).code, 201);
 }

@@ -1,11 +1,13 @@
-//! Validation of Events of the core group, and of changes through `events.k8s.io`.
+//! Validation of Events of the core group and of `events.k8s.io`.
 //!
-//! Mirrors pkg/apis/core/validation/events.go (v1.34), `legacyValidateEvent` and `ValidateEventUpdate`. Errors name the
-//! fields of the internal type, which are those of the core group.
+//! Mirrors pkg/apis/core/validation/events.go (v1.34), `legacyValidateEvent`, `ValidateEventCreate` and
+//! `ValidateEventUpdate`. Errors name the fields of the internal type, which are those of the core group.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::{FieldError, IMMUTABLE, invalid, meta};
+use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
@@ -59,8 +61,8 @@ fn told(tree: &Json, field: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Checks a change of an Event through `events.k8s.io`: only its series changes.
-pub(in super::super) fn validate_new_update(tree: &Json, old: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+/// Checks what holds of an Event in either group, for one of `events.k8s.io`.
+fn common(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let text = |path: &[&str]| tree.at(path).as_str().unwrap_or("");
     let has_time = !tree.get("eventTime").is_null();
     same_namespace(text(&["metadata", "namespace"]), text(&["regarding", "namespace"]), has_time, errors);
@@ -68,15 +70,51 @@ pub(in super::super) fn validate_new_update(tree: &Json, old: &Json, wording: Wo
         reporter(tree, ("reportingController", "reportingController"), wording, errors);
         told(tree, "note", errors);
     }
-    errors.extend(meta::validate_core_update(tree, old, wording));
+}
+
+fn series(tree: &Json, errors: &mut Vec<FieldError>) {
     let series = tree.get("series");
-    if !series.is_null() && series != old.get("series") {
-        if series.get("count").as_i64().unwrap_or(0) < 2 {
-            errors.push(FieldError::invalid_text("series.count", "", "should be at least 2"));
+    if series.is_null() {
+        return;
+    }
+    if series.get("count").as_i64().unwrap_or(0) < 2 {
+        errors.push(FieldError::invalid_text("series.count", "", "should be at least 2"));
+    }
+    if series.get("lastObservedTime").is_null() {
+        errors.push(FieldError::required("series.lastObservedTime", ""));
+    }
+}
+
+/// Checks a new Event of `events.k8s.io`.
+pub(in super::super) fn validate_new(kind: &Kind, tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    common(tree, wording, errors);
+    errors.extend(meta::validate(kind, tree, wording));
+    series(tree, errors);
+    if tree.get("eventTime").is_null() {
+        errors.push(FieldError::required("eventTime", ""));
+    }
+    let own = tree.get("type").as_str().unwrap_or("");
+    if !["Normal", "Warning"].contains(&own) {
+        errors.push(FieldError::invalid_text("type", "", format!("has invalid value: {own}")));
+    }
+    for (field, name) in [
+        ("deprecatedFirstTimestamp", "firstTimestamp"),
+        ("deprecatedLastTimestamp", "lastTimestamp"),
+        ("deprecatedCount", "count"),
+        ("deprecatedSource", "source"),
+    ] {
+        if !is_none(tree.get(field)) {
+            errors.push(FieldError::invalid_text(name, "", "needs to be unset"));
         }
-        if series.get("lastObservedTime").is_null() {
-            errors.push(FieldError::required("series.lastObservedTime", ""));
-        }
+    }
+}
+
+/// Checks a change of an Event through `events.k8s.io`: only its series changes.
+pub(in super::super) fn validate_new_update(tree: &Json, old: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    common(tree, wording, errors);
+    errors.extend(meta::validate_core_update(tree, old, wording));
+    if tree.get("series") != old.get("series") {
+        series(tree, errors);
     }
     for (field, name) in KEPT.iter().filter(|(field, _)| !is_same(tree.get(field), old.get(field))) {
         let value = tree.get(field);

@@ -1,7 +1,6 @@
-//! Validation of the kinds around a node's life: budgets, priority classes, CSINodes, Events of their own group.
+//! Validation of the kinds around a node's life: budgets, priority classes, CSINodes, ConfigMaps, Secrets.
 //!
-//! Mirrors pkg/apis/{policy,scheduling,storage}/validation/validation.go and pkg/apis/core/validation/events.go
-//! (v1.34).
+//! Mirrors pkg/apis/{core,policy,scheduling,storage}/validation/validation.go (v1.34).
 
 use alloc::format;
 use alloc::string::String;
@@ -223,45 +222,6 @@ pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {
         if Json::parse(&text).is_err() {
             let (value, why) = ("<secret contents redacted>", syntax::problem(&text));
             errors.push(FieldError::invalid_text(format!("data[{key}]"), value, why));
-        }
-    }
-}
-
-/// Checks an Event of the group `events.k8s.io`; errors name the fields of the internal type.
-pub(in super::super) fn new_event(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let text = |field: &str| tree.get(field).as_str().unwrap_or("");
-    if tree.get("eventTime").is_null() {
-        errors.push(FieldError::required("eventTime", ""));
-    }
-    let controller = text("reportingController");
-    if controller.is_empty() {
-        errors.push(FieldError::required("reportingController", ""));
-    }
-    invalid(names::qualified(controller, wording), "reportingController", controller, errors);
-    for field in ["reportingInstance", "action", "reason"] {
-        if text(field).is_empty() {
-            errors.push(FieldError::required(field, ""));
-        }
-        if text(field).len() > 128 {
-            errors.push(FieldError::invalid_text(field, "", "can have at most 128 characters"));
-        }
-    }
-    let kind = text("type");
-    if !["Normal", "Warning"].contains(&kind) {
-        errors.push(FieldError::invalid_text("type", "", format!("has invalid value: {kind}")));
-    }
-    if text("note").len() > 1024 {
-        errors.push(FieldError::invalid_text("message", "", "can have at most 1024 characters"));
-    }
-    let removed = [
-        ("deprecatedFirstTimestamp", "firstTimestamp"),
-        ("deprecatedLastTimestamp", "lastTimestamp"),
-        ("deprecatedCount", "count"),
-        ("deprecatedSource", "source"),
-    ];
-    for (field, shown) in removed {
-        if !tree.get(field).is_empty() && tree.get(field).as_i64() != Some(0) {
-            errors.push(FieldError::invalid_text(shown, "", "needs to be unset"));
         }
     }
 }
