@@ -138,15 +138,19 @@ impl ApiServer {
         let mut errors = strategy::validate_create(kind, &tree, &self.settings);
         self.check_schema(kind, &tree, &mut errors);
         if !errors.is_empty() {
-            return Err(status::invalid(kind, &name, &errors));
+            return Err(with_warnings(status::invalid(kind, &name, &errors), as_headers(&warnings)));
         }
-        admission::validate_create(self, kind, origin, &tree, options.dry_run)?;
-        if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
-            let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-            return Err(refuse_existing(kind, &name, terminating, generated));
-        }
+        // Source: k8s.io/apiserver pkg/registry/rest/create.go (v1.34), `BeforeCreate`: a valid object is warned about
+        // whatever becomes of it.
         warnings.extend(super::warnings::of(kind, &tree, &NULL, &self.settings));
         let warnings = as_headers(&warnings);
+        if let Err(refusal) = admission::validate_create(self, kind, origin, &tree, options.dry_run) {
+            return Err(with_warnings(refusal, warnings));
+        }
+        if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
+            let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+            return Err(with_warnings(refuse_existing(kind, &name, terminating, generated), warnings));
+        }
         if let Some(managers) = managers {
             tree.set(&["metadata", "managedFields"], managers);
         }
@@ -267,9 +271,11 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }
-        admission::validate_update(self, info, origin, &old, &tree, options.dry_run)?;
-        tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let warnings = as_headers(&super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings));
+        if let Err(refusal) = admission::validate_update(self, info, origin, &old, &tree, options.dry_run) {
+            return Err(with_warnings(refusal, warnings));
+        }
+        tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let is_undefaulted = self.undefaulted.contains(current.uid());
         if is_same_but_times(&tree, &old) && (options.dry_run || !is_undefaulted) {
             return Ok((current.clone(), warnings));
@@ -364,9 +370,11 @@ pub(super) fn drop_repeated_owners(tree: &mut Json, when: &str) -> Option<Text> 
     as_headers(&[why]).pop()
 }
 
-/// Adds the warnings about the body to a refusal.
+/// Adds warnings to a refusal, before those that it has: the body is read first.
 pub(super) fn with_warnings(mut refusal: Answer, warnings: Vec<Text>) -> Answer {
-    refusal.headers.extend(warnings.into_iter().map(|warning| (Text::of("Warning"), warning)));
+    let first = refusal.headers.iter().position(|(name, _)| name.as_str() == "Warning");
+    let place = first.unwrap_or(refusal.headers.len());
+    refusal.headers.splice(place..place, warnings.into_iter().map(|warning| (Text::of("Warning"), warning)));
     refusal
 }
 

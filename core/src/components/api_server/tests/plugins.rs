@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::Fixture;
 use crate::json;
-use crate::network::{Call, NEW_EVENTS, PODS, Resource, Verb};
+use crate::network::{Answer, Call, NEW_EVENTS, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::profile::Release;
 
@@ -22,6 +22,11 @@ fn pod(name: &str, fields: Json) -> Json {
         pod.set(&["spec", field], value.clone());
     }
     pod
+}
+
+fn warnings(answer: &Answer) -> Vec<String> {
+    let all = answer.headers.iter().filter(|(name, _)| *name == *"Warning");
+    all.map(|(_, warning)| String::from(warning.as_str())).collect()
 }
 
 #[test]
@@ -149,4 +154,16 @@ fn a_new_event_is_checked_as_its_time_says() {
         "Event \"e\" is invalid: involvedObject.namespace: Invalid value: \"\": does not match event.namespace";
     assert_eq!((answer.code, answer.message().as_str()), (422, expected));
     assert_eq!(fixture.post(&NEW_EVENTS, "kube-system", event).code, 201);
+}
+
+#[test]
+fn a_valid_object_is_warned_about_whatever_becomes_of_it() {
+    let mut fixture = Fixture::new();
+    let body = pod("a.b", json!({"nope": 1}));
+    let first = fixture.post(&PODS, "default", body.clone());
+    let again = fixture.post(&PODS, "default", body);
+    assert_eq!((first.code, again.code), (201, 409));
+    let told = warnings(&again);
+    assert_eq!(warnings(&first), told);
+    assert!(told[0].contains("unknown field") && told[1].contains("used in the Pod's hostname"), "{told:?}");
 }
