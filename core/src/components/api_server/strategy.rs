@@ -190,11 +190,8 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     let wording = meta::wording(settings);
     match kind.name {
         "Node" => {
-            let mut errors = node::validate(kind, tree, &NULL, wording);
+            let mut errors = node::validate(kind, tree, &NULL, (wording, ip::Reading::of(settings)));
             node::repeated_cidrs(tree, settings, &mut errors);
-            if settings.profile().is("strict-cidrs") {
-                node::masked_cidrs(tree, &mut errors);
-            }
             errors
         }
         "Pod" => pod::validate(kind, tree, wording, pod::Rules::of(settings)),
@@ -268,7 +265,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
     match (kind.name, subresource) {
         ("Node", "status") => errors.extend(node::validate_update(tree, old, wording)),
         ("Node", _) => {
-            errors.extend(node::validate(kind, tree, old, wording));
+            errors.extend(node::validate(kind, tree, old, (wording, ip::Reading::of(settings))));
             node::repeated_cidrs(tree, settings, &mut errors);
             errors.extend(node::validate_update(tree, old, wording));
         }

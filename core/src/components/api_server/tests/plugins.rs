@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::Fixture;
 use crate::json;
-use crate::network::{Answer, Call, NEW_EVENTS, PODS, Resource, Verb};
+use crate::network::{Answer, Call, NEW_EVENTS, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::profile::Release;
 
@@ -166,4 +166,21 @@ fn a_valid_object_is_warned_about_whatever_becomes_of_it() {
     let told = warnings(&again);
     assert_eq!(warnings(&first), told);
     assert!(told[0].contains("unknown field") && told[1].contains("used in the Pod's hostname"), "{told:?}");
+}
+
+#[test]
+fn an_unusual_network_is_no_address_of_pods_from_1_36_on() {
+    let node = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n"}});
+    for (cidr, why) in [
+        ("010.0.0.0/24", "must not have leading 0s in IP or prefix length"),
+        ("10.0.0.0/08", "must not have leading 0s in IP or prefix length"),
+        ("::ffff:10.0.0.0/120", "must not have an IPv4-mapped IPv6 address"),
+        ("10.0.0.1/24", "must not have bits set beyond the prefix length"),
+    ] {
+        let posted = |minor: u16| {
+            Fixture::of(Release::new(minor, 0)).posted(&NODES, &node, &["spec"], json!({"podCIDRs": [cidr]}))
+        };
+        assert_eq!(posted(35).0, 201, "{cidr}");
+        assert_eq!(posted(36), (422, format!("spec.podCIDRs[0]: Invalid value: {cidr:?}: {why}")));
+    }
 }

@@ -131,6 +131,33 @@ pub(super) fn read_cidr(text: &str) -> Option<(IpAddr, u32)> {
     (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some((address, bits))
 }
 
+/// Checks a network in a field that was always read leniently.
+///
+/// Source: k8s.io/apimachinery pkg/util/validation/ip.go (v1.34), `IsValidCIDRForLegacyField`.
+pub(super) fn legacy_cidr(
+    text: &str,
+    path: &str,
+    reading: Reading,
+    errors: &mut Vec<FieldError>,
+) -> Option<(IpAddr, u32)> {
+    let Some((address, bits)) = read_cidr(text) else {
+        errors.push(FieldError::invalid_text(path, text, NO_CIDR));
+        return None;
+    };
+    if reading == Reading::Strict {
+        let (written, length) = text.split_once('/').unwrap_or_default();
+        let why = if written.parse::<IpAddr>().is_err() || length.len() > 1 && length.starts_with('0') {
+            Some("must not have leading 0s in IP or prefix length")
+        } else if address != address.to_canonical() {
+            Some("must not have an IPv4-mapped IPv6 address")
+        } else {
+            (network(address, bits) != Some(address)).then_some("must not have bits set beyond the prefix length")
+        };
+        errors.extend(why.map(|why| FieldError::invalid_text(path, text, why)));
+    }
+    Some((address, bits))
+}
+
 /// Tells whether a network is a part of another, and not all of it.
 pub(super) fn is_strictly_within((address, bits): (IpAddr, u32), (whole, most): (IpAddr, u32)) -> bool {
     let is_part = address.is_ipv4() == whole.is_ipv4() && network(address, most) == network(whole, most);

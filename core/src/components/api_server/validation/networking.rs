@@ -1,12 +1,12 @@
 //! Validation of NetworkPolicies, Ingresses and IngressClasses.
 //!
 //! Mirrors pkg/apis/networking/validation/validation.go (v1.34). Inputs: an object, and the stored one. Outputs:
-//! errors. Left out on purpose: what is invalid in a stored Ingress and may stay, the strict reading of CIDRs from 1.36
-//! on.
+//! errors. Left out on purpose: what is invalid in a stored Ingress and may stay.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use super::amount::check_port;
 use super::ip::{self, Reading};
@@ -26,8 +26,9 @@ const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', foll
     '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?\
     (\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 /// Checks a NetworkPolicy.
-pub(in super::super) fn policy(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
+pub(in super::super) fn policy((tree, old): (&Json, &Json), settings: &Settings, errors: &mut Vec<FieldError>) {
     let (spec, wording) = (tree.get("spec"), meta::wording(settings));
+    let blocks = Blocks { reading: Reading::of(settings), known: networks(old) };
     label_selector(spec.get("podSelector"), "spec.podSelector", wording, errors);
     for (direction, peers) in [("ingress", "from"), ("egress", "to")] {
         for (at, rule) in spec.get(direction).items().iter().enumerate() {
@@ -36,7 +37,7 @@ pub(in super::super) fn policy(tree: &Json, settings: &Settings, errors: &mut Ve
                 policy_port(port, &format!("{path}.ports[{at}]"), wording, errors);
             }
             for (at, peer) in rule.get(peers).items().iter().enumerate() {
-                policy_peer(peer, &format!("{path}.{peers}[{at}]"), wording, errors);
+                policy_peer(peer, &format!("{path}.{peers}[{at}]"), (wording, &blocks), errors);
             }
         }
     }
@@ -88,14 +89,14 @@ fn policy_port(own: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldE
 }
 
 /// Source: validation.go (v1.34), `ValidateNetworkPolicyPeer`.
-fn policy_peer(peer: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+fn policy_peer(peer: &Json, path: &str, (wording, blocks): (Wording, &Blocks<'_>), errors: &mut Vec<FieldError>) {
     let fields = ["podSelector", "namespaceSelector", "ipBlock"];
     for field in &fields[..2] {
         label_selector(peer.get(field), &format!("{path}.{field}"), wording, errors);
     }
     let block = peer.get("ipBlock");
     if !block.is_null() {
-        ip_block(block, &format!("{path}.ipBlock"), errors);
+        ip_block(block, &format!("{path}.ipBlock"), blocks, errors);
     }
     match fields.iter().filter(|field| !peer.get(field).is_null()).count() {
         0 => errors.push(FieldError::required(path, "must specify a peer")),
@@ -107,25 +108,48 @@ fn policy_peer(peer: &Json, path: &str, wording: Wording, errors: &mut Vec<Field
     }
 }
 
+/// How networks are read: those of the stored policy are taken as they are.
+struct Blocks<'a> {
+    reading: Reading,
+    known: Vec<&'a str>,
+}
+
+impl Blocks<'_> {
+    fn read(&self, text: &str, path: &str, errors: &mut Vec<FieldError>) -> Option<(IpAddr, u32)> {
+        if self.known.contains(&text) {
+            return ip::read_cidr(text);
+        }
+        ip::legacy_cidr(text, path, self.reading, errors)
+    }
+}
+
+/// Returns all networks that a policy names.
+fn networks(policy: &Json) -> Vec<&str> {
+    let rules = |direction: &str, peers: &'static str| {
+        let all = policy.at(&["spec", direction]).items().iter();
+        all.flat_map(move |rule| rule.get(peers).items()).map(|peer| peer.get("ipBlock")).collect::<Vec<_>>()
+    };
+    let blocks = [rules("ingress", "from"), rules("egress", "to")].concat();
+    blocks
+        .into_iter()
+        .flat_map(|block| block.get("except").items().iter().chain([block.get("cidr")]))
+        .filter_map(Json::as_str)
+        .collect()
+}
+
 /// Source: validation.go (v1.34), `ValidateIPBlock`.
-fn ip_block(block: &Json, path: &str, errors: &mut Vec<FieldError>) {
+fn ip_block(block: &Json, path: &str, blocks: &Blocks<'_>, errors: &mut Vec<FieldError>) {
     let cidr = text(block, "cidr");
     if cidr.is_empty() {
         errors.push(FieldError::required(format!("{path}.cidr"), "").declared(RuleWords::Same));
         return;
     }
-    let Some(whole) = ip::read_cidr(cidr) else {
-        errors.push(FieldError::invalid_text(format!("{path}.cidr"), cidr, ip::NO_CIDR));
-        return;
-    };
+    let Some(whole) = blocks.read(cidr, &format!("{path}.cidr"), errors) else { return };
     for (at, except) in block.get("except").items().iter().enumerate() {
         let (path, except) = (format!("{path}.except[{at}]"), except.as_str().unwrap_or(""));
-        match ip::read_cidr(except) {
-            None => errors.push(FieldError::invalid_text(path, except, ip::NO_CIDR)),
-            Some(part) if !ip::is_strictly_within(part, whole) => {
-                errors.push(FieldError::invalid_text(path, except, "must be a strict subset of `cidr`"));
-            }
-            Some(_) => {}
+        let part = blocks.read(except, &path, errors);
+        if part.is_some_and(|part| !ip::is_strictly_within(part, whole)) {
+            errors.push(FieldError::invalid_text(path, except, "must be a strict subset of `cidr`"));
         }
     }
 }
@@ -336,11 +360,28 @@ mod tests {
         errors.iter().map(FieldError::text).collect()
     }
 
+    fn blocks(reading: Reading) -> Blocks<'static> {
+        Blocks { reading, known: Vec::from(["10.1.2.3/8"]) }
+    }
+
+    #[test]
+    fn a_network_is_written_as_such_unless_it_was_there() {
+        let block = json!({"cidr": "10.1.2.3/8", "except": ["10.1.2.3/16", "10.2.0.0/016"]});
+        assert_eq!(told(|errors| ip_block(&block, "b", &blocks(Reading::Legacy), errors)), Vec::<String>::new());
+        assert_eq!(
+            told(|errors| ip_block(&block, "b", &blocks(Reading::Strict), errors)),
+            [
+                "b.except[0]: Invalid value: \"10.1.2.3/16\": must not have bits set beyond the prefix length",
+                "b.except[1]: Invalid value: \"10.2.0.0/016\": must not have leading 0s in IP or prefix length",
+            ]
+        );
+    }
+
     #[test]
     fn a_block_leaves_out_parts_of_itself() {
         let block = json!({"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16", "11.0.0.0/16", "10.0.0.0/8", "x"]});
         assert_eq!(
-            told(|errors| ip_block(&block, "b", errors)),
+            told(|errors| ip_block(&block, "b", &blocks(Reading::Legacy), errors)),
             [
                 "b.except[1]: Invalid value: \"11.0.0.0/16\": must be a strict subset of `cidr`",
                 "b.except[2]: Invalid value: \"10.0.0.0/8\": must be a strict subset of `cidr`",

@@ -7,7 +7,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::syntax;
-use super::{FieldError, Problem, invalid, ip, meta};
+use super::ip::{self, Reading};
+use super::{FieldError, Problem, invalid, meta};
 use crate::network::kinds::Kind;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -18,7 +19,12 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /// Checks a whole Node, as on creation and on a write of the object itself. Parts that are shared with the stored Node
 /// are not checked again.
-pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+pub(in super::super) fn validate(
+    kind: &Kind,
+    tree: &Json,
+    old: &Json,
+    (wording, reading): (Wording, Reading),
+) -> Vec<FieldError> {
     let mut errors = meta::validate_change(kind, tree, old, wording);
     avoided_pods(tree, &mut errors);
     taints(tree, wording, &mut errors);
@@ -28,7 +34,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: 
         errors.push(FieldError::invalid("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero"));
     }
     declared_features(tree, &mut errors);
-    cidrs(tree, &mut errors);
+    cidrs(tree, reading, &mut errors);
     errors
 }
 
@@ -220,24 +226,11 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
     errors
 }
 
-/// Refuses CIDRs whose address is not their network's first, as newer releases do for new objects.
-pub(in super::super) fn masked_cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
-    for (at, cidr) in tree.at(&["spec", "podCIDRs"]).items().iter().enumerate() {
-        let text = cidr.as_str().unwrap_or("");
-        if ip::ambiguous_cidr(text).is_some() {
-            let why = "must not have bits set beyond the prefix length";
-            errors.push(FieldError::invalid_text(format!("spec.podCIDRs[{at}]"), text, why));
-        }
-    }
-}
-
-fn cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
+fn cidrs(tree: &Json, reading: Reading, errors: &mut Vec<FieldError>) {
     let list = tree.at(&["spec", "podCIDRs"]);
     let texts: Vec<&str> = list.items().iter().map(|item| item.as_str().unwrap_or("")).collect();
     for (at, text) in texts.iter().enumerate() {
-        if ip::read_cidr(text).is_none() {
-            errors.push(FieldError::invalid_text(format!("spec.podCIDRs[{at}]"), text, ip::NO_CIDR));
-        }
+        ip::legacy_cidr(text, &format!("spec.podCIDRs[{at}]"), reading, errors);
     }
     if texts.len() > 1 {
         let wrong = texts.iter().position(|text| ip::read_cidr(text).is_none());

@@ -151,7 +151,7 @@ fn specification(tree: &Json, old: &Json, settings: &Settings, errors: &mut Vec<
     }
     one_of(spec, "type", &TYPES, errors);
     node_ports(kind, ports, errors);
-    balancer((tree, old), kind, wording, errors);
+    balancer((tree, old), kind, (wording, ip::Reading::of(settings)), errors);
     traffic(spec, kind, settings, errors);
 }
 
@@ -307,15 +307,25 @@ fn node_ports(kind: &str, ports: &[Json], errors: &mut Vec<FieldError>) {
 }
 
 /// Checks the fields of load balancers.
-fn balancer((tree, old): (&Json, &Json), kind: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+fn balancer(
+    (tree, old): (&Json, &Json),
+    kind: &str,
+    (wording, reading): (Wording, ip::Reading),
+    errors: &mut Vec<FieldError>,
+) {
     let spec = tree.get("spec");
     let is_balancer = kind == "LoadBalancer";
     let ranges = spec.get("loadBalancerSourceRanges").items();
     if !ranges.is_empty() && !is_balancer {
         errors.push(FieldError::forbidden("spec.LoadBalancerSourceRanges", FOR_BALANCERS));
     }
-    for (at, range) in ranges.iter().map(|range| range.as_str().unwrap_or("")).enumerate() {
-        source_range(range, &format!("spec.LoadBalancerSourceRanges[{at}]"), errors);
+    let trimmed = |range: &Json| String::from(range.as_str().unwrap_or("").trim());
+    let known = old.at(&["spec", "loadBalancerSourceRanges"]).items();
+    for (at, range) in ranges.iter().map(trimmed).enumerate() {
+        // Spaces around a range are allowed.
+        if !known.iter().any(|known| trimmed(known) == range) {
+            ip::legacy_cidr(&range, &format!("spec.LoadBalancerSourceRanges[{at}]"), reading, errors);
+        }
     }
     let noted = tree.at(&["metadata", "annotations", SOURCE_RANGES]).as_str();
     if let Some(noted) = noted.filter(|_| ranges.is_empty()) {
@@ -324,7 +334,9 @@ fn balancer((tree, old): (&Json, &Json), kind: &str, wording: Wording, errors: &
             errors.push(FieldError::forbidden(path.as_str(), FOR_BALANCERS));
         }
         if !noted.trim().is_empty() && !noted_before(old, noted) {
-            noted.trim().split(',').for_each(|range| source_range(range, &path, errors));
+            for range in noted.trim().split(',') {
+                ip::legacy_cidr(range.trim(), &path, reading, errors);
+            }
         }
     }
     if !spec.get("allocateLoadBalancerNodePorts").is_null() && !is_balancer {
@@ -338,14 +350,6 @@ const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ran
 
 fn noted_before(old: &Json, noted: &str) -> bool {
     !old.is_null() && old.at(&["metadata", "annotations", SOURCE_RANGES]).as_str().unwrap_or("") == noted
-}
-
-/// Checks one range, which may have spaces around it.
-fn source_range(range: &str, path: &str, errors: &mut Vec<FieldError>) {
-    let range = range.trim();
-    if ip::read_cidr(range).is_none() {
-        errors.push(FieldError::invalid_text(path, range, ip::NO_CIDR));
-    }
 }
 
 /// Source: validation.go (v1.34), `validateLoadBalancerClassField`.

@@ -36,7 +36,7 @@ pub(in super::super) fn create(kind: &str, tree: &Json, settings: &Settings, err
         }
         "CSIStorageCapacity" => storage_capacity(tree, wording, errors),
         "PodTemplate" => template(tree, wording, rules, errors),
-        "NetworkPolicy" => networking::policy(tree, settings, errors),
+        "NetworkPolicy" => networking::policy((tree, &NULL), settings, errors),
         "Ingress" => networking::ingress(tree, true, settings, errors),
         "IngressClass" => networking::class(tree, &NULL, wording, errors),
         "HorizontalPodAutoscaler" => autoscaler::validate((tree, &NULL), settings, wording, errors),
@@ -80,7 +80,7 @@ pub(in super::super) fn update(
         }
         "PodTemplate" => template(tree, wording, rules, errors),
         // Its strategy checks the object, and then its change, which is the object again.
-        "NetworkPolicy" => (0..2).for_each(|_| networking::policy(tree, settings, errors)),
+        "NetworkPolicy" => (0..2).for_each(|_| networking::policy((tree, old), settings, errors)),
         "Ingress" => networking::ingress(tree, false, settings, errors),
         "IngressClass" => networking::class(tree, old, wording, errors),
         "HorizontalPodAutoscaler" => autoscaler::validate((tree, old), settings, wording, errors),
