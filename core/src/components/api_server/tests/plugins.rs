@@ -184,3 +184,19 @@ fn an_unusual_network_is_no_address_of_pods_from_1_36_on() {
         assert_eq!(posted(36), (422, format!("spec.podCIDRs[0]: Invalid value: {cidr:?}: {why}")));
     }
 }
+
+#[test]
+fn the_name_in_place_of_a_pods_own_is_checked_from_1_35_on() {
+    let told = |minor: u16, spec: Json| {
+        let answer = Fixture::of(Release::new(minor, 0)).post(&PODS, "default", pod("p", spec));
+        String::from(answer.message().split_once(" is invalid: ").map_or("", |(_, told)| told))
+    };
+    let spec = json!({"hostnameOverride": "a_b", "setHostnameAsFQDN": true, "hostNetwork": true});
+    assert_eq!(told(34, spec.clone()), "");
+    let expected = "[spec.hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true, \
+                    spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true, \
+                    spec.hostnameOverride: Invalid value: \"a_b\": a lowercase RFC 1123 subdomain";
+    assert!(told(35, spec.clone()).starts_with(expected), "{}", told(35, spec));
+    let long = json!({"hostnameOverride": "a".repeat(65)});
+    assert_eq!(told(36, long), "spec.hostnameOverride: Too long: may not be more than 64 bytes");
+}

@@ -166,6 +166,7 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     placement::spreading(spec, wording, rules.merges_spread_keys, errors);
     windows::host_processes(spec, errors);
     security::host_users(spec, errors);
+    host_name(spec, wording, errors);
     let node = text(spec, "nodeName");
     if !node.is_empty() {
         invalid(names::subdomain(node, wording), "spec.nodeName", node, errors);
@@ -190,6 +191,24 @@ pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors:
     pod_details::host_aliases(spec, wording, rules.addresses, errors);
     pod_details::names_and_policies(spec, wording, errors);
     super::variables::files(spec, errors);
+}
+
+/// Most bytes of a name that takes the place of a Pod's own. Source: validation.go (v1.34), `validatePodHostName`.
+const HOST_NAME_MAX: usize = 64;
+
+/// Checks the name that takes the place of a Pod's own. Source: as above.
+fn host_name(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    const PATH: &str = "spec.hostnameOverride";
+    let Some(name) = spec.get("hostnameOverride").as_str() else { return };
+    for other in ["setHostnameAsFQDN", "hostNetwork"] {
+        if spec.get(other).as_bool() == Some(true) {
+            errors.push(FieldError::forbidden(PATH, format!("may not be specified when {other} is true")));
+        }
+    }
+    if name.len() > HOST_NAME_MAX {
+        errors.push(FieldError::too_long(PATH, format!("may not be more than {HOST_NAME_MAX} bytes")));
+    }
+    invalid(names::subdomain(name, wording), PATH, name, errors);
 }
 
 /// Checks that the ports of a Pod in the machine's network are the machine's. Source: validation.go (v1.34),
