@@ -47,6 +47,10 @@ impl Control {
         };
         let pairs: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         match self.answer(identity, ApiCall::from_http(method, target, &pairs, &body))? {
+            // What HEAD is answered with has no body on the way.
+            Outcome::Answer(answer) if method == "HEAD" => {
+                Ok(Reply { body: Content::Raw(String::new()), ..reply(&answer) })
+            }
             Outcome::Answer(answer) => Ok(reply(&answer)),
             Outcome::Watch(client, id) => {
                 self.last_watch += 1;
@@ -191,7 +195,7 @@ fn reply(answer: &Answer) -> Reply {
     };
     let body = match &answer.content {
         AnswerContent::Text(text) => {
-            if !answer.headers.iter().any(|(name, _)| *name == "Content-Type") {
+            if answer.code != 204 && !answer.headers.iter().any(|(name, _)| *name == "Content-Type") {
                 set("Content-Type", "text/plain; charset=utf-8");
             }
             Content::Raw(text.to_string())

@@ -47,8 +47,8 @@ pub(super) fn response(answer: &Answer) -> Response {
     let mut response = http::Response::new(Full::new(text).boxed_unsync());
     *response.status_mut() = http::StatusCode::from_u16(answer.code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    // What has not changed has no body: a type of its own would stand in the client's cache for that of the body.
-    let says_kind = answer.code == 304 || headers.clone().any(|(name, _)| name == "Content-Type");
+    // What has no body has no type; for what has not changed it would stand in the client's cache for that of the body.
+    let says_kind = matches!(answer.code, 204 | 304) || headers.clone().any(|(name, _)| name == "Content-Type");
     for (name, value) in (!says_kind).then_some(("content-type", kind)).into_iter().chain(headers) {
         if let (Ok(name), Ok(value)) = (http::HeaderName::try_from(name), http::HeaderValue::try_from(value)) {
             response.headers_mut().append(name, value);

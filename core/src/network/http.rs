@@ -53,7 +53,7 @@ impl Call {
         } else if media.is_some_and(|(_, value)| value.contains("yaml")) {
             read_yaml(body)
         } else {
-            let read = Json::parse(body).ok().or_else(|| Json::parse(&without_depths(body)?).ok());
+            let read = Json::parse(body).ok().or_else(|| Json::parse(&without_depths(body).ok()?).ok());
             read.map_or_else(|| Body::Raw(body.to_string()), Body::Json)
         };
         // An encoded slash separates parts too: the path is decoded before it is taken apart.

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use super::{Text, is_same, order};
 
-pub use depth::{TOO_DEEP, without_depths};
+pub use depth::without_depths;
 pub use written::WrittenJson;
 
 /// A JSON value. Cloning is cheap.

@@ -40,7 +40,7 @@ pub mod x509;
 pub mod yaml;
 
 pub use aggregate::aggregate;
-pub use json::{Fields, Json, NULL, TOO_DEEP, WrittenJson, without_depths};
+pub use json::{Fields, Json, NULL, WrittenJson, without_depths};
 pub use json_macro::ToJson;
 #[doc(hidden)]
 pub use json_macro::{Literal, listed};

@@ -49,7 +49,7 @@ pub(super) fn create(
             let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
             add_topology_labels(server, &node, tree);
         }
-        "PersistentVolume" | "PersistentVolumeClaim" => {
+        "PersistentVolume" | "PersistentVolumeClaim" | "VolumeAttributesClass" => {
             if kind.name == "PersistentVolumeClaim" && server.plugins.runs("DefaultStorageClass") {
                 add_default_class(server, tree);
             }

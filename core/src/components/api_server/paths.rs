@@ -37,6 +37,9 @@ impl ApiServer {
         if let Some(answer) = self.aggregated(trimmed, call) {
             return answer;
         }
+        if index::is_component_page(trimmed, self.settings.profile()) {
+            return Err(status::failure(501, "NotImplemented", &format!("{trimmed} is not modelled yet"), None));
+        }
         let is_head = *call.method == *"HEAD";
         if is_head && index::is_open_id(trimmed) {
             return Err(status::method_not_allowed());
@@ -252,9 +255,12 @@ fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kind
 
 /// Returns the hash of group, version and kind in which objects are stored. Source: k8s.io/apiserver
 /// pkg/endpoints/discovery/storageversionhash.go (v1.34). What is new in a version is stored in the one before it until
-/// the next release: pkg/server/storage/resource_encoding_config.go (v1.34).
+/// the next release: pkg/server/storage/resource_encoding_config.go (v1.34). Events are stored as those of the core
+/// group, and definitions as the server of extensions tells it: kube-apiserver v1.37.2 answers so.
 fn storage_hash(group: &str, version: &str, kind: &str, profile: &Profile) -> String {
+    let group = if kind == "Event" { "" } else { group };
     let version = match (group, kind) {
+        (_, "CustomResourceDefinition") => "v1beta1",
         ("resource.k8s.io", _) if !profile.is("first-v1-of-1.34-is-stored") => "v1beta2",
         (_, "VolumeAttributesClass") if !profile.is("first-v1-of-1.34-is-stored") => "v1beta1",
         (_, "IPAddress" | "ServiceCIDR") if !profile.is("first-v1-of-1.33-is-stored") => "v1beta1",

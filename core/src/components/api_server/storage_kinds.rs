@@ -141,13 +141,17 @@ pub(super) fn drop_disabled_status(status: &mut Json, old: &Json, settings: &Set
     }
 }
 
-/// Adds the finalizer that protects a volume or a claim in use.
+/// Source: pkg/volume/util/finalizer.go (v1.34), `VACProtectionFinalizer`.
+const ATTRIBUTES_FINALIZER: &str = "kubernetes.io/vac-protection";
+
+/// Adds the finalizer that protects a volume, a claim or a class of attributes in use.
 ///
 /// Source: plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go (v1.34).
 pub(super) fn protect(kind: &str, tree: &mut Json) {
     let finalizer = match kind {
         "PersistentVolume" => VOLUME_FINALIZER,
         "PersistentVolumeClaim" => CLAIM_FINALIZER,
+        "VolumeAttributesClass" => ATTRIBUTES_FINALIZER,
         _ => return,
     };
     let has = tree.at(&["metadata", "finalizers"]).items().iter().any(|own| own.as_str() == Some(finalizer));

@@ -5,12 +5,12 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::objects::{Json, TOO_DEEP, WrittenJson, without_depths};
+use crate::objects::{Json, WrittenJson, without_depths};
 
 const CUT_OFF: &str = "unexpected end of JSON input";
 /// Says where a text departs from JSON; for a text that is JSON, the message for one that ends too early.
 pub(super) fn problem(text: &str) -> String {
-    without_depths(text).map_or_else(|| TOO_DEEP.to_string(), |text| problem_of_bytes(text.as_bytes()))
+    without_depths(text).map_or_else(ToString::to_string, |text| problem_of_bytes(text.as_bytes()))
 }
 
 /// Says the same of bytes that may be no text, and are few.
@@ -234,7 +234,7 @@ mod tests {
             ("tru", "unexpected end of JSON input"),
             ("trux", "invalid character 'x' in literal true (expecting 'e')"),
             ("-x", "invalid character 'x' in numeric literal"),
-            (&"[".repeat(1_000_000), "exceeded max depth"),
+            (&"[".repeat(1_000_000), "invalid character '[' exceeded max depth"),
             (&"[".repeat(1000), "unexpected end of JSON input"),
         ];
         for (text, expected) in cases {

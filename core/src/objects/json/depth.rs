@@ -10,12 +10,12 @@ const KEPT: usize = 100;
 /// The most levels that Go reads. Source: encoding/json scanner.go (Go 1.24), `maxNestingDepth`.
 const DEEPEST: usize = 10_000;
 
-/// Go's words for a text that is nested too deep.
-pub const TOO_DEEP: &str = "exceeded max depth";
-
-/// Cuts off what stands too deep; `None` if it is too deep for Go.
-#[must_use]
-pub fn without_depths(text: &str) -> Option<String> {
+/// Cuts off what stands too deep.
+///
+/// # Errors
+///
+/// Go's words for a text that is too deep for it, too.
+pub fn without_depths(text: &str) -> Result<String, &'static str> {
     let mut cut = String::with_capacity(text.len());
     let (mut depth, mut in_string, mut escaped, mut from) = (0_usize, false, false, 0);
     for (at, byte) in text.bytes().enumerate() {
@@ -30,7 +30,9 @@ pub fn without_depths(text: &str) -> Option<String> {
                 }
                 depth += 1;
                 if depth > DEEPEST {
-                    return None;
+                    let is_list = byte == b'[';
+                    let why = ["invalid character '{' exceeded max depth", "invalid character '[' exceeded max depth"];
+                    return Err(why[usize::from(is_list)]);
                 }
             }
             b'}' | b']' if !in_string => {
@@ -45,7 +47,7 @@ pub fn without_depths(text: &str) -> Option<String> {
     if depth <= KEPT {
         cut.push_str(&text[from..]);
     }
-    Some(cut)
+    Ok(cut)
 }
 
 #[cfg(test)]
@@ -60,7 +62,7 @@ mod tests {
         assert_eq!(without_depths(&nested(50)).unwrap(), nested(50));
         let cut = without_depths(&nested(500)).unwrap();
         assert_eq!(Json::parse(&cut).unwrap().get("b").as_str(), Some("[{"));
-        assert!(without_depths(&nested(20_000)).is_none());
+        assert_eq!(without_depths(&nested(20_000)), Err("invalid character '[' exceeded max depth"));
         assert!(Json::parse(&without_depths(&"[".repeat(500)).unwrap()).is_err());
     }
 }

@@ -36,12 +36,15 @@ const OTHERS: [&str; 14] = [
 /// Source: cmd/kube-apiserver, `--service-account-issuer` as kubeadm sets it.
 const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 
+/// What a component tells of itself; what stands there is not modelled.
+const PAGES: [&str; 2] = ["/flagz", "/statusz"];
+
 /// Lists all paths.
 pub(super) fn list(profile: &Profile, kinds: &Kinds) -> Answer {
     let mut paths: Vec<String> = OTHERS.iter().map(|path| String::from(*path)).collect();
     paths.push(String::from("/version"));
     if profile.is("component-pages-are-served") {
-        paths.extend(["/flagz", "/statusz"].map(String::from));
+        paths.extend(PAGES.map(String::from));
     }
     for (group, versions) in groups(profile, kinds) {
         paths.push(format!("/apis/{group}"));
@@ -52,6 +55,10 @@ pub(super) fn list(profile: &Profile, kinds: &Kinds) -> Answer {
     let mut list = Json::object();
     list.set(&["paths"], paths.into_iter().map(Json::from).collect::<Json>());
     Answer::json(200, list)
+}
+
+pub(super) fn is_component_page(path: &str, profile: &Profile) -> bool {
+    PAGES.contains(&path) && profile.is("component-pages-are-served")
 }
 
 pub(super) fn is_open_id(path: &str) -> bool {

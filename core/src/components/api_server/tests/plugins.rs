@@ -200,3 +200,21 @@ fn the_name_in_place_of_a_pods_own_is_checked_from_1_35_on() {
     let long = json!({"hostnameOverride": "a".repeat(65)});
     assert_eq!(told(36, long), "spec.hostnameOverride: Too long: may not be more than 64 bytes");
 }
+
+#[test]
+fn a_class_of_attributes_is_protected_in_use() {
+    let class = json!({"kind": "VolumeAttributesClass", "apiVersion": "storage.k8s.io/v1", "metadata": {"name": "v"},
+        "driverName": "d", "parameters": {"a": "b"}});
+    let answer = Fixture::new().post(&Resource::of("storage.k8s.io", "v1", "volumeattributesclasses"), "", class);
+    assert_eq!(*answer.body().at(&["metadata", "finalizers"]), json!(["kubernetes.io/vac-protection"]));
+}
+
+#[test]
+fn discovery_tells_in_which_version_objects_are_stored() {
+    for (path, hash) in [("/apis/events.k8s.io/v1", "r2yiGXH7wu8="), ("/apis/apiextensions.k8s.io/v1", "jfWCUB31mvA=")]
+    {
+        let body = Fixture::new().call(Call::from_http("GET", path, &[], "").unwrap()).body();
+        let told = body.get("resources").items().iter().map(|own| own.get("storageVersionHash").as_str());
+        assert!(told.flatten().any(|own| own == hash), "{path}");
+    }
+}
