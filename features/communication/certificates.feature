@@ -88,6 +88,7 @@ Feature: Kubelets get their certificates from the cluster
       Then the watch shows ADDED with spec.username "system:bootstrap:abcdef" within 1s
       When 1m passes
       Then the watch never shows anything for 3h
+      And Node "worker-1" never appears for 3h
       When certificatesigningrequest-approving-controller starts
       Then Node "worker-1" has condition Ready=True within 40s
 

@@ -299,7 +299,8 @@ Feature: A container is made once the ConfigMaps and secrets are there that its 
         """
       And Pod "web" has condition Ready=True
       When the user deletes ConfigMap "app"
-      Then no Event FailedMount about Pod "web" for 5m
+      Then ConfigMap "app" is gone within 1s
+      But no Event FailedMount about Pod "web" for 5m
 
   Rule: A secret for pulling images that is missing is told with each sync, and holds nothing back
 

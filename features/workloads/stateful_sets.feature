@@ -246,14 +246,15 @@ Feature: A StatefulSet keeps its Pods, its revisions and their claims
         """
         spec: {replicas: 1}
         """
-      Then <events>
+      Then <deleted> about StatefulSet "db" within 2s
+      And <failed>
 
       @until:1.35
       Examples:
-        | releases   | events                                                |
-        | up to 1.35 | 1 Event FailedDelete about StatefulSet "db" within 1s |
+        | releases   | deleted                  | failed                                                |
+        | up to 1.35 | 1 Event SuccessfulDelete | 1 Event FailedDelete about StatefulSet "db" within 1s |
 
       @since:1.36
       Examples:
-        | releases  | events                                              |
-        | from 1.36 | no Event FailedDelete about StatefulSet "db" for 1m |
+        | releases  | deleted                   | failed                                              |
+        | from 1.36 | 2 Events SuccessfulDelete | no Event FailedDelete about StatefulSet "db" for 1m |

@@ -65,11 +65,6 @@ fn without_effect() -> Result<(), String> {
             "what ValidatingWebhookConfiguration \"w\" does to other objects",
         ),
         (
-            "{apiVersion: v1, kind: Namespace, metadata: {name: n, labels: \
-             {pod-security.kubernetes.io/enforce: restricted}}}",
-            "the level restricted of Pod security in \"n\"",
-        ),
-        (
             "{apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {schedule: '* * * * *', jobTemplate: \
              {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}}",
             "what CronJob \"j\" does to other objects",

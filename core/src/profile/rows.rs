@@ -386,6 +386,13 @@ static OTHERS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "pod-security-version",
+        says: "the minor release of the newest checks of Pod security",
+        first: &[(OLDEST, Value::Number(31.0))],
+        source: "k8s.io/pod-security-admission policy/check_seLinuxOptions.go (v1.31)",
+        flag: "",
+    },
+    Row {
         name: "swap-behaviour-refusal",
         says: "what a kubelet says of a swapBehavior that it does not know",
         first: &[(OLDEST, Value::Text("MemorySwap.SwapBehavior {} must be one of: LimitedSwap, UnlimitedSwap"))],

@@ -20,8 +20,6 @@ const OF_ADMISSION: [&str; 4] = [
 ];
 /// Kinds that change others by a controller. The server itself treats them as any object.
 const OF_CONTROLLERS: [&str; 3] = ["HorizontalPodAutoscaler", "CronJob", "ResourceClaim"];
-/// Level of Pod security that lets every Pod in. Source: k8s.io/pod-security-admission api/constants.go (v1.34).
-const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 
 /// Subresources by which a user changes the containers of a Pod that runs: its kubelet does nothing of it here.
 const OF_KUBELETS: [&str; 2] = ["ephemeralcontainers", "resize"];
@@ -61,10 +59,6 @@ fn effect(object: &Json) -> Option<String> {
         return Some(format!("what {kind} \"{name}\" does to other objects{NOT_MODELLED}"));
     }
     match kind {
-        "Namespace" => {
-            let level = object.at(&["metadata", "labels", ENFORCE]).as_str()?;
-            (level != "privileged").then(|| format!("the level {level} of Pod security in \"{name}\"{NOT_MODELLED}"))
-        }
         "Pod" => effect_of_pod(object.get("spec")),
         _ => effect_of_pod(object.at(&["spec", "template", "spec"])),
     }
@@ -92,12 +86,6 @@ mod tests {
         let hook = json!({"kind": "ValidatingWebhookConfiguration", "metadata": {"name": "w"}});
         let what = "what ValidatingWebhookConfiguration \"w\" does to other objects is not modelled yet";
         assert_eq!(told(&hook), what);
-        let level = |level: &str| {
-            json!({"kind": "Namespace", "metadata": {"name": "n",
-                "labels": {"pod-security.kubernetes.io/enforce": level}}})
-        };
-        assert_eq!(told(&level("restricted")), "the level restricted of Pod security in \"n\" is not modelled yet");
-        assert_eq!(told(&level("privileged")), "");
         assert_eq!(told(&json!({"kind": "Namespace", "metadata": {"name": "n"}})), "");
     }
 

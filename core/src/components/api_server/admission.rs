@@ -9,6 +9,9 @@ mod pod_security;
 mod resource_quota;
 mod runtime_class;
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::admission_write::{Operation, Write};
 use super::call::RequestInfo;
 use super::{
@@ -62,20 +65,21 @@ pub(super) fn create(
     Ok(())
 }
 
-/// Runs the plugins that refuse a valid new object.
+/// Runs the plugins that refuse a valid new object, or warn of it.
 pub(super) fn validate_create(
     server: &mut ApiServer,
     kind: &'static Kind,
     origin: &Origin,
     tree: &Json,
     is_dry_run: bool,
+    warnings: &mut Vec<String>,
 ) -> Result<(), Answer> {
     limit_ranger::check(server, kind, "", tree, None)?;
-    runtime_class::check_overhead(server, kind, tree)?;
     let write = new(kind, origin, tree);
+    warnings.extend(pod_security::admit(server, &write)?);
+    runtime_class::check_overhead(server, kind, tree)?;
     match kind.name {
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
-        "Namespace" if server.plugins.runs("PodSecurity") => pod_security::check_namespace(&write)?,
         "CertificateSigningRequest" if server.plugins.runs("CertificateSubjectRestriction") => {
             certificates::restrict_subject(&write)?;
         }
@@ -138,20 +142,20 @@ pub(super) fn update(
     Ok(())
 }
 
-/// Runs the plugins that refuse a change which is valid in itself, and change nothing.
+/// Runs the plugins that refuse a change which is valid in itself, or warn of it, and change nothing.
 pub(super) fn validate_update(
     server: &mut ApiServer,
     info: &RequestInfo,
     origin: &Origin,
-    old: &Json,
-    tree: &Json,
+    (tree, old): (&Json, &Json),
     is_dry_run: bool,
+    warnings: &mut Vec<String>,
 ) -> Result<(), Answer> {
     limit_ranger::check(server, info.of, &info.subresource, tree, Some(old))?;
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
+    warnings.extend(pod_security::admit(server, &write)?);
     match info.of.name {
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, info.of, tree)?,
-        "Namespace" if server.plugins.runs("PodSecurity") => pod_security::check_namespace(&write)?,
         "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old)?,
         "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
         _ => {}

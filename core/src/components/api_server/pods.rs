@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-pub(super) use dropped_fields::{drop_disabled, has_restart_rules};
+pub(super) use dropped_fields::drop_disabled;
 
 use super::fields::{put, round_up, set_absent};
 use super::validation::{pod_resources, security};

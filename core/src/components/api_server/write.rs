@@ -143,8 +143,9 @@ impl ApiServer {
         // Source: k8s.io/apiserver pkg/registry/rest/create.go (v1.34), `BeforeCreate`: a valid object is warned about
         // whatever becomes of it.
         warnings.extend(super::warnings::of(kind, &tree, &NULL, &self.settings));
+        let admitted = admission::validate_create(self, kind, origin, &tree, options.dry_run, &mut warnings);
         let warnings = as_headers(&warnings);
-        if let Err(refusal) = admission::validate_create(self, kind, origin, &tree, options.dry_run) {
+        if let Err(refusal) = admitted {
             return Err(with_warnings(refusal, warnings));
         }
         if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
@@ -271,8 +272,10 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }
-        let warnings = as_headers(&super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings));
-        if let Err(refusal) = admission::validate_update(self, info, origin, &old, &tree, options.dry_run) {
+        let mut warnings = super::warnings::of_change(kind, &info.subresource, (&tree, &old), &self.settings);
+        let admitted = admission::validate_update(self, info, origin, (&tree, &old), options.dry_run, &mut warnings);
+        let warnings = as_headers(&warnings);
+        if let Err(refusal) = admitted {
             return Err(with_warnings(refusal, warnings));
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());

@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "pod-security-version",
+            Value::Number(32.0),
+            "k8s.io/pod-security-admission policy/check_sysctls.go (v1.32)",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,\

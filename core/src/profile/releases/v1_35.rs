@@ -23,6 +23,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "pod-security-version",
+            Value::Number(35.0),
+            "k8s.io/pod-security-admission policy/check_procMount_baseline.go (v1.35)",
+        ),
+        row(
+            SINCE,
             "kubelet-has-infra-image-flag",
             NO,
             "cmd/kubelet/app/options/options.go (v1.34, v1.36); PR 133779",

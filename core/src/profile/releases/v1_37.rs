@@ -10,6 +10,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "pod-security-version",
+            Value::Number(37.0),
+            "k8s.io/pod-security-admission policy/check_sysctls.go (v1.37)",
+        ),
+        row(
+            SINCE,
             "silent-nodes-leases-are-read",
             YES,
             "pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.36, v1.37), tryUpdateNodeHealth; KEP-5647",

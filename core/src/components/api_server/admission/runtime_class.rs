@@ -1,7 +1,7 @@
 //! The admission plugin RuntimeClass: what the class of a Pod costs, and where its Pods may run.
 //!
-//! Mirrors plugin/pkg/admission/runtimeclass/admission.go and pkg/util/tolerations/tolerations.go (v1.37). Inputs: a new
-//! Pod, and the stored classes. Outputs: its overhead, node selector and tolerations; or 403.
+//! Mirrors plugin/pkg/admission/runtimeclass/admission.go and pkg/util/tolerations/tolerations.go (v1.37). Inputs: a
+//! new Pod, and the stored classes. Outputs: its overhead, node selector and tolerations; or 403.
 
 use alloc::format;
 use alloc::string::String;
@@ -120,6 +120,8 @@ pub(super) fn check_overhead(server: &ApiServer, kind: &Kind, tree: &Json) -> Re
 
 #[cfg(test)]
 mod tests {
+    use core::slice::from_ref;
+
     use super::merged;
     use crate::json;
 
@@ -129,8 +131,8 @@ mod tests {
         let one = json!({"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"});
         let short = json!({"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5});
         let long = json!({"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 9});
-        assert_eq!(merged(&[one.clone(), short.clone()], &[long.clone()]), [one.clone(), long.clone()]);
-        assert_eq!(merged(&[one.clone(), long], &[all.clone()]), [all]);
-        assert_eq!(merged(&[one.clone()], &[one.clone()]), [one]);
+        assert_eq!(merged(&[one.clone(), short.clone()], from_ref(&long)), [one.clone(), long.clone()]);
+        assert_eq!(merged(&[one.clone(), long], from_ref(&all)), [all]);
+        assert_eq!(merged(from_ref(&one), from_ref(&one)), [one]);
     }
 }

@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 
 use super::Fixture;
 use crate::json;
-use crate::network::{Answer, Call, NEW_EVENTS, NODES, PODS, Resource, Verb};
+use crate::network::{Answer, Call, MERGE_PATCH, NAMESPACES, NEW_EVENTS, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::profile::Release;
 
+const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
 const POD_TEMPLATES: Resource = Resource::of("", "v1", "podtemplates");
 const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
@@ -27,6 +28,150 @@ fn pod(name: &str, fields: Json) -> Json {
 fn warnings(answer: &Answer) -> Vec<String> {
     let all = answer.headers.iter().filter(|(name, _)| *name == *"Warning");
     all.map(|(_, warning)| String::from(warning.as_str())).collect()
+}
+
+fn level(name: &str, labels: &[(&str, &str)]) -> Json {
+    let mut namespace = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
+    for (mode, value) in labels {
+        namespace.set(&["metadata", "labels", &format!("pod-security.kubernetes.io/{mode}")], *value);
+    }
+    namespace
+}
+
+/// What the level restricted says of a Pod with nothing set.
+const BARE: &str = "allowPrivilegeEscalation != false (container \"c\" must set \
+    securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container \"c\" must set \
+    securityContext.capabilities.drop=[\"ALL\"]), runAsNonRoot != true (pod or container \"c\" must set \
+    securityContext.runAsNonRoot=true), seccompProfile (pod or container \"c\" must set \
+    securityContext.seccompProfile.type to \"RuntimeDefault\" or \"Localhost\")";
+
+#[test]
+fn a_level_of_pod_security_forbids_pods() {
+    let mut fixture = Fixture::new();
+    assert_eq!(fixture.post(&NAMESPACES, "", level("a", &[("enforce", "restricted")])).code, 201);
+    let answer = fixture.post(&PODS, "a", pod("ps", json!({})));
+    let expected = format!("pods \"ps\" is forbidden: violates PodSecurity \"restricted:latest\": {BARE}");
+    assert_eq!((answer.code, answer.message().as_str()), (403, expected.as_str()));
+    let safe = json!({"securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [{"name": "c", "image": "i", "securityContext": {"allowPrivilegeEscalation": false,
+            "capabilities": {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}}}]});
+    assert_eq!(fixture.post(&PODS, "a", pod("safe", safe)).code, 201);
+    assert_eq!(fixture.post(&NAMESPACES, "", level("b", &[("enforce", "baseline")])).code, 201);
+    let answer = fixture.post(
+        &PODS,
+        "b",
+        pod(
+            "ps",
+            json!({"hostNetwork": true, "volumes": [{"name": "h", "hostPath": {"path": "/"}}],
+                "containers": [{"name": "c", "image": "i", "securityContext": {"privileged": true,
+                    "capabilities": {"add": ["SYS_ADMIN"]}}}]}),
+        ),
+    );
+    assert_eq!(
+        answer.message().as_str(),
+        "pods \"ps\" is forbidden: violates PodSecurity \"baseline:latest\": non-default capabilities (container \
+         \"c\" must not include \"SYS_ADMIN\" in securityContext.capabilities.add), host namespaces \
+         (hostNetwork=true), hostPath volumes (volume \"h\"), privileged (container \"c\" must not set \
+         securityContext.privileged=true)"
+    );
+    assert_eq!(fixture.post(&PODS, "b", pod("ps", json!({}))).code, 201);
+}
+
+#[test]
+fn a_level_of_pod_security_warns_of_templates_and_of_pods_that_are_there() {
+    let mut fixture = Fixture::new();
+    assert_eq!(fixture.post(&NAMESPACES, "", level("a", &[])).code, 201);
+    for name in ["p2", "p1", "p3"] {
+        assert_eq!(fixture.post(&PODS, "a", pod(name, json!({}))).code, 201);
+    }
+    let label = json!({"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}});
+    let answer =
+        fixture.call(Call::new(Verb::Patch, NAMESPACES, "", "a").header("content-type", MERGE_PATCH).body(label));
+    let reasons = "allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile";
+    assert_eq!(
+        warnings(&answer),
+        [
+            String::from(
+                "299 - \"existing pods in namespace \\\"a\\\" violate the new PodSecurity enforce level \
+                 \\\"restricted:latest\\\"\""
+            ),
+            format!("299 - \"p1 (and 2 other pods): {reasons}\""),
+        ]
+    );
+    let deployment = json!({"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "d"},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}}}});
+    let answer = fixture.post(&DEPLOYMENTS, "a", deployment);
+    let expected = format!("would violate PodSecurity \"restricted:latest\": {BARE}").replace('"', "\\\"");
+    assert_eq!((answer.code, warnings(&answer)), (201, Vec::from([format!("299 - \"{expected}\"")])));
+}
+
+#[test]
+fn a_version_of_pod_security_has_the_checks_of_its_release() {
+    let told = |minor: u16, labels: &[(&str, &str)], spec: Json| {
+        let mut fixture = Fixture::of(Release::new(minor, 0));
+        assert_eq!(fixture.post(&NAMESPACES, "", level("a", labels)).code, 201);
+        let answer = fixture.post(&PODS, "a", pod("p", spec));
+        String::from(answer.message().split_once("violates PodSecurity ").map_or("", |(_, told)| told))
+    };
+    let sysctl = |name: &str| json!({"securityContext": {"sysctls": [{"name": name, "value": "1"}]}});
+    let newest = sysctl("net.ipv4.tcp_notsent_lowat");
+    let why = "forbidden sysctls (net.ipv4.tcp_notsent_lowat)";
+    assert_eq!(told(37, &[("enforce", "baseline")], newest.clone()), "");
+    assert_eq!(told(36, &[("enforce", "baseline")], newest.clone()), format!("\"baseline:latest\": {why}"));
+    let old = [("enforce", "baseline"), ("enforce-version", "v1.36")];
+    assert_eq!(told(37, &old, newest.clone()), format!("\"baseline:v1.36\": {why}"));
+    let to_come = [("enforce", "baseline"), ("enforce-version", "v1.37")];
+    assert_eq!(told(36, &to_come, newest), format!("\"baseline:v1.37\": {why}"));
+    let first = [("enforce", "restricted"), ("enforce-version", "v1.7")];
+    let expected = "\"restricted:v1.7\": runAsNonRoot != true (pod or container \"c\" must set \
+                    securityContext.runAsNonRoot=true)";
+    assert_eq!(told(36, &first, json!({})), expected);
+    let own_users = json!({"hostUsers": false, "securityContext": {"runAsUser": 0,
+        "seccompProfile": {"type": "Localhost", "localhostProfile": "x"}},
+        "containers": [{"name": "c", "image": "i", "securityContext": {"allowPrivilegeEscalation": false,
+            "capabilities": {"drop": ["ALL"]}}}]});
+    assert_eq!(told(36, &[("enforce", "restricted")], own_users.clone()), "");
+    let expected = "\"restricted:v1.34\": runAsNonRoot != true (pod or container \"c\" must set \
+                    securityContext.runAsNonRoot=true), runAsUser=0 (pod must not set runAsUser=0)";
+    assert_eq!(told(36, &[("enforce", "restricted"), ("enforce-version", "v1.34")], own_users), expected);
+}
+
+#[test]
+fn what_pods_set_is_told_with_the_names_of_all_containers() {
+    let mut fixture = Fixture::new();
+    assert_eq!(fixture.post(&NAMESPACES, "", level("a", &[("enforce", "baseline")])).code, 201);
+    assert_eq!(fixture.post(&NAMESPACES, "", level("b", &[("enforce", "restricted")])).code, 201);
+    let mut told = |namespace: &str, body: Json| {
+        let answer = fixture.post(&PODS, namespace, body);
+        String::from(answer.message().split_once("latest\": ").map_or("", |(_, told)| told))
+    };
+    let mut body = pod(
+        "p",
+        json!({"securityContext": {"seLinuxOptions": {"type": "t", "user": "u"},
+                "seccompProfile": {"type": "Unconfined"}, "appArmorProfile": {"type": "Unconfined"}},
+            "initContainers": [{"name": "i", "image": "i", "securityContext": {"seLinuxOptions": {"role": "r"}}}],
+            "containers": [
+                {"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}],
+                    "livenessProbe": {"httpGet": {"port": 1, "host": "1.2.3.4"}}},
+                {"name": "d", "image": "i", "ports": [{"containerPort": 81, "hostPort": 8080}]}]}),
+    );
+    body.set(&["metadata", "annotations", "container.apparmor.security.beta.kubernetes.io/d"], "unconfined");
+    let expected = "forbidden AppArmor profiles (pod and annotation must not set AppArmor profile type to \
+        \"Unconfined\", \"container.apparmor.security.beta.kubernetes.io/d=\"unconfined\"\"), hostPort (containers \
+        \"c\", \"d\" use hostPorts 80, 8080), probe or lifecycle host (container \"c\" uses probe or lifecycle host \
+        \"1.2.3.4\"), seLinuxOptions (pod and container \"i\" set forbidden securityContext.seLinuxOptions: type \
+        \"t\"; user may not be set; role may not be set), seccompProfile (pod must not set \
+        securityContext.seccompProfile.type to \"Unconfined\")";
+    assert_eq!(told("a", body), expected);
+    let body = pod(
+        "p",
+        json!({"volumes": [{"name": "v", "nfs": {"server": "s", "path": "/"}},
+        {"name": "e", "emptyDir": {}}, {"name": "w", "hostPath": {"path": "/"}}]}),
+    );
+    let told = told("b", body);
+    let expected = "restricted volume types (volumes \"v\", \"w\" use restricted volume types \"hostPath\", \"nfs\")";
+    assert!(told.contains(expected) && !told.contains("hostPath volumes"), "{told}");
 }
 
 #[test]
@@ -50,7 +195,7 @@ fn a_runtime_class_says_where_its_pods_run() {
     assert_eq!(keys, ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "k"]);
     let answer = fixture.post(&PODS, "default", pod("q", json!({"x": "z"})));
     let why = "conflict: runtimeClass.scheduling.nodeSelector[x] = y; pod.spec.nodeSelector[x] = z";
-    assert_eq!((answer.code, answer.message()), (403, format!("pods \"q\" is forbidden: {why}").into()));
+    assert_eq!((answer.code, answer.message()), (403, format!("pods \"q\" is forbidden: {why}")));
 }
 
 #[test]

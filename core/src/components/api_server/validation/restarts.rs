@@ -74,17 +74,15 @@ pub(super) fn of_init_container(container: &Json, path: &str, rules: Rules, erro
             errors.push(FieldError::required(format!("{path}.restartPolicy"), NEEDS_POLICY));
         }
         None => {}
+        Some("Always") if !restarts.of_containers => {}
         Some(policy) if !restarts.of_containers => {
-            if policy != "Always" {
-                errors.push(FieldError::not_supported(format!("{path}.restartPolicy"), policy, &["Always"]));
-            }
+            errors.push(FieldError::not_supported(format!("{path}.restartPolicy"), policy, &["Always"]));
         }
-        Some("Always") if !restarts.of_all => {
-            if has_rules {
-                let why = "restartPolicyRules are not allowed for init containers with restart policy Always";
-                errors.push(FieldError::forbidden(format!("{path}.restartPolicyRules"), why));
-            }
+        Some("Always") if !restarts.of_all && has_rules => {
+            let why = "restartPolicyRules are not allowed for init containers with restart policy Always";
+            errors.push(FieldError::forbidden(format!("{path}.restartPolicyRules"), why));
         }
+        Some("Always") if !restarts.of_all => {}
         Some(_) => policy_and_rules(container, path, restarts, errors),
     }
 }
