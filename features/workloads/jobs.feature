@@ -146,7 +146,7 @@ Feature: A Job makes another Pod when one is lost
       And Job "work" keeps field status.active unchanged for 8s
       And the Pod of "work" on Node "worker-1" keeps field metadata.finalizers unchanged for 8s
       And Job "work" field status.failed is 1 between 9s and 13s
-      And 1 Event SuccessfulCreate about Job "work" between 8s and 11s
+      And 1 Event SuccessfulCreate about Job "work" between 8s and 13s
 
     @since:1.32 @until:1.35
     Scenario: It refuses that too when only the active ones became fewer
@@ -304,6 +304,7 @@ Feature: A Job makes another Pod when one is lost
       And 3 Pods of "work" are running
 
     Scenario: It may run fewer Pods at a time
+      Given Job "work" field status.ready is 3
       When the user sends PATCH /apis/batch/v1/namespaces/default/jobs/work:
         """
         spec: {parallelism: 1}
