@@ -298,6 +298,26 @@ const IPC_SYSCTLS: [&str; 10] = [
     "kernel.msg",
 ];
 
+/// Sysctls that any Pod may set, in the order in which kubelets and levels of Pod security came to allow them.
+///
+/// Source: pkg/kubelet/sysctl/safe_sysctls.go and k8s.io/pod-security-admission policy/check_sysctls.go (v1.37).
+pub const SAFE_SYSCTLS: [&str; 14] = [
+    "kernel.shm_rmid_forced",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.ping_group_range",
+    "net.ipv4.ip_unprivileged_port_start",
+    "net.ipv4.ip_local_reserved_ports",
+    "net.ipv4.tcp_keepalive_time",
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_keepalive_intvl",
+    "net.ipv4.tcp_keepalive_probes",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_notsent_lowat",
+];
+
 /// Tells whether a sysctl belongs to the namespace of processes that talk to each other.
 #[must_use]
 pub fn is_ipc_sysctl(name: &str) -> bool {

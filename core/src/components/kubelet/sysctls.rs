@@ -7,26 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::objects::names::{is_ipc_sysctl, sysctl_with_dots};
+use crate::objects::names::{SAFE_SYSCTLS, is_ipc_sysctl, sysctl_with_dots};
 use crate::objects::{Json, Text};
 use crate::profile::Profile;
-
-/// Sysctls that any pod may set. Source: pkg/kubelet/sysctl/safe_sysctls.go (v1.34), for kernels since 4.15.
-const SAFE_SYSCTLS: [&str; 10] = [
-    "kernel.shm_rmid_forced",
-    "net.ipv4.ip_local_port_range",
-    "net.ipv4.tcp_syncookies",
-    "net.ipv4.ping_group_range",
-    "net.ipv4.ip_unprivileged_port_start",
-    "net.ipv4.ip_local_reserved_ports",
-    "net.ipv4.tcp_keepalive_time",
-    "net.ipv4.tcp_fin_timeout",
-    "net.ipv4.tcp_keepalive_intvl",
-    "net.ipv4.tcp_keepalive_probes",
-];
-/// Sysctls that any pod may set in newer releases. Source: as above (v1.32 and v1.37).
-const SAFE_BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
-const SAFE_OF_TCP: [&str; 2] = ["net.ipv4.tcp_slow_start_after_idle", "net.ipv4.tcp_notsent_lowat"];
 
 /// Source: pkg/apis/core/validation/validation.go (v1.34), `SysctlMaxLength` and `SysctlContainSlashFmt`.
 const SYSCTL_LENGTH_MAX: usize = 253;
@@ -123,10 +106,14 @@ pub(super) fn forbidden(spec: &Json, allowed: &[Text], profile: &Profile) -> Opt
     })
 }
 
+/// Source: pkg/kubelet/sysctl/safe_sysctls.go (v1.34), for kernels since 4.15; of newer releases v1.32 and v1.37.
 fn is_safe(name: &str, profile: &Profile) -> bool {
-    SAFE_SYSCTLS.contains(&name)
-        || SAFE_BUFFERS.contains(&name) && profile.is("tcp-buffers-are-safe-sysctls")
-        || SAFE_OF_TCP.contains(&name) && profile.is("users-have-sysctls")
+    let known = match profile {
+        profile if profile.is("users-have-sysctls") => 14,
+        profile if profile.is("tcp-buffers-are-safe-sysctls") => 12,
+        _ => 10,
+    };
+    SAFE_SYSCTLS[..known].contains(&name)
 }
 
 #[cfg(test)]

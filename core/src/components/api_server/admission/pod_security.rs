@@ -50,8 +50,8 @@ pub(super) fn admit(server: &ApiServer, write: &Write<'_>) -> Result<Vec<String>
 /// Refuses labels that are new and wrong, and warns of Pods that a stricter level would forbid.
 fn namespace(server: &ApiServer, write: &Write<'_>) -> Result<Vec<String>, Answer> {
     let (errors, old) = (policy::errors(write.tree), write.old);
-    let texts = |namespace| policy::errors(namespace).iter().map(FieldError::text).collect::<Vec<_>>();
-    if !errors.is_empty() && old.is_none_or(|old| texts(write.tree) != texts(old)) {
+    let texts = |errors: &[FieldError]| errors.iter().map(FieldError::text).collect::<Vec<_>>();
+    if !errors.is_empty() && old.is_none_or(|old| texts(&errors) != texts(&policy::errors(old))) {
         return Err(status::invalid(write.kind, write.name, &errors));
     }
     let Some(old) = old else { return Ok(Vec::new()) };

@@ -37,13 +37,9 @@ impl Restarts {
         let rules = |container: &Json| !container.get("restartPolicyRules").is_empty();
         let has_policy = |container: &Json| !container.get("restartPolicy").is_null();
         let is_sidecar = |container: &Json| text(container, "restartPolicy") == "Always";
-        let restarts_all = |container: &Json| {
-            container.get("restartPolicyRules").items().iter().any(|rule| text(rule, "action") == ACTIONS[1])
-        };
         let has_any =
             own.iter().any(has_policy) || of_init.iter().any(|own| rules(own) || has_policy(own) && !is_sidecar(own));
-        let has_all = own.iter().any(restarts_all)
-            || of_init.iter().any(|own| restarts_all(own) || is_sidecar(own) && rules(own));
+        let has_all = restarts_all(stored) || of_init.iter().any(|own| is_sidecar(own) && rules(own));
         Self { of_containers: self.of_containers || has_any, of_all: self.of_all || has_all, ..self }
     }
 }

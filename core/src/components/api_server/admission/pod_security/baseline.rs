@@ -14,6 +14,7 @@ use super::checks::{
     quoted_set, setters, those,
 };
 use crate::objects::Json;
+use crate::objects::names::SAFE_SYSCTLS;
 
 /// The checks, sorted by their names.
 pub(super) const CHECKS: &[SecurityCheck] = &[
@@ -63,23 +64,6 @@ const CAPABILITIES: [&str; 13] = [
 ];
 /// The types of SELinux, of which the last came with 1.31. Source: check_seLinuxOptions.go.
 const TYPES: [&str; 5] = ["", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"];
-/// The sysctls, of which some came later. Source: check_sysctls.go.
-const SYSCTLS: [&str; 14] = [
-    "kernel.shm_rmid_forced",
-    "net.ipv4.ip_local_port_range",
-    "net.ipv4.tcp_syncookies",
-    "net.ipv4.ping_group_range",
-    "net.ipv4.ip_unprivileged_port_start",
-    "net.ipv4.ip_local_reserved_ports",
-    "net.ipv4.tcp_keepalive_time",
-    "net.ipv4.tcp_fin_timeout",
-    "net.ipv4.tcp_keepalive_intvl",
-    "net.ipv4.tcp_keepalive_probes",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_wmem",
-    "net.ipv4.tcp_slow_start_after_idle",
-    "net.ipv4.tcp_notsent_lowat",
-];
 
 fn app_armor(pod: &PodParts<'_>) -> Option<Violation> {
     const PREFIX: &str = "container.apparmor.security.beta.kubernetes.io/";
@@ -273,7 +257,7 @@ pub(super) fn seccomp(pod: &PodParts<'_>) -> Option<Violation> {
 /// Forbids sysctls that are not among the first so many.
 fn sysctls(pod: &PodParts<'_>, allowed: usize) -> Option<Violation> {
     let names = context(pod.spec, "sysctls").items().iter().map(|own| own.get("name").as_str().unwrap_or(""));
-    let found: Vec<&str> = names.filter(|name| !SYSCTLS[..allowed].contains(name)).collect();
+    let found: Vec<&str> = names.filter(|name| !SAFE_SYSCTLS[..allowed].contains(name)).collect();
     (!found.is_empty()).then(|| Violation::new("forbidden sysctls", found.join(", ")))
 }
 

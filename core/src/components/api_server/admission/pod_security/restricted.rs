@@ -97,11 +97,10 @@ fn escalation(pod: &PodParts<'_>) -> Option<Violation> {
 }
 
 fn capabilities(pod: &PodParts<'_>) -> Option<Violation> {
-    let list = |container: &'_ Json, list: &str| -> Vec<Json> {
-        context(container, "capabilities").get(list).items().to_vec()
-    };
     let is = |own: &Json, name: &str| own.as_str() == Some(name);
-    let keeping = those(pod, |container| !list(container, "drop").iter().any(|own| is(own, "ALL")));
+    let keeping = those(pod, |container| {
+        !context(container, "capabilities").get("drop").items().iter().any(|own| is(own, "ALL"))
+    });
     let mut added: BTreeSet<&str> = BTreeSet::new();
     let adding = those(pod, |container| {
         let own = context(container, "capabilities").get("add").items().iter();
