@@ -14,7 +14,7 @@ Feature: The zone of a large outage keeps its rate until the pass that finds the
       And 160 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoSchedule" between 52s and 85s
       And 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute" between 39s and 65s
       And 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 9s and 12s after 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute"
-      And never 3 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" for 2m
+      And never 4 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" for 2m
 
     @req:EV-08 @req:EV-10 @since:1.37
     Scenario: 160 of 240 nodes fall silent, and their Leases are read
