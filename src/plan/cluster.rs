@@ -26,7 +26,8 @@ pub(super) const SETTLES: SignedDuration = SignedDuration::from_mins(1);
 const SETTLES_MAX: SignedDuration = SignedDuration::from_hours(3);
 
 /// Who would make or place Pods while those of a running cluster are put where they are.
-const MAKERS: [&str; 6] = [
+const MAKERS: [&str; 7] = [
+    "cronjob-controller",
     "daemonset-controller",
     "job-controller",
     "deployment-controller",

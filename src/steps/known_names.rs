@@ -383,15 +383,6 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "FailedToUpdateEndpoint",
     "TopologyAwareHintsEnabled",
     "TopologyAwareHintsDisabled",
-    // Of Jobs.
-    "BackoffLimitExceeded",
-    "Completed",
-    "FailedIndexes",
-    "MaxFailedIndexesExceeded",
-    "PodFailurePolicy",
-    "Resumed",
-    "Suspended",
-    "TooManySucceededPods",
     // Of volumes.
     "VolumeFailedRecycle",
 ];

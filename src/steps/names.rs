@@ -25,6 +25,7 @@ use super::known_names::{
 use super::manifest::Manifest;
 use super::predicates::MAIN;
 use super::taint_forms::impossible;
+use super::workload_names::JOB_EVENTS;
 use crate::load::Case;
 use crate::load::near::nearest;
 
@@ -76,7 +77,7 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         Predicate::Label { key, .. } => unknown_label(key, own),
         Predicate::Event { reason, .. } if is_out_of_resource(reason) => None,
         Predicate::Event { reason, .. } => {
-            unknown("reason of Events", reason, &[EVENT_REASONS, ADMISSION_REASONS].concat(), own)
+            unknown("reason of Events", reason, &[EVENT_REASONS, JOB_EVENTS, ADMISSION_REASONS].concat(), own)
                 .or_else(|| event_of_others(kind, reason, own))
         }
         Predicate::Field { path, test: FieldTest::Has(part) } => leaves(part).into_iter().find_map(|(below, value)| {

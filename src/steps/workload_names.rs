@@ -1,4 +1,5 @@
-//! The names that Kubernetes gives about Deployments and Jobs, of every release: conditions and their reasons.
+//! The names that Kubernetes gives about Deployments, Jobs and CronJobs, of every release: conditions, their reasons,
+//! and those of Events.
 
 /// Reasons of the conditions of Deployments. Source: pkg/controller/deployment/util/deployment_util.go (v1.34).
 pub(super) const DEPLOYMENT_REASONS: &[&str] = &[
@@ -31,4 +32,29 @@ pub(super) const JOB_REASONS: &[&str] = &[
     "CompletionsReached",
     "JobSuspended",
     "JobResumed",
+];
+
+/// Reasons of Events about Jobs and CronJobs. Source: pkg/controller/job/job_controller.go and
+/// pkg/controller/cronjob/cronjob_controllerv2.go (v1.34).
+pub(super) const JOB_EVENTS: &[&str] = &[
+    "BackoffLimitExceeded",
+    "Completed",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "PodFailurePolicy",
+    "Resumed",
+    "Suspended",
+    "TooManySucceededPods",
+    "UnexpectedJob",
+    "SawCompletedJob",
+    "MissingJob",
+    "UnknownTimeZone",
+    "UnsupportedSchedule",
+    "UnparseableSchedule",
+    "UnParseableCronJobSchedule",
+    "InvalidSchedule",
+    "TooManyMissedTimes",
+    "MissSchedule",
+    "JobAlreadyActive",
+    "FailedGet",
 ];

@@ -65,9 +65,10 @@ fn without_effect() -> Result<(), String> {
             "what ValidatingWebhookConfiguration \"w\" does to other objects",
         ),
         (
-            "{apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {schedule: '* * * * *', jobTemplate: \
-             {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}}",
-            "what CronJob \"j\" does to other objects",
+            "{apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {schedule: '* * * * *', timeZone: \
+             Asia/Tokyo, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: \
+             i}]}}}}}}",
+            "a schedule in another time zone than UTC, as that of CronJob \"j\"",
         ),
         (pod, "a Pod with claims of devices"),
     ] {

@@ -12,6 +12,7 @@ mod cloud_calls;
 mod cloud_node;
 mod cloud_node_lifecycle;
 pub mod controller;
+mod cron_job;
 mod csi_attacher;
 mod daemonset;
 mod deployment;

@@ -20,9 +20,9 @@ use super::pod_gc::PodGc;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::{
-    attach_detach, certificates, cloud_node, csi_attacher, daemonset, deployment, disruption, endpointslice, job,
-    namespace, replicaset, resource_quota, service_accounts, statefulset, storage_protection, ttl, ttl_after_finished,
-    volume_binder,
+    attach_detach, certificates, cloud_node, cron_job, csi_attacher, daemonset, deployment, disruption, endpointslice,
+    job, namespace, replicaset, resource_quota, service_accounts, statefulset, storage_protection, ttl,
+    ttl_after_finished, volume_binder,
 };
 use crate::profile::Settings;
 
@@ -96,6 +96,8 @@ rows! {
         |context, now| boxed(disruption::start(context, now));
     "statefulset-controller" "statefulset" "statefulset-controller" "statefulset-controller" Workload
         |context, now| boxed(statefulset::start(context, now));
+    "cronjob-controller" "cronjob" "cronjob-controller" "cronjob-controller" Workload
+        |context, now| boxed(cron_job::start(context, now));
     "certificatesigningrequest-signing-controller" "csrsigning" "certificate-controller" "" Credentials
         |context, now| boxed(certificates::start_signer(context, now));
     "certificatesigningrequest-approving-controller" "csrapproving" "certificate-controller" "" Credentials
@@ -174,7 +176,6 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("endpoints-controller", "endpoint"),
     ("endpointslice-mirroring-controller", "endpointslicemirroring"),
     ("horizontal-pod-autoscaler-controller", "horizontalpodautoscaling"),
-    ("cronjob-controller", "cronjob"),
     ("podcertificaterequest-cleaner-controller", ""),
     ("bootstrap-signer-controller", "bootstrapsigner"),
     ("token-cleaner-controller", "tokencleaner"),

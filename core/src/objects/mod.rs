@@ -6,6 +6,7 @@ mod aggregate;
 pub mod base64;
 pub mod canonical;
 pub mod cpu_set;
+pub(crate) mod cron;
 pub mod diff;
 pub(crate) mod digest;
 pub(crate) mod fnv;

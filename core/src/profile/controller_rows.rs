@@ -120,6 +120,8 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
     off("unissued-requests-are-removed", "a request for a certificate that was approved and never signed is removed"),
     off("volume-binder-retries", "a volume or claim that could not be written is tried again after a short pause"),
     off("jobs-count-pods-in-pauses", "a Job that waits before it makes the next pod counts the active ones"),
+    off("cron-jobs-know-jobs-by-uid", "the Jobs of a CronJob are those that name its UID, not those that name it"),
+    off("cron-jobs-find-job-of-name", "a CronJob whose Job is there already looks for it in its own namespace"),
     off("drain-ends-at-its-timeout", "a drain ends when its time is over, not at its next look at a pod"),
     off("drain-knows-daemon-sets-by-group", "a drain takes an owner for a DaemonSet by its group too, not by its kind"),
     off("drain-reads-refused-pods-again", "a drain reads a pod again before it repeats a refused eviction"),

@@ -367,6 +367,11 @@ fn started(timers: TimerWheel) -> Cluster {
     let mut job = json!({"metadata": {"name": "work"}, "spec": {"ttlSecondsAfterFinished": 60}});
     job.set(&["spec", "template", "spec"], short);
     cluster.ask(create(Resource::of("batch", "v1", "jobs"), "default", job));
+    let template = json!({"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main",
+        "image": "busybox", "command": ["sleep", "5"]}]}}}});
+    let cron = json!({"metadata": {"name": "tick"}, "spec": {"schedule": "*/2 * * * *",
+        "concurrencyPolicy": "Replace", "successfulJobsHistoryLimit": 1, "jobTemplate": template}});
+    cluster.ask(create(Resource::of("batch", "v1", "cronjobs"), "default", cron));
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "main", "image": "pause"}]}});
     cluster.ask(create(PODS, "x", pod));
     cluster.pass(30);

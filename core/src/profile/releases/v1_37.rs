@@ -41,6 +41,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "cron-jobs-know-jobs-by-uid",
+            YES,
+            "pkg/controller/cronjob/cronjob_controllerv2.go (v1.36, v1.37), getCronJobJobsByIndexer",
+        ),
+        row(
+            SINCE,
+            "cron-jobs-find-job-of-name",
+            YES,
+            "pkg/controller/cronjob/cronjob_controllerv2.go (v1.36, v1.37), syncCronJob",
+        ),
+        row(
+            SINCE,
             "stateful-sets-replace-unavailable-first",
             YES,
             "pkg/controller/statefulset/stateful_set_control.go (v1.36, v1.37)",
