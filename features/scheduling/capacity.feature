@@ -430,6 +430,58 @@ Feature: A pod goes where its requests fit
       But Pod "guarded" keeps field status.phase "Running" for 60s
       And no Event Preempted about Pod "guarded" for 60s
 
+    @since:1.33
+    Scenario: The port of a pod that was to have the room is free when that pod is gone
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """yaml
+        apiVersion: scheduling.k8s.io/v1
+        kind: PriorityClass
+        metadata: {name: high}
+        value: 1000
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: low, annotations: {nodeproof.dev/main.stops-after: 200s}}
+        spec:
+          terminationGracePeriodSeconds: 300
+          containers: [{name: main, image: registry.k8s.io/pause:3.10, resources: {requests: {cpu: 1500m}}}]
+        """
+      And Pod "low" field status.phase is "Running"
+      And the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: urgent}
+        spec:
+          priorityClassName: high
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1}}
+              ports: [{containerPort: 80, hostPort: 80}]
+        """
+      And Pod "urgent" field status.nominatedNodeName is "worker-1"
+      And the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: same-port}
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 100m}}
+              ports: [{containerPort: 80, hostPort: 80}]
+        """
+      And Pod "same-port" has condition PodScheduled=False
+      And 20s pass
+      When the user sends DELETE /api/v1/namespaces/default/pods/urgent?gracePeriodSeconds=0
+      Then Pod "same-port" field spec.nodeName is "worker-1" within 2s
+
     Scenario: A pod whose class never preempts waits until there is room
       Given no other Node
       And a machine "worker-1" with:

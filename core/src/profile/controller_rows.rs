@@ -79,6 +79,7 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
         "silent-nodes-leases-are-read",
         "the node lifecycle controller reads the Lease of a silent node from the server before it believes its cache",
     ),
+    off("scheduler-heeds-gone-nominations", "a Pod that is not nominated for a node any more lets others try again"),
     off("scheduler-queueing-hints", "a plugin of the scheduler says whether a change helps a pod that it rejected"),
     off("scheduler-pops-from-backoff", "a pod that pauses is tried when no other is to be tried"),
     off("scheduler-preempts-beside-attempts", "victims of a preemption are deleted beside further attempts"),

@@ -350,9 +350,9 @@ impl SchedulerCache {
         self.order.take();
     }
 
-    /// Counts a Pod on a node, and on no other.
-    pub(super) fn place(&mut self, pod: Arc<PodInfo>, node: &Text) {
-        self.remove_pod(&pod.key);
+    /// Counts a Pod on a node, and on no other; returns it as it counted before.
+    pub(super) fn place(&mut self, pod: Arc<PodInfo>, node: &Text) -> Option<Arc<PodInfo>> {
+        let before = self.remove_pod(&pod.key);
         self.affine_pods += usize::from(pod.has_affinity());
         self.placed.insert(pod.key.clone(), node.clone());
         self.count_labels(&pod, node, 1);
@@ -362,6 +362,7 @@ impl SchedulerCache {
                 self.pods_without_node.entry(node.clone()).or_default().insert(pod.key.clone(), pod);
             }
         }
+        before
     }
 
     pub(super) fn remove_pod(&mut self, key: &ObjectKey) -> Option<Arc<PodInfo>> {

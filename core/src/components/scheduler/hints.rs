@@ -88,6 +88,11 @@ pub(super) enum ClusterEvent<'a> {
         before: &'a PodInfo,
         after: &'a PodInfo,
     },
+    /// A bound Pod was resized down.
+    PodShrunk {
+        before: &'a PodInfo,
+        after: &'a PodInfo,
+    },
     /// A Pod that was bound is gone or has ended.
     PodGone(&'a PodInfo),
     /// A Pod that was nominated for a node is gone, or is not nominated for it any more.
@@ -163,7 +168,8 @@ fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
             | Plugin::PodTopologySpread
             | Plugin::InterPodAffinity,
             ClusterEvent::PodGone(_) | ClusterEvent::NominationGone(_),
-        ) => true,
+        )
+        | (Plugin::NodeResourcesFit, ClusterEvent::PodShrunk { .. }) => true,
         (_, ClusterEvent::Storage(change)) => volume_hints::is_named(plugin, change),
         _ => false,
     }
@@ -196,7 +202,7 @@ fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -
         Plugin::NodeAffinity => label_hint(change, pod),
         Plugin::NodePorts => match change {
             ClusterEvent::NodeAdded(_) => true,
-            ClusterEvent::PodGone(gone) => conflicts(&gone.ports, &pod.ports),
+            ClusterEvent::PodGone(gone) | ClusterEvent::NominationGone(gone) => conflicts(&gone.ports, &pod.ports),
             _ => false,
         },
         Plugin::NodeResourcesFit => fit_hint(change, pod, rules),
@@ -262,6 +268,10 @@ fn fit_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
             fits_alone(after) && (grew("pods") || wanted.into_iter().any(|(name, _)| grew(name)))
         }
         ClusterEvent::PodGone(_) | ClusterEvent::NominationGone(_) => true,
+        ClusterEvent::PodShrunk { before, after } => {
+            let mut wanted = pod.requests.iter().filter(|(_, amount)| *amount > 0);
+            wanted.any(|(name, _)| before.requests.get(name) > after.requests.get(name))
+        }
         _ => false,
     }
 }
@@ -291,7 +301,10 @@ fn spread_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
             let (before_met, after_met): (Vec<bool>, Vec<bool>) = (changes(before), changes(after));
             after.key.namespace == pod.key.namespace && before_met != after_met
         }
-        ClusterEvent::NodeChanged { .. } | ClusterEvent::NominationGone(_) | ClusterEvent::Storage(_) => false,
+        ClusterEvent::NodeChanged { .. }
+        | ClusterEvent::PodShrunk { .. }
+        | ClusterEvent::NominationGone(_)
+        | ClusterEvent::Storage(_) => false,
     }
 }
 
@@ -328,6 +341,7 @@ fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool 
         }
         ClusterEvent::NodeChanged { .. }
         | ClusterEvent::NodeDeleted(_)
+        | ClusterEvent::PodShrunk { .. }
         | ClusterEvent::NominationGone(_)
         | ClusterEvent::Storage(_) => false,
     }
@@ -415,6 +429,19 @@ mod tests {
         assert!(helped(Plugin::PodTopologySpread, ClusterEvent::NodeDeleted(&in_a), &spread));
         assert!(!helped(Plugin::PodTopologySpread, ClusterEvent::NodeDeleted(&bare), &spread));
         assert!(!helped(Plugin::PodTopologySpread, ClusterEvent::NominationGone(&spread), &spread));
+    }
+
+    #[test]
+    fn a_pod_that_asks_for_less_helps_where_it_had_what_is_wanted() {
+        let asks = |requests: Json| pod(json!({"containers": [{"name": "c", "resources": {"requests": requests}}]}));
+        let (before, after) = (asks(json!({"cpu": "3", "memory": "1Gi"})), asks(json!({"cpu": "1", "memory": "1Gi"})));
+        let shrunk = |wanted: &PodInfo, plugin| {
+            helped(plugin, ClusterEvent::PodShrunk { before: &before, after: &after }, wanted)
+        };
+        assert!(shrunk(&asks(json!({"cpu": "2"})), Plugin::NodeResourcesFit));
+        assert!(!shrunk(&asks(json!({"memory": "2Gi"})), Plugin::NodeResourcesFit), "it has all its memory still");
+        assert!(!shrunk(&asks(json!({"cpu": "0", "memory": "2Gi"})), Plugin::NodeResourcesFit), "none is wanted");
+        assert!(!shrunk(&asks(json!({"cpu": "2"})), Plugin::NodePorts));
     }
 
     #[test]

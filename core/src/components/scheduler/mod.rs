@@ -76,6 +76,8 @@ struct ReleaseBehaviour {
     rules: Rules,
     balance: Balance,
     hinting: Hinting,
+    /// Whether a Pod that is not nominated for a node any more lets others try again.
+    heeds_nominations: bool,
     /// Victims are deleted while further attempts are made, and not before the next one.
     preempts_beside: bool,
     has_claims_plugin: bool,
@@ -151,6 +153,7 @@ impl Scheduler {
         let behaviour = ReleaseBehaviour {
             rules: Rules::of(settings),
             balance: Balance::of(settings),
+            heeds_nominations: profile.is("scheduler-heeds-gone-nominations"),
             hinting: if profile.is("scheduler-queueing-hints") { Hinting::ByPlugin } else { Hinting::ByKind },
             preempts_beside: profile.is("scheduler-preempts-beside-attempts"),
             has_claims_plugin: profile.is("scheduler-looks-for-resource-claims"),
@@ -258,10 +261,15 @@ impl Scheduler {
     fn settle_pod(&mut self, before: Option<&Object>, pod: &Object, node: &Text, now: Timestamp) {
         let info = self.info(pod);
         self.assumed.remove(&info.key);
-        self.cluster.place(info.clone(), node);
+        let counted = self.cluster.place(info.clone(), node);
         match before {
             None => self.retry(Reason::PodBound(&info), None, now),
             Some(before) => {
+                if let Some(counted) = counted
+                    && counted.requests.iter().any(|(name, amount)| amount > info.requests.get(name))
+                {
+                    self.retry(Reason::PodShrunk(&counted, &info), None, now);
+                }
                 let labels = |pod: &Object| pod.stable().at(&["metadata", "labels"]).clone();
                 if labels(before) != labels(pod) {
                     let before = self.info(before);
@@ -292,7 +300,7 @@ impl Scheduler {
             self.say_again(&info.key, "the Pod itself changed");
         }
         let nominated = |pod: &Object| pod.stable().at(&["status", "nominatedNodeName"]).as_text().cloned();
-        if hinting == Hinting::ByPlugin && nominated(before).is_some() && nominated(before) != nominated(pod) {
+        if self.behaviour.heeds_nominations && nominated(before).is_some() && nominated(before) != nominated(pod) {
             let gone = self.info(before);
             self.retry(Reason::NominationGone(&gone), Some(gone.priority), now);
         }
@@ -307,7 +315,7 @@ impl Scheduler {
         }
         let nominated = before.stable().at(&["status", "nominatedNodeName"]).as_str().is_some_and(|n| !n.is_empty());
         let frees = !is_bound || self.behaviour.bound_nominee_frees;
-        if nominated && frees && self.behaviour.hinting == Hinting::ByPlugin {
+        if nominated && frees && self.behaviour.heeds_nominations {
             let gone = self.info(before);
             self.retry(Reason::NominationGone(&gone), Some(gone.priority), now);
         }
@@ -348,6 +356,7 @@ enum Reason<'a> {
     NodeDeleted(&'a Object),
     PodBound(&'a PodInfo),
     PodRelabelled(&'a PodInfo, &'a PodInfo),
+    PodShrunk(&'a PodInfo, &'a PodInfo),
     PodGone(&'a PodInfo),
     NominationGone(&'a PodInfo),
     Storage(StorageChange<'a>),
@@ -362,6 +371,7 @@ impl<'a> Reason<'a> {
             Self::NodeDeleted(node) => ClusterEvent::NodeDeleted(node),
             Self::PodBound(pod) => ClusterEvent::PodBound(pod),
             Self::PodRelabelled(before, after) => ClusterEvent::PodRelabelled { before, after },
+            Self::PodShrunk(before, after) => ClusterEvent::PodShrunk { before, after },
             Self::PodGone(pod) => ClusterEvent::PodGone(pod),
             Self::NominationGone(pod) => ClusterEvent::NominationGone(pod),
             Self::Storage(change) => ClusterEvent::Storage(change),
@@ -377,6 +387,7 @@ impl core::fmt::Display for Reason<'_> {
             Self::NodeDeleted(node) => write!(f, "Node {} was deleted", node.name()),
             Self::PodBound(pod) => write!(f, "Pod {} was bound", pod.key),
             Self::PodRelabelled(_, pod) => write!(f, "the labels of Pod {} changed", pod.key),
+            Self::PodShrunk(_, pod) => write!(f, "Pod {} asks for less", pod.key),
             Self::PodGone(pod) | Self::NominationGone(pod) => write!(f, "Pod {} is gone", pod.key),
             Self::Storage(change) => write!(f, "{change}"),
         }

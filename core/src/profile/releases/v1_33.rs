@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "scheduler-heeds-gone-nominations",
+            YES,
+            "pkg/scheduler/eventhandlers.go (v1.32, v1.33), deletePodFromSchedulingQueue",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\
