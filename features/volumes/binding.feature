@@ -87,6 +87,173 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
       And PersistentVolume "used" field status.message is "No recycler plugin found for the volume!" within 1s
       And 1 Event VolumeFailedRecycle about PersistentVolume "used", message "No recycler plugin found for the volume!" within 2m
 
+  Rule: A class of an old plugin is served by the driver that took over from it
+
+    Scenario Outline: The class names <plugin>
+      When the user creates:
+        """yaml
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: old}
+        provisioner: kubernetes.io/<plugin>
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: old, resources: {requests: {storage: 1Gi}}}
+        """
+      Then PersistentVolumeClaim "data" field metadata.annotations["volume.kubernetes.io/storage-provisioner"] is "<driver>" within 1s
+      And PersistentVolumeClaim "data" field metadata.annotations["volume.beta.kubernetes.io/storage-provisioner"] is "<driver>" within 1s
+      And Event ExternalProvisioning about PersistentVolumeClaim "data", message "Waiting for a volume to be created either by the external provisioner '<driver>' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.", within 1s
+      And no Event ProvisioningFailed about PersistentVolumeClaim "data" for 60s
+
+      Examples:
+        | plugin         | driver                   |
+        | aws-ebs        | ebs.csi.aws.com          |
+        | gce-pd         | pd.csi.storage.gke.io    |
+        | azure-disk     | disk.csi.azure.com       |
+        | azure-file     | file.csi.azure.com       |
+        | cinder         | cinder.csi.openstack.org |
+        | vsphere-volume | csi.vsphere.vmware.com   |
+
+    Scenario Outline: Nobody took over, as from <plugin>
+      When the user creates:
+        """yaml
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: old}
+        provisioner: kubernetes.io/<plugin>
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: old, resources: {requests: {storage: 1Gi}}}
+        """
+      Then Event ProvisioningFailed about PersistentVolumeClaim "data", message "<message>", within 1s
+      And PersistentVolumeClaim "data" keeps field metadata.annotations absent for 60s
+
+      Examples:
+        | plugin         | message                                                     |
+        | no-provisioner | no volume plugin matched name: kubernetes.io/no-provisioner |
+        | nfs            | no provisionable volume plugin matched                      |
+
+    Scenario: The controller may not provision folders of nodes itself
+      When the user creates:
+        """yaml
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: folders}
+        provisioner: kubernetes.io/host-path
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: folders, resources: {requests: {storage: 1Gi}}}
+        """
+      Then Event ProvisioningFailed about PersistentVolumeClaim "data", message "Failed to create provisioner: provisioning in volume plugin \"kubernetes.io/host-path\" is disabled", within 1s
+      And PersistentVolumeClaim "data" keeps field spec.volumeName absent for 60s
+
+  Rule: A released volume with the policy Delete is deleted by its plugin, and fails without one
+
+    Background:
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec: {accessModes: [ReadWriteOnce], storageClassName: none, resources: {requests: {storage: 1Gi}}}
+        """
+
+    Scenario Outline: It is <kind>
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: used}
+        spec:
+          capacity: {storage: 1Gi}
+          accessModes: [ReadWriteOnce]
+          persistentVolumeReclaimPolicy: Delete
+          storageClassName: none
+          <volume>
+        """
+      And PersistentVolumeClaim "data" field status.phase is "Bound"
+      When the user deletes PersistentVolumeClaim "data"
+      Then PersistentVolume "used" field status.phase is "Failed" within 1s
+      And 1 Event VolumeFailedDelete about PersistentVolume "used", message "error getting deleter volume plugin for volume \"used\": <why>" within 2m
+
+      Examples:
+        | kind                | volume                                                                          | why                                |
+        | a share of a server | nfs: {server: files.example.com, path: /exports}                                | no deletable volume plugin matched |
+        | a disk of a network | iscsi: {targetPortal: "192.0.2.7", iqn: "iqn.2001-04.com.example:disk", lun: 0} | no volume plugin matched           |
+
+    Scenario Outline: It is the folder <path> of a node
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: used}
+        spec:
+          capacity: {storage: 1Gi}
+          accessModes: [ReadWriteOnce]
+          persistentVolumeReclaimPolicy: Delete
+          storageClassName: none
+          <volume>
+        """
+      And PersistentVolumeClaim "data" field status.phase is "Bound"
+      When the user deletes PersistentVolumeClaim "data"
+      Then PersistentVolume "used" field status.phase is "Failed" within 1s
+      And 1 Event VolumeFailedDelete about PersistentVolume "used", message "host_path deleter only supports /tmp/.+ but received provided <path>" within 2m
+
+      Examples:
+        | path  | volume                   |
+        | /data | hostPath: {path: /data}  |
+        | /tmp/ | hostPath: {path: /tmp/}  |
+
+    Scenario: It is a folder that the controller may delete
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: used}
+        spec:
+          capacity: {storage: 1Gi}
+          accessModes: [ReadWriteOnce]
+          persistentVolumeReclaimPolicy: Delete
+          storageClassName: none
+          hostPath: {path: /tmp/data}
+        """
+      And PersistentVolumeClaim "data" field status.phase is "Bound"
+      When the user deletes PersistentVolumeClaim "data"
+      Then PersistentVolume "used" is gone within 2s
+      And no Event VolumeFailedDelete about PersistentVolume "used" for 60s
+
+    Scenario Outline: Its driver's provisioner is to delete it (<who>)
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: PersistentVolume
+        metadata: {name: used, annotations: {<annotation>}}
+        spec:
+          capacity: {storage: 1Gi}
+          accessModes: [ReadWriteOnce]
+          persistentVolumeReclaimPolicy: Delete
+          storageClassName: none
+          <volume>
+        """
+      And PersistentVolumeClaim "data" field status.phase is "Bound"
+      When the user deletes PersistentVolumeClaim "data"
+      Then PersistentVolume "used" field status.phase is "Released" within 1s
+      When 1s passes
+      Then PersistentVolume "used" keeps field status.phase "Released" for 60s
+
+      Examples:
+        | who                   | annotation                                             | volume                                           |
+        | it is its volume      |                                                        | csi: {driver: csi.example.com, volumeHandle: a}  |
+        | it made it            | pv.kubernetes.io/provisioned-by: files.example         | nfs: {server: files.example.com, path: /exports} |
+        | an old plugin made it | pv.kubernetes.io/provisioned-by: kubernetes.io/aws-ebs | awsElasticBlockStore: {volumeID: vol-1}          |
+        | it took over          | pv.kubernetes.io/migrated-to: ebs.csi.aws.com          | awsElasticBlockStore: {volumeID: vol-1}          |
+
   Rule: A class that waits for the first pod lets the scheduler choose
 
     Background:

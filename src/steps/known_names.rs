@@ -384,6 +384,9 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "TopologyAwareHintsEnabled",
     "TopologyAwareHintsDisabled",
     // Of volumes.
+    "ExternalProvisioning",
+    "ProvisioningFailed",
+    "VolumeFailedDelete",
     "VolumeFailedRecycle",
 ];
 

@@ -6,9 +6,11 @@
 //! the other: the volume, its phase, the claim, its status. What could not be bound is looked at again every 15 s,
 //! and since 1.36 what could not be written after a pause that grows.
 //! Inputs: volumes, claims, classes, Pods, answers, time. Outputs: updates of volumes and claims, Events.
-//! Left out on purpose: provisioning, deletion and recycling by plugins of the controller itself, volume attributes
-//! classes, and old plugins that CSI drivers serve. An external provisioner is asked by annotation, as upstream does.
+//! Left out on purpose: recycling, volume attributes classes, and the annotation `pv.kubernetes.io/migrated-to` of what
+//! was made before CSI drivers served the old plugins.
 
+mod plugins;
+mod provisioning;
 mod writes;
 
 use alloc::collections::BTreeMap;
@@ -18,22 +20,23 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::writes::{of_claim, of_phase, tell_not_recycled};
-use super::client::{CacheEvent, node_name};
+use self::plugins::PROVISIONED_BY;
+use self::provisioning::waiting_for;
+use self::writes::{of_claim, of_phase};
+use super::client::CacheEvent;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
     Retries, Watched, code, object,
 };
 use super::events::{EventType, InvolvedObject};
 use super::volumes::{
-    BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, CLASSES, SELECTED_NODE, VOLUMES, claim_of, class_of, default_class,
-    has_claims, is_delayed, is_finished,
+    BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, CLASSES, SELECTED_NODE, VOLUMES, class_of, default_class, is_delayed,
 };
 use crate::components::next_of;
 use crate::components::volume_matching::{best_match, is_bound_to, other_mode, satisfies};
 use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::phase;
-use crate::objects::{Object, ObjectKey, Text};
+use crate::objects::{Object, ObjectKey};
 
 const VOLUME_CACHE: usize = 0;
 const CLAIM_CACHE: usize = 1;
@@ -47,14 +50,6 @@ const CONFIG: ControllerConfig = ControllerConfig {
     retries: Retries::ENDLESS,
     watched: &[Watched::of(VOLUMES), Watched::of(CLAIMS), Watched::of(CLASSES), Watched::of(PODS)],
 };
-
-/// The annotation of a volume with the provisioner that made it.
-/// Source: k8s.io/component-helpers storage/volume/pv_helpers.go (v1.34), `AnnDynamicallyProvisioned`.
-const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
-/// The annotations of a claim with the provisioner that is to make its volume. Source: as [`PROVISIONED_BY`],
-/// `AnnStorageProvisioner`, `AnnBetaStorageProvisioner`.
-const PROVISIONER: [&str; 2] =
-    ["volume.beta.kubernetes.io/storage-provisioner", "volume.kubernetes.io/storage-provisioner"];
 
 /// Starts the controller with empty caches.
 pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
@@ -77,6 +72,8 @@ enum BinderPurpose {
     Claim,
     /// The claim of a volume was read.
     Look,
+    /// A volume was deleted.
+    Gone,
 }
 
 /// What comes next.
@@ -96,8 +93,8 @@ enum BinderStage {
     Freed,
     /// Do what the volume's policy asks for.
     Reclaim,
-    /// Say that nothing makes the volume usable again.
-    NotRecycled,
+    /// Say why the volume is neither deleted nor made usable again.
+    NotReclaimed(&'static str, String),
     /// Say that the provisioner is waited for.
     Asked(String),
     /// Say what was written about the claim.
@@ -319,74 +316,11 @@ impl VolumeBinder {
         self.set_pending(key, &claim, runtime, now)
     }
 
-    /// Lets an external provisioner make a volume.
-    ///
-    /// Source: pv_controller.go (v1.34), `provisionClaim`, `provisionClaimOperationExternal`.
-    fn ask_provisioner(
-        &mut self,
-        key: &ObjectKey,
-        claim: &Object,
-        (name, class): (&str, Option<Object>),
-        runtime: &mut BinderRuntime,
-        now: Timestamp,
-    ) -> Flow {
-        let fail = |message: String, runtime: &mut BinderRuntime| {
-            runtime.emit(&about(claim), EventType::Warning, "ProvisioningFailed", &message, now);
-            Flow::Done
-        };
-        let Some(class) = class else {
-            return fail(format!("storageclass.storage.k8s.io \"{name}\" not found"), runtime);
-        };
-        let provisioner = String::from(class.stable().get("provisioner").as_str().unwrap_or(""));
-        if provisioner.starts_with("kubernetes.io/") {
-            return fail(format!("no volume plugin matched name: {provisioner}"), runtime);
-        }
-        let message = format!(
-            "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the \
-             system administrator. If volume creation is delayed, please verify that the provisioner is running and \
-             correctly registered."
-        );
-        let known = claim.stable().at(&["metadata", "annotations", PROVISIONER[1]]).as_str();
-        if known == Some(&*provisioner) {
-            runtime.emit(&about(claim), EventType::Normal, "ExternalProvisioning", &message, now);
-            return Flow::Done;
-        }
-        let mut body = claim.json();
-        for annotation in PROVISIONER {
-            body.set(&["metadata", "annotations", annotation], provisioner.as_str());
-        }
-        let work = BinderSync { volume: None, claim: None, stage: BinderStage::Asked(message) };
-        self.write(key, work, of_claim(body), runtime, now)
-    }
-
     /// Begins to bind a volume and a claim to each other.
     fn bind(&mut self, key: &ObjectKey, volume: Object, claim: Object) -> Flow {
         let work = BinderSync { volume: Some(volume), claim: Some(claim), stage: BinderStage::BindVolume };
         self.work.insert(key.clone(), work);
         Flow::Next
-    }
-}
-
-/// Says what a claim whose class waits for a consumer waits for.
-///
-/// Source: pv_controller.go (v1.34), `emitEventForUnboundDelayBindingClaim`.
-fn waiting_for(claim: &Object, runtime: &BinderRuntime) -> (&'static str, String) {
-    let key = claim.key();
-    let uses = |pod: &&Object| {
-        let own = pod.key();
-        let volumes = pod.stable().at(&["spec", "volumes"]).items();
-        has_claims(pod) && volumes.iter().any(|volume| claim_of(&own, volume).is_some_and(|(name, _)| name == key))
-    };
-    let waits = |pod: &&Object| node_name(pod).is_none() && !is_finished(pod);
-    let pods: Vec<Text> =
-        runtime.cache(POD_CACHE).objects().filter(waits).filter(uses).map(|pod| Text::from(pod.name())).collect();
-    match pods.as_slice() {
-        [] => ("WaitForFirstConsumer", String::from("waiting for first consumer to be created before binding")),
-        [one] => ("WaitForPodScheduled", format!("waiting for pod {one} to be scheduled")),
-        many => {
-            let names: Vec<&str> = many.iter().map(Text::as_str).collect();
-            ("WaitForPodScheduled", format!("waiting for pods {} to be scheduled", names.join(",")))
-        }
     }
 }
 
@@ -444,6 +378,11 @@ impl Reconciler for VolumeBinder {
                 work.claim = found;
                 Flow::Next
             }
+            (BinderPurpose::Gone, _) => {
+                self.work.remove(key);
+                self.again_later(key, runtime, now);
+                Flow::Done
+            }
             (BinderPurpose::Volume | BinderPurpose::Claim, Some(made)) => {
                 match step {
                     BinderPurpose::Volume => work.volume = Some(made.clone()),
@@ -483,9 +422,10 @@ impl Reconciler for VolumeBinder {
                 Some(volume) => self.reclaim(key, &volume, runtime, now),
                 None => Flow::Done,
             },
-            BinderStage::NotRecycled => {
+            BinderStage::NotReclaimed(reason, message) => {
                 if let Some(volume) = &work.volume {
-                    tell_not_recycled(volume, runtime, now);
+                    let about = InvolvedObject::object("v1", "PersistentVolume", volume);
+                    runtime.emit(&about, EventType::Warning, reason, &message, now);
                 }
                 Flow::Done
             }

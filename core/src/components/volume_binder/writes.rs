@@ -3,16 +3,18 @@
 //! Mirrors pkg/controller/volume/persistentvolume/pv_controller.go (v1.34): `bind`, `unbindVolume`,
 //! `updateVolumePhase`, `updateClaimStatus`. Inputs: objects as they are known. Outputs: updates.
 
+use alloc::string::String;
+
 use jiff::Timestamp;
 
+use super::plugins::{Deleter, deleter_of};
 use super::{BinderPurpose, BinderRuntime, BinderStage, BinderSync, VolumeBinder, has_annotation};
 use crate::components::Because;
 use crate::components::controller::Flow;
-use crate::components::events::{EventType, InvolvedObject};
 use crate::components::volume_matching::named_volume;
 use crate::components::volumes::{BIND_COMPLETED, BOUND_BY_CONTROLLER, CLAIMS, VOLUMES};
 use crate::network::{Call, Resource, Verb};
-use crate::objects::lifecycle::phase;
+use crate::objects::lifecycle::{is_ending, phase};
 use crate::objects::{Json, Object, ObjectKey};
 
 /// The kinds of volumes that are made usable again.
@@ -54,16 +56,10 @@ fn of_status((purpose, call): BinderWrite) -> BinderWrite {
     (purpose, call.subresource("status"))
 }
 
-/// Says that a volume is not made usable again.
-pub(super) fn tell_not_recycled(volume: &Object, runtime: &mut BinderRuntime, now: Timestamp) {
-    let about = InvolvedObject::object("v1", "PersistentVolume", volume);
-    runtime.emit(&about, EventType::Warning, "VolumeFailedRecycle", NO_RECYCLER, now);
-}
-
 impl VolumeBinder {
-    /// Does what the policy of a released volume asks for; what is to be deleted is so by the driver's provisioner.
+    /// Does what the policy of a released volume asks for; a driver's volume is deleted by its provisioner.
     ///
-    /// Source: pv_controller.go (v1.34), `reclaimVolume`, `recycleVolumeOperation`.
+    /// Source: pv_controller.go (v1.34), `reclaimVolume`, `recycleVolumeOperation`, `deleteVolumeOperation`.
     pub(super) fn reclaim(
         &mut self,
         key: &ObjectKey,
@@ -72,12 +68,35 @@ impl VolumeBinder {
         now: Timestamp,
     ) -> Flow {
         let spec = volume.stable().get("spec");
-        let recycles = spec.get("persistentVolumeReclaimPolicy").as_str() == Some("Recycle");
-        if !recycles || phase(volume) == "Failed" || RECYCLED.iter().any(|kind| !spec.get(kind).is_null()) {
+        let (reason, why) = match spec.get("persistentVolumeReclaimPolicy").as_str() {
+            Some("Recycle") if RECYCLED.iter().all(|kind| spec.get(kind).is_null()) => {
+                ("VolumeFailedRecycle", String::from(NO_RECYCLER))
+            }
+            Some("Delete") => match deleter_of(volume) {
+                Ok(Deleter::External) => return Flow::Done,
+                Ok(Deleter::Own) => return self.delete(key, volume, runtime, now),
+                Err(why) => ("VolumeFailedDelete", why),
+            },
+            _ => return Flow::Done,
+        };
+        if phase(volume) == "Failed" {
             return Flow::Done;
         }
-        let work = BinderSync { volume: Some(volume.clone()), claim: None, stage: BinderStage::NotRecycled };
-        self.write(key, work, of_phase(volume, "Failed", NO_RECYCLER), runtime, now)
+        let stage = BinderStage::NotReclaimed(reason, why.clone());
+        let work = BinderSync { volume: Some(volume.clone()), claim: None, stage };
+        self.write(key, work, of_phase(volume, "Failed", &why), runtime, now)
+    }
+
+    /// Deletes a volume whose data are gone, unless it is on its way out.
+    fn delete(&mut self, key: &ObjectKey, volume: &Object, runtime: &mut BinderRuntime, now: Timestamp) -> Flow {
+        if is_ending(volume) {
+            return Flow::Done;
+        }
+        let fact = Because::Fact(String::from("its claim is gone, and its policy is Delete"));
+        runtime.decide(alloc::format!("persistentvolume/{}", volume.name()), "delete", [fact].into());
+        let call = Call::new(Verb::Delete, VOLUMES, "", volume.name());
+        let work = BinderSync { volume: None, claim: None, stage: BinderStage::End };
+        self.write(key, work, (BinderPurpose::Gone, call), runtime, now)
     }
 
     /// Sends a write, and goes on with the work once it is answered.
