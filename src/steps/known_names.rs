@@ -385,6 +385,7 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "TopologyAwareHintsDisabled",
     // Of volumes.
     "ExternalProvisioning",
+    "FailedBinding",
     "ProvisioningFailed",
     "VolumeFailedDelete",
     "VolumeFailedRecycle",

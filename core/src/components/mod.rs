@@ -20,6 +20,7 @@ pub mod describe;
 mod disruption;
 pub mod drain;
 mod endpointslice;
+mod ephemeral_volumes;
 pub mod events;
 pub mod garbage_collector;
 pub mod host;

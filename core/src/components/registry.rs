@@ -21,8 +21,8 @@ use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::{
     attach_detach, certificates, cloud_node, cron_job, csi_attacher, daemonset, deployment, disruption, endpointslice,
-    job, namespace, replicaset, resource_quota, service_accounts, statefulset, storage_protection, ttl,
-    ttl_after_finished, volume_binder,
+    ephemeral_volumes, job, namespace, replicaset, resource_quota, service_accounts, statefulset, storage_protection,
+    ttl, ttl_after_finished, volume_binder,
 };
 use crate::profile::Settings;
 
@@ -122,6 +122,8 @@ rows! {
         |context, now| boxed(ttl_after_finished::start(context, now));
     "root-ca-certificate-publisher-controller" "root-ca-cert-publisher" "root-ca-cert-publisher" "" Credentials
         |context, now| boxed(service_accounts::start_certificates(context, now));
+    "ephemeral-volume-controller" "ephemeral-volume" "ephemeral-volume-controller" "ephemeral_volume" Other
+        |context, now| boxed(ephemeral_volumes::start(context, now));
     "taint-eviction-controller" "" "node-controller" "taint-eviction-controller" Other
         |context, now| boxed(TaintEviction::new(context, now)?);
     "kube-scheduler" "" "kube-scheduler" "default-scheduler" Other
@@ -183,7 +185,6 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("persistentvolume-expander-controller", "persistentvolume-expander"),
     ("clusterrole-aggregation-controller", "clusterrole-aggregation"),
     ("kube-apiserver-serving-clustertrustbundle-publisher-controller", ""),
-    ("ephemeral-volume-controller", "ephemeral-volume"),
     ("storageversion-garbage-collector-controller", "storage-version-gc"),
     ("resourceclaim-controller", "resource-claim-controller"),
     ("legacy-serviceaccount-token-cleaner-controller", "legacy-service-account-token-cleaner"),
