@@ -104,6 +104,7 @@ Feature: A pod's own volumes get claims that live as long as the pod
         """
       Then Event FailedBinding about Pod "web", message "ephemeral volume data: PVC default/web-data was not created for pod default/web (pod is not owner)", within 1s
       And PersistentVolumeClaim "web-data" keeps field metadata.ownerReferences absent for 60s
+      And Pod "web" has condition PodScheduled=False within 5s
       And Pod "web" keeps field spec.nodeName absent for 60s
 
     Scenario: A quota lets none be made

@@ -45,6 +45,7 @@ pub(super) const LABELS: &[&str] = &[
     "node.kubernetes.io/exclude-from-external-load-balancers",
     "node.kubernetes.io/windows-build",
     "node-role.kubernetes.io/control-plane",
+    "endpoints.kubernetes.io/managed-by",
     "endpointslice.kubernetes.io/managed-by",
     "statefulset.kubernetes.io/pod-name",
     "apps.kubernetes.io/pod-index",
@@ -380,15 +381,10 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "NotDeleted",
     "CalculateExpectedPodCountFailed",
     "FailedToUpdateEndpointSlices",
+    "FailedToCreateEndpoint",
     "FailedToUpdateEndpoint",
     "TopologyAwareHintsEnabled",
     "TopologyAwareHintsDisabled",
-    // Of volumes.
-    "ExternalProvisioning",
-    "FailedBinding",
-    "ProvisioningFailed",
-    "VolumeFailedDelete",
-    "VolumeFailedRecycle",
 ];
 
 /// Returns the conditions that Kubernetes sets on objects of a kind; most kinds have none.

@@ -25,7 +25,7 @@ use super::known_names::{
 use super::manifest::Manifest;
 use super::predicates::MAIN;
 use super::taint_forms::impossible;
-use super::workload_names::JOB_EVENTS;
+use super::workload_names::{JOB_EVENTS, VOLUME_EVENTS};
 use crate::load::Case;
 use crate::load::near::nearest;
 
@@ -76,10 +76,13 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
             .or_else(|| impossible(taint, own).map(UnknownName::of)),
         Predicate::Label { key, .. } => unknown_label(key, own),
         Predicate::Event { reason, .. } if is_out_of_resource(reason) => None,
-        Predicate::Event { reason, .. } => {
-            unknown("reason of Events", reason, &[EVENT_REASONS, JOB_EVENTS, ADMISSION_REASONS].concat(), own)
-                .or_else(|| event_of_others(kind, reason, own))
-        }
+        Predicate::Event { reason, .. } => unknown(
+            "reason of Events",
+            reason,
+            &[EVENT_REASONS, JOB_EVENTS, VOLUME_EVENTS, ADMISSION_REASONS].concat(),
+            own,
+        )
+        .or_else(|| event_of_others(kind, reason, own)),
         Predicate::Field { path, test: FieldTest::Has(part) } => leaves(part).into_iter().find_map(|(below, value)| {
             let test = if value.is_null() { FieldTest::Absent } else { FieldTest::Is(value.clone()) };
             unknown_name(subject, &Predicate::Field { path: path.followed_by(&below), test }, own)

@@ -1,5 +1,5 @@
-//! The names that Kubernetes gives about Deployments, Jobs and CronJobs, of every release: conditions, their reasons,
-//! and those of Events.
+//! The names that Kubernetes gives about Deployments, Jobs, CronJobs and volumes, of every release: conditions,
+//! their reasons, and those of Events.
 
 /// Reasons of the conditions of Deployments. Source: pkg/controller/deployment/util/deployment_util.go (v1.34).
 pub(super) const DEPLOYMENT_REASONS: &[&str] = &[
@@ -58,3 +58,7 @@ pub(super) const JOB_EVENTS: &[&str] = &[
     "JobAlreadyActive",
     "FailedGet",
 ];
+
+/// Reasons of Events about volumes and claims. Source: pkg/controller/volume/events/event.go (v1.34).
+pub(super) const VOLUME_EVENTS: &[&str] =
+    &["ExternalProvisioning", "FailedBinding", "ProvisioningFailed", "VolumeFailedDelete", "VolumeFailedRecycle"];

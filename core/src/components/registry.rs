@@ -70,6 +70,8 @@ macro_rules! rows {
 
 rows! {
     // name, alias, user, source of Events, duty, start
+    "endpoints-controller" "endpoint" "endpoint-controller" "endpoint-controller" Other
+        |context, now| boxed(endpointslice::start_endpoints(context, now));
     "endpointslice-controller" "endpointslice" "endpointslice-controller" "endpoint-slice-controller" Other
         |context, now| boxed(endpointslice::start(context, now));
     "replicationcontroller-controller" "replicationcontroller" "replication-controller" "replication-controller"
@@ -175,7 +177,6 @@ pub const CONTROLLERS: &[&str] = &{
 /// Sources: cmd/kube-controller-manager/names/controller_names.go (v1.31 to v1.36) and app (v1.34), `aliases`.
 const NOT_MODELLED: &[(&str, &str)] = &[
     ("serviceaccount-token-controller", "serviceaccount-token"),
-    ("endpoints-controller", "endpoint"),
     ("endpointslice-mirroring-controller", "endpointslicemirroring"),
     ("horizontal-pod-autoscaler-controller", "horizontalpodautoscaling"),
     ("podcertificaterequest-cleaner-controller", ""),

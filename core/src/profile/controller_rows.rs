@@ -13,6 +13,8 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
     off("stateful-sets-wait-for-available", "a StatefulSet waits for pods that are available, not only ready"),
     off("stateful-sets-take-gone-pods-for-deleted", "a StatefulSet takes a pod that is gone already for deleted"),
     off("stateful-sets-plan-availability", "a StatefulSet looks at a pod again just as it becomes available"),
+    off("endpoints-name-their-manager", "Endpoints have a label that says that their controller keeps them"),
+    off("endpoint-ports-sorted-by-fnv", "the order in which ports of endpoints are written is that of another digest"),
     off(
         "scheduler-tells-victims",
         "the message about a Pod for which others are preempted ends with the node and their number",

@@ -214,3 +214,37 @@ fn a_budget_whose_status_is_refused_says_so_and_lets_nothing_go() {
     let expected = [("False", "SyncFailed", false), ("False", "InsufficientPods", true)];
     assert_eq!(seen, expected.map(|(status, reason, is_silent)| (status.into(), reason.into(), is_silent)));
 }
+
+fn pod_with(sim: &mut Simulation, name: &str, requests: Json) {
+    let mut body = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name, "namespace": "default"},
+        "spec": {"tolerations": [{"operator": "Exists"}], "containers": [{"name": "main", "image": "pause"}]}});
+    body.entry(&["spec", "containers"]).make_array()[0].set(&["resources", "requests"], requests);
+    create(sim, PODS, body);
+    advance(sim, 20_000);
+}
+
+fn node_of(sim: &mut Simulation, name: &str) -> Json {
+    ask(sim, Call::new(Verb::Get, PODS, "default", name)).at(&["spec", "nodeName"]).clone()
+}
+
+#[test]
+fn a_bound_pod_that_is_resized_down_lets_those_in_that_want_what_it_had() {
+    let controllers = ["kube-scheduler"].to_vec();
+    let mut sim = Simulation::new(SimulationOptions { controllers, ..SimulationOptions::default() });
+    let node = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "w1"},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}],
+            "allocatable": {"cpu": "4", "memory": "4Gi", "pods": "10"}}});
+    create(&mut sim, NODES, node);
+    pod_with(&mut sim, "large", json!({"cpu": "3", "memory": "3Gi"}));
+    pod_with(&mut sim, "of-cpu", json!({"cpu": "2"}));
+    pod_with(&mut sim, "of-memory", json!({"memory": "2Gi"}));
+    assert_eq!(node_of(&mut sim, "large").as_str(), Some("w1"));
+    assert!(node_of(&mut sim, "of-cpu").is_null() && node_of(&mut sim, "of-memory").is_null());
+
+    let patch = json!({"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]}});
+    let call = Call::strategic_patch(PODS, "default", "large", patch).subresource("resize");
+    ask(&mut sim, call);
+    advance(&mut sim, 2_000);
+    assert_eq!(node_of(&mut sim, "of-cpu").as_str(), Some("w1"));
+    assert!(node_of(&mut sim, "of-memory").is_null());
+}

@@ -37,8 +37,6 @@ mod pod_requests;
 mod queries;
 #[cfg(test)]
 mod race_tests;
-#[cfg(test)]
-mod scheduler_tests;
 mod setup_cache;
 #[cfg(test)]
 mod start_tests;

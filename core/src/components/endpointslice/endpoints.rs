@@ -15,9 +15,11 @@ use crate::components::client::node_name;
 use crate::components::workload::pods::labels;
 use crate::json;
 use crate::objects::digest::md5;
+use crate::objects::fnv;
 use crate::objects::kubelet_labels::ZONE;
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal};
 use crate::objects::{Json, Object, Text};
+use crate::profile::Profile;
 
 /// The kind of addresses that a slice holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,11 +55,39 @@ impl Family {
         }
     }
 
+    /// Returns the first one of a Service, the only one in its Endpoints.
+    pub(super) fn first_of(service: &Object) -> Self {
+        let first = service.stable().at(&["spec", "ipFamilies"]).items().first().and_then(Json::as_str);
+        let named = first.and_then(|name| [Self::Ipv4, Self::Ipv6].into_iter().find(|own| own.name() == name));
+        named.or_else(|| Self::of(service).into_iter().next()).unwrap_or(Self::Ipv4)
+    }
+
     /// Returns those of a Pod's addresses that are of this kind.
-    fn addresses(self, pod: &Object) -> Vec<Json> {
+    pub(super) fn addresses(self, pod: &Object) -> Vec<Json> {
         let all = pod.stable().at(&["status", "podIPs"]).items().iter();
         let own = all.filter_map(|one| one.get("ip").as_str()?.parse::<IpAddr>().ok());
         own.filter(|ip| ip.is_ipv4() == (self == Self::Ipv4)).map(|ip| Json::from(ip.to_string())).collect()
+    }
+}
+
+/// By which digest of how Go prints them ports are sorted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum PortOrder {
+    #[default]
+    Md5,
+    Fnv,
+}
+
+impl PortOrder {
+    pub(super) fn of(profile: &Profile) -> Self {
+        if profile.is("endpoint-ports-sorted-by-fnv") { Self::Fnv } else { Self::Md5 }
+    }
+
+    pub(super) fn digest(self, printed: &str) -> Vec<u8> {
+        match self {
+            Self::Md5 => md5(printed.as_bytes()),
+            Self::Fnv => fnv::wide(printed.bytes()).to_be_bytes().to_vec(),
+        }
     }
 }
 
@@ -70,7 +100,7 @@ pub(super) struct PortGroup {
 /// Returns the endpoints of a Service's Pods by their ports, and says which Pods were left out.
 pub(super) fn groups<'a>(
     service: &Object,
-    family: Family,
+    (family, order): (Family, PortOrder),
     pods: impl Iterator<Item = &'a Object>,
     node: impl Fn(&Text) -> Option<&'a Object>,
 ) -> (Vec<PortGroup>, Vec<String>) {
@@ -78,7 +108,7 @@ pub(super) fn groups<'a>(
     let publishes = service.stable().at(&["spec", "publishNotReadyAddresses"]).as_bool() == Some(true);
     let (mut groups, mut skipped): (Vec<PortGroup>, Vec<String>) = (Vec::new(), Vec::new());
     for pod in pods.filter(|pod| may_be_endpoint(pod)) {
-        let ports = ports_of(service, pod);
+        let ports = sorted_ports(service, pod, order);
         let at = groups.iter().position(|group| group.ports == ports).unwrap_or_else(|| {
             groups.push(PortGroup { ports, endpoints: Vec::new() });
             groups.len() - 1
@@ -99,7 +129,7 @@ pub(super) fn groups<'a>(
 }
 
 /// Source: k8s.io/endpointslice util/controller_utils.go (v1.34), `ShouldPodBeInEndpoints`.
-fn may_be_endpoint(pod: &Object) -> bool {
+pub(super) fn may_be_endpoint(pod: &Object) -> bool {
     !is_terminal(pod) && !pod.stable().at(&["status", "podIPs"]).is_empty()
 }
 
@@ -110,6 +140,15 @@ fn endpoint(service: &Object, pod: &Object, node: Option<&Object>, addresses: Ve
     let mut endpoint = json!({"addresses": [],
         "conditions": {"ready": ready, "serving": serving, "terminating": is_ending(pod)}});
     endpoint.set(&["addresses"], Json::array(addresses));
+    name_pod(&mut endpoint, service, pod);
+    if let Some(zone) = node.and_then(|node| labels(node).get(ZONE).as_text()).filter(|zone| !zone.is_empty()) {
+        endpoint.set(&["zone"], zone);
+    }
+    endpoint
+}
+
+/// Lets an endpoint name its Pod, the node and, in a Service that gives it one, the host name.
+pub(super) fn name_pod(endpoint: &mut Json, service: &Object, pod: &Object) {
     let spec = pod.stable().get("spec");
     if !matches!(spec.get("hostname").as_str(), None | Some(""))
         && spec.get("subdomain").as_str() == Some(service.name())
@@ -124,10 +163,6 @@ fn endpoint(service: &Object, pod: &Object, node: Option<&Object>, addresses: Ve
     if let Some(name) = node_name(pod) {
         endpoint.set(&["nodeName"], name);
     }
-    if let Some(zone) = node.and_then(|node| labels(node).get(ZONE).as_text()).filter(|zone| !zone.is_empty()) {
-        endpoint.set(&["zone"], zone);
-    }
-    endpoint
 }
 
 /// Tells whether two endpoints are of one Pod at one address.
@@ -161,9 +196,9 @@ pub(super) fn says_the_same(own: &Json, other: &Json) -> bool {
     paths.into_iter().all(|path| own.at(path) == other.at(path))
 }
 
-/// Returns the ports of a Pod that a Service leads to.
+/// Returns the ports of a Pod that a Service leads to, in the order of the Service.
 /// Source: k8s.io/endpointslice utils.go (v1.34), `getEndpointPorts` and `FindPort`.
-fn ports_of(service: &Object, pod: &Object) -> Json {
+pub(super) fn ports_of(service: &Object, pod: &Object) -> Vec<Json> {
     let of_service = service.stable().at(&["spec", "ports"]).items().iter();
     let found = of_service.filter_map(|port| {
         let protocol = port.get("protocol").as_str().unwrap_or("TCP");
@@ -178,15 +213,19 @@ fn ports_of(service: &Object, pod: &Object) -> Json {
         }
         Some(own)
     });
-    let mut found: Vec<Json> = found.collect();
-    found.sort_by_cached_key(rank);
+    found.collect()
+}
+
+fn sorted_ports(service: &Object, pod: &Object, order: PortOrder) -> Json {
+    let mut found = ports_of(service, pod);
+    found.sort_by_cached_key(|port| rank(port, order));
     if found.is_empty() { Json::Null } else { Json::array(found) }
 }
 
 /// Returns what the ports of a slice are sorted by: a digest of how Go prints them, so that their order means nothing.
 /// Source: k8s.io/endpointslice util/controller_utils.go (v1.34), `portsInOrder`; k8s.io/apimachinery
 /// pkg/util/dump/dump.go, `ForHash`.
-fn rank(port: &Json) -> Vec<u8> {
+fn rank(port: &Json, order: PortOrder) -> Vec<u8> {
     let text = |field: &str| port.get(field).as_str().unwrap_or("<nil>");
     let (name, protocol, application) = (text("name"), text("protocol"), text("appProtocol"));
     let number = port.get("port").as_i64().unwrap_or(0);
@@ -194,7 +233,7 @@ fn rank(port: &Json) -> Vec<u8> {
         "(v1.EndpointPort){{Name:(*string){name} Protocol:(*v1.Protocol){protocol} Port:(*int32){number} \
          AppProtocol:(*string){application}}}"
     );
-    md5(printed.as_bytes())
+    order.digest(&printed)
 }
 
 fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
@@ -210,7 +249,7 @@ fn named_port(pod: &Object, name: &str, protocol: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::rank;
+    use super::{PortOrder, rank};
     use crate::json;
 
     /// What the function of upstream returns for these ports (k8s.io/endpointslice v0.34.4).
@@ -226,7 +265,9 @@ mod tests {
                 [0xa5, 0xcd, 0xd6, 0x56],
             ),
         ] {
-            assert!(rank(&port).starts_with(&start), "{port:?}");
+            assert!(rank(&port, PortOrder::Md5).starts_with(&start), "{port:?}");
         }
+        let port = json!({"name": "p", "protocol": "TCP", "port": 80});
+        assert!(rank(&port, PortOrder::Fnv).starts_with(&[0xfb, 0x0b, 0xe1, 0x18]), "that of 0.35");
     }
 }

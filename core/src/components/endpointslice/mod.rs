@@ -10,8 +10,10 @@
 //! Left out on purpose: Services without selector, mirroring of Endpoints.
 
 mod endpoints;
+mod endpoints_objects;
 mod hints;
 mod plan;
+mod subsets;
 mod topology;
 mod tracker;
 
@@ -22,7 +24,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::endpoints::Family;
+use self::endpoints::{Family, PortOrder};
+pub(super) use self::endpoints_objects::start as start_endpoints;
 use self::plan::SlicePlan;
 use self::topology::Topology;
 use self::tracker::{Generations, TriggerTimes};
@@ -72,6 +75,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
         answers_late: context.settings.is_lost(Race::SliceBeforeAnswer),
         looks_early: context.settings.is_lost(Race::SyncBeforeSlice),
         most: most(context.settings.number("max-endpoints-per-slice")),
+        order: PortOrder::of(context.settings.profile()),
         batch: context.settings.duration("endpointslice-updates-batch-period"),
         ..EndpointSlices::default()
     };
@@ -89,6 +93,7 @@ const fn most(number: f64) -> usize {
 struct EndpointSlices {
     /// The most endpoints of a slice.
     most: usize,
+    order: PortOrder,
     /// How long a Service waits for more changes of its pods.
     batch: SignedDuration,
     /// Whether a Service may wish that traffic stays on its node.
@@ -196,11 +201,7 @@ impl EndpointSlices {
     fn handle_service(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<()>) {
         let key = event.object().key();
         if let Some(service) = &event.after {
-            let selector = service.stable().at(&["spec", "selector"]);
-            let mut by_labels = Json::Null;
-            if !selector.is_empty() {
-                by_labels.set(&["matchLabels"], selector.clone());
-            }
+            let by_labels = selector_of(service);
             let alive = runtime.cache(PODS_CACHE).objects().filter(|pod| !is_terminal(pod));
             self.alive.put(key.clone(), by_labels.clone(), alive);
             self.pods.put(key.clone(), by_labels, runtime.cache(PODS_CACHE).objects());
@@ -261,7 +262,7 @@ impl EndpointSlices {
         let key = service.key();
         let alive = self.alive.of(&key).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod));
         let node = |name: &Text| runtime.cache(NODE_CACHE).cache().get("", name);
-        let (groups, skipped) = endpoints::groups(service, family, alive, node);
+        let (groups, skipped) = endpoints::groups(service, (family, self.order), alive, node);
         sync.errors.extend(skipped);
         let mut plan = SlicePlan::new(service, family, slices, groups, self.most);
         let distribution = service.stable().at(&["spec", "trafficDistribution"]).as_str();
@@ -326,6 +327,35 @@ fn failed(write: &SliceWrite, service: &ObjectKey, error: &str, reply: &ApiResul
     }
 }
 
+/// Returns the labels that a Service selects, as a selector; nothing for a Service without.
+fn selector_of(service: &Object) -> Json {
+    let selector = service.stable().at(&["spec", "selector"]);
+    let mut by_labels = Json::Null;
+    if !selector.is_empty() {
+        by_labels.set(&["matchLabels"], selector.clone());
+    }
+    by_labels
+}
+
+/// Tells whether a Service gets endpoints from its selector.
+fn is_selective(service: &Object) -> bool {
+    let spec = service.stable().get("spec");
+    !spec.get("selector").is_empty() && spec.get("type").as_str() != Some("ExternalName")
+}
+
+/// Applies a change of a pod; returns the Services whose endpoints it may change.
+///
+/// Source: k8s.io/endpointslice util/controller_utils.go (v1.34), `GetServicesToUpdateOnPodChange`.
+fn concerned(pods: &mut Selections, event: &CacheEvent) -> Vec<ObjectKey> {
+    let pod = event.object().key();
+    let mut keys = pods.update(event);
+    keys.retain(|key| {
+        let had = event.before.as_ref().is_some_and(|before| pods.would_have(key, before));
+        had != pods.has(key, &pod) || moves_endpoints(event)
+    });
+    keys
+}
+
 /// Tells whether a change of a pod may change endpoints: readiness, addresses, anything once it is being deleted; its
 /// phase does not count. Source: k8s.io/endpointslice util/controller_utils.go (v1.34), `podEndpointsChanged`.
 fn moves_endpoints(event: &CacheEvent) -> bool {
@@ -342,12 +372,7 @@ impl Reconciler for EndpointSlices {
             SERVICE_CACHE => self.handle_service(event, runtime),
             PODS_CACHE => {
                 self.alive.update_those(event, |pod| !is_terminal(pod));
-                let pod = event.object().key();
-                for key in self.pods.update(event) {
-                    let had = event.before.as_ref().is_some_and(|before| self.pods.would_have(&key, before));
-                    if had == self.pods.has(&key, &pod) && !moves_endpoints(event) {
-                        continue;
-                    }
+                for key in concerned(&mut self.pods, event) {
                     if self.batch > SignedDuration::ZERO {
                         runtime.add_after(key, self.batch, now);
                     } else {
@@ -371,8 +396,7 @@ impl Reconciler for EndpointSlices {
             self.answered.remove(key);
             return Flow::Done;
         };
-        let spec = service.stable().get("spec");
-        if spec.get("selector").is_empty() || spec.get("type").as_str() == Some("ExternalName") {
+        if !is_selective(&service) {
             return Flow::Done;
         }
         let own = self.slices.get(key).into_iter().flatten();

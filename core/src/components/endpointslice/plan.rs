@@ -165,13 +165,17 @@ fn new_slice(service: &Object, family: Family, marks: &Json, endpoints: Vec<Json
 /// Returns the labels of a Service's slices. Source: k8s.io/endpointslice utils.go (v1.34), `setEndpointSliceLabels`.
 fn slice_labels(service: &Object) -> Json {
     let mut marks = without_own(labels(service));
-    let ip = service.stable().at(&["spec", "clusterIP"]).as_str().unwrap_or("");
-    if ip.is_empty() || ip == "None" {
+    if is_headless(service) {
         marks.set(&[HEADLESS], "");
     }
     marks.set(&[MANAGED_BY], MANAGER);
     marks.set(&[SERVICE_NAME], service.name());
     marks
+}
+
+/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsServiceIPSet`.
+pub(super) fn is_headless(service: &Object) -> bool {
+    matches!(service.stable().at(&["spec", "clusterIP"]).as_str(), None | Some("" | "None"))
 }
 
 /// Returns labels without those that the controller keeps for itself.

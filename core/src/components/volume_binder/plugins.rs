@@ -2,7 +2,7 @@
 //!
 //! Mirrors cmd/kube-controller-manager/app/plugins.go, pkg/volume/{plugins.go,hostpath,nfs,csimigration} and
 //! k8s.io/csi-translation-lib (v1.34). Inputs: names, specs of volumes. Outputs: a driver, or why there is none.
-//! Left out on purpose: that hostPath provisions (`--enable-hostpath-provisioner`), and what a node's file system holds.
+//! Left out on purpose: that hostPath provisions (`--enable-hostpath-provisioner`), and what is in a node's folders.
 
 use alloc::format;
 use alloc::string::String;

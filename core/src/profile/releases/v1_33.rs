@@ -17,6 +17,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "endpoints-name-their-manager",
+            YES,
+            "pkg/controller/endpoint/endpoints_controller.go (v1.32, v1.33), LabelManagedBy",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\

@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "endpoint-ports-sorted-by-fnv",
+            YES,
+            "pkg/api/v1/endpoints/util.go, k8s.io/endpointslice util/controller_utils.go (v1.34, v1.35)",
+        ),
+        row(
+            SINCE,
             "unissued-requests-are-removed",
             YES,
             "pkg/controller/certificates/cleaner/cleaner.go (v1.34, v1.35), isApprovedUnissuedPastDeadline",
