@@ -32,12 +32,14 @@ const FOLDERS: [(&[&str], Layers); 5] = [
             "record", "tolerations", "volumes"],
         &["events", "quota_usage", "volume_matching"],
         &["controller"],
-        &["api_server", "kubelet", "workload"],
+        &["api_server", "workload"],
+        // A kubelet checks static Pods with the packages of the API.
+        &["kubelet"],
         &["attach_detach", "certificates", "cloud_node", "cloud_node_lifecycle", "cron_job", "csi_attacher",
             "daemonset", "deployment", "describe", "disruption", "drain", "endpointslice", "ephemeral_volumes",
-            "garbage_collector", "job", "machine", "namespace", "node_ipam", "node_lifecycle", "node_route", "pod_gc", "replicaset",
-            "resource_quota", "scheduler", "service_accounts", "statefulset", "storage_protection", "taint_eviction",
-            "ttl", "ttl_after_finished", "volume_binder"],
+            "garbage_collector", "job", "machine", "namespace", "node_ipam", "node_lifecycle", "node_route", "pod_gc",
+            "replicaset", "resource_quota", "scheduler", "service_accounts", "statefulset", "storage_protection",
+            "taint_eviction", "ttl", "ttl_after_finished", "volume_binder"],
         &["registry"],
     ])),
     (&["core", "scenario"], Rows(&[

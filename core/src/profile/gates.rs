@@ -164,7 +164,7 @@ pub(super) fn is_modelled(name: &str) -> bool {
 }
 
 /// The gates that components ask for by their names.
-static ASKED: [&str; 20] = [
+static ASKED: [&str; 21] = [
     "CSIVolumeHealth",
     "ContainerRestartRules",
     "DeclarativeValidationBeta",
@@ -182,6 +182,7 @@ static ASKED: [&str; 20] = [
     "NominatedNodeNameForExpectation",
     "PodLevelResourcesFixDefaulting",
     "PodLevelResourcesFixKubeletQOSClass",
+    "PreventStaticPodAPIReferences",
     "ReduceDefaultCrashLoopBackOffDecay",
     "RotateKubeletServerCertificate",
     "VolumeLimitScaling",

@@ -1,6 +1,8 @@
 //! The rows of what newer kubelets do.
 
-use super::row::{Row, off, on};
+use super::release::OLDEST;
+use super::row::{PLAIN, Row, off, on};
+use super::value::Value;
 
 /// Of kubelets.
 pub(super) static OF_KUBELETS: &[Row] = &[
@@ -23,4 +25,15 @@ pub(super) static OF_KUBELETS: &[Row] = &[
         "exited-containers-count-as-initialized",
         "a container that has ended in this sandbox shows that all init ones did",
     ),
+    off(
+        "static-pods-are-checked-by-gates",
+        "what a gate allows a Pod, as nearly any name of a variable, it allows a static Pod too",
+    ),
+    Row {
+        name: "static-pods-have-no-claims",
+        says: "a static Pod with claims of devices is refused, whatever the gate of references says",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "pkg/kubelet/config/common.go (v1.32.5, v1.32.6, v1.33.1, v1.33.2)",
+        ..PLAIN
+    },
 ];

@@ -49,7 +49,7 @@ mod paging;
 mod patch;
 mod paths;
 pub mod plugins;
-mod pods;
+pub(super) mod pods;
 mod priority;
 mod rbac;
 mod rbac_escalation;

@@ -6,6 +6,7 @@
 mod alpha_fields;
 mod dropped_fields;
 mod label_keys;
+pub(in crate::components) mod static_pod;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;

@@ -17,7 +17,10 @@ use super::events::decided_about;
 use super::preemption::CONFIG_SOURCE;
 use super::runtime_state::RELIST_PERIOD;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
-use crate::components::pod_resources::{default_requests, qos_class};
+use crate::components::api_server::pods::static_pod;
+use crate::components::host::Manifest;
+use crate::components::pod_references::first_reference;
+use crate::components::pod_resources::qos_class;
 use crate::components::{Because, MIRROR, next_of};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
@@ -39,16 +42,6 @@ const HOUSEKEEPING: SignedDuration = SignedDuration::from_secs(2);
 const START_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 /// How many deleted mirror Pods are remembered, until the watch says that they are gone.
 const REMEMBERED: usize = 15;
-/// Fields of a container that refer to objects of the API, in lists of it.
-const REFERENCES: [(&str, &[&str]); 6] = [
-    ("configmaps", &["configMapKeyRef"]),
-    ("configmaps", &["configMapRef"]),
-    ("secrets", &["secretKeyRef"]),
-    ("secrets", &["secretRef"]),
-    ("configmaps", &["configMap"]),
-    ("secrets", &["secret"]),
-];
-
 /// What an answer is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum MirrorPurpose {
@@ -122,12 +115,13 @@ impl Kubelet {
 
     fn static_seen(&mut self, file: &Text, context: &mut KubeletContext<'_>) {
         let Some(manifest) = context.host.manifests.get(file).cloned() else { return };
-        if let Some(why) = self.refusal(&manifest.object) {
-            let line = format!("Unable to process watch event: can't process config file \"{file}\": {why}");
-            self.log(line, context);
-            return;
-        }
-        let pod = self.static_pod(&manifest.object, &manifest.hash, context);
+        let pod = match self.static_pod(file, &manifest, context) {
+            Ok(pod) => pod,
+            Err(why) => {
+                let line = format!("Unable to process watch event: can't process config file \"{file}\": {why}");
+                return self.log(line, context);
+            }
+        };
         let is_taken = self.pods.named(&pod.key()).is_some();
         self.static_pods.known.insert(file.clone(), (manifest.hash, pod.key()));
         if is_taken {
@@ -137,16 +131,19 @@ impl Kubelet {
         self.adopt_static(pod, context);
     }
 
-    /// Tells why a kubelet does not run the Pod of a file.
-    fn refusal(&self, object: &Json) -> Option<String> {
-        if object.get("kind").as_str() != Some("Pod") || object.at(&["metadata", "name"]).as_str().is_none() {
-            return Some(String::from("couldn't parse as pod"));
+    /// Names what a static Pod may not refer to.
+    fn api_reference(&self, pod: &Json) -> Option<String> {
+        if self.settings.is_gate_on("PreventStaticPodAPIReferences") {
+            return first_reference(pod).map(|what| format!("static pods may not reference {what}"));
         }
-        let is_on = self.settings.is_gate_on("PreventStaticPodAPIReferences");
-        let text = object.get("spec").to_string();
-        let found =
-            REFERENCES.iter().find(|(_, fields)| fields.iter().any(|field| text.contains(&format!("\"{field}\":"))));
-        found.filter(|_| is_on).map(|(what, _)| format!("static pods may not reference {what}"))
+        let volumes = pod.at(&["spec", "volumes"]).items().iter();
+        let mut sources = volumes.flat_map(|volume| volume.at(&["projected", "sources"]).items());
+        if sources.any(|source| !source.get("clusterTrustBundle").is_null()) {
+            return Some("static pods may not use ClusterTrustBundle projected volume sources".into());
+        }
+        let has_claims = !pod.at(&["spec", "resourceClaims"]).is_empty();
+        let is_refused = has_claims && self.settings.profile().is("static-pods-have-no-claims");
+        is_refused.then(|| "static pods may not use ResourceClaims".into())
     }
 
     fn adopt_static(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
@@ -164,24 +161,48 @@ impl Kubelet {
         }
     }
 
-    /// Builds the Pod of a file with the defaults of the API.
-    fn static_pod(&self, manifest: &Json, hash: &Text, context: &KubeletContext<'_>) -> Object {
-        let mut pod = manifest.clone();
+    /// Builds the Pod of a file with the defaults of the API, or tells why it does not run.
+    ///
+    /// Source: pkg/kubelet/config/common.go (v1.34), `tryDecodeSinglePod` and `applyDefaults`.
+    fn static_pod(&self, file: &Text, manifest: &Manifest, context: &KubeletContext<'_>) -> Result<Object, String> {
+        let unread = |why: &str| format!("{file}: couldn't parse as pod({why}), please check config file");
+        let kind = manifest.object.get("kind").as_str().unwrap_or_default();
+        if kind != "Pod" {
+            return Err(unread(&format!("invalid pod: {kind}")));
+        }
+        let decoded = self.settings.profile().schema().decode("Pod", &manifest.object);
+        let mut pod = decoded.map_err(|error| unread(&error.0))?.object;
+        let name = pod.at(&["metadata", "name"]).as_str().unwrap_or_default();
+        if name.is_empty() {
+            return Err("invalid pod: name is needed for the pod".into());
+        }
         let node = &self.config.node_name;
-        let name = format!("{}-{node}", manifest.at(&["metadata", "name"]).as_str().unwrap_or_default());
+        let name = format!("{name}-{}", node.to_lowercase());
         pod.set(&["apiVersion"], "v1");
         pod.set(&["metadata", "name"], name);
         if pod.at(&["metadata", "namespace"]).is_null() {
             pod.set(&["metadata", "namespace"], "default");
         }
-        pod.set(&["metadata", "uid"], hash);
-        pod.set(&["metadata", "annotations", HASH], hash);
+        pod.set(&["metadata", "uid"], &manifest.hash);
+        pod.set(&["metadata", "annotations", HASH], &manifest.hash);
+        static_pod::default(&mut pod, &self.settings);
+        pod.set(&["spec", "nodeName"], node);
+        let stays = json!({"operator": "Exists", "effect": "NoExecute"});
+        if !pod.at(&["spec", "tolerations"]).items().contains(&stays) {
+            pod.entry(&["spec", "tolerations"]).make_array().push(stays);
+        }
+        let errors = static_pod::errors(&pod, &self.settings);
+        if !errors.is_empty() {
+            return Err(format!("invalid pod: [{}]", errors.join(" ")));
+        }
+        if let Some(why) = self.api_reference(&pod) {
+            return Err(why);
+        }
         pod.set(&["metadata", "annotations", SEEN], context.wall().to_string());
         pod.set(&["metadata", "annotations", CONFIG_SOURCE], "file");
-        set_defaults(pod.entry(&["spec"]), node);
         let class = qos_class(&pod, &self.settings);
         pod.set(&["status"], json!({"phase": "Pending", "qosClass": class}));
-        Object::as_received(pod)
+        Ok(Object::as_received(pod))
     }
 
     /// Creates the mirror of a static Pod, unless there is one or the Node is not known.
@@ -377,49 +398,5 @@ const fn verb_of(step: &MirrorPurpose) -> &'static str {
     match step {
         MirrorPurpose::Create => "create",
         MirrorPurpose::Delete | MirrorPurpose::Again => "delete",
-    }
-}
-
-/// Sets the defaults of a Pod's specification, as the API server would.
-///
-/// Source: pkg/apis/core/v1/defaults.go (v1.34), and pkg/kubelet/config/common.go, `applyDefaults`.
-fn set_defaults(spec: &mut Json, node: &Text) {
-    for (field, value) in [
-        ("restartPolicy", Json::from("Always")),
-        ("terminationGracePeriodSeconds", Json::Int(30)),
-        ("dnsPolicy", Json::from("ClusterFirst")),
-        ("securityContext", Json::object()),
-        ("schedulerName", Json::from("default-scheduler")),
-        ("enableServiceLinks", Json::Bool(true)),
-    ] {
-        if spec.get(field).is_null() {
-            spec.set(&[field], value);
-        }
-    }
-    spec.set(&["nodeName"], node);
-    let stays = json!({"operator": "Exists", "effect": "NoExecute"});
-    if !spec.get("tolerations").items().contains(&stays) {
-        spec.entry(&["tolerations"]).make_array().push(stays);
-    }
-    for list in ["initContainers", "containers"] {
-        if spec.get(list).is_null() {
-            continue;
-        }
-        for container in spec.entry(&[list]).make_array() {
-            default_requests(container);
-            let image = container.get("image").as_str().unwrap_or_default().to_string();
-            let tag = image.rsplit('/').next().and_then(|last| last.split_once(':')).map_or("latest", |(_, tag)| tag);
-            let pull = if tag == "latest" && !image.contains('@') { "Always" } else { "IfNotPresent" };
-            for (field, value) in [
-                ("resources", Json::object()),
-                ("terminationMessagePath", Json::from("/dev/termination-log")),
-                ("terminationMessagePolicy", Json::from("File")),
-                ("imagePullPolicy", Json::from(pull)),
-            ] {
-                if container.get(field).is_null() {
-                    container.set(&[field], value);
-                }
-            }
-        }
     }
 }

@@ -147,6 +147,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(SINCE, "scheduler-victim-gets-preemptors-status", NO, ""),
         row(SINCE, "nodes-keep-their-owner-references", NO, ""),
+        row(Release::new(32, 6), "static-pods-have-no-claims", YES, ""),
         row(Release::new(32, 8), "nodes-keep-their-owner-references", YES, ""),
     ],
     gates: &[

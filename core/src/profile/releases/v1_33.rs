@@ -180,6 +180,8 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(SINCE, "scheduler-balance-score", Value::Text("with-requests"), ""),
         row(SINCE, "scheduler-bound-nominee-frees-others", YES, ""),
+        row(SINCE, "static-pods-have-no-claims", NO, ""),
+        row(Release::new(33, 2), "static-pods-have-no-claims", YES, ""),
         row(SINCE, "nodes-keep-their-owner-references", NO, ""),
         row(Release::new(33, 4), "nodes-keep-their-owner-references", YES, ""),
         row(SINCE, "scheme-name", Value::Text("pkg/runtime/scheme.go:110"), ""),

@@ -17,6 +17,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "static-pods-are-checked-by-gates",
+            YES,
+            "pkg/kubelet/config/common.go (v1.34, v1.35), tryDecodeSinglePod",
+        ),
+        row(
+            SINCE,
             "unissued-requests-are-removed",
             YES,
             "pkg/controller/certificates/cleaner/cleaner.go (v1.34, v1.35), isApprovedUnissuedPastDeadline",

@@ -76,6 +76,12 @@ impl Rules {
         }
     }
 
+    /// Returns the rules of those who know no gates of validation.
+    pub(in super::super) fn without_gates(self) -> Self {
+        let restarts = Restarts { of_containers: false, of_all: false, ..self.restarts };
+        Self { dns_underscores: false, env_files: false, any_variable: false, restarts, ..self }
+    }
+
     /// Allows operators, names of variables and rules of restarts if the stored Pod has them, even if the gate is off
     /// now.
     pub(super) fn beside(self, stored: &Json) -> Self {
