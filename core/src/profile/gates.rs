@@ -164,11 +164,12 @@ pub(super) fn is_modelled(name: &str) -> bool {
 }
 
 /// The gates that components ask for by their names.
-static ASKED: [&str; 21] = [
+static ASKED: [&str; 22] = [
     "CSIVolumeHealth",
     "ContainerRestartRules",
     "DeclarativeValidationBeta",
     "DefaultPodSysctls",
+    "DisableCPUQuotaWithExclusiveCPUs",
     "GracefulNodeShutdown",
     "GracefulNodeShutdownBasedOnPodPriority",
     "HPAGeneration",

@@ -80,6 +80,8 @@ pub struct KubeletConfig {
     pub shutdown_bands: Vec<ShutdownBand>,
     /// What containers may swap.
     pub swap: SwapBehaviour,
+    /// `cpuCFSQuota`: limits of CPU time hold. Default true.
+    pub limits_cpu: bool,
     /// The difference between capacity and allocatable.
     pub reservations: Reservations,
     /// `localStorageCapacityIsolation`: the disk is a resource of the Node, and limits of its use hold. Default true.
@@ -162,6 +164,7 @@ impl KubeletConfig {
             unsafe_sysctls: read.list("allowedUnsafeSysctls").iter().filter_map(Json::as_text).cloned().collect(),
             shutdown_bands: shutdown::bands(&read, settings),
             swap: swap::behaviour(&merged, settings),
+            limits_cpu: read.bool("cpuCFSQuota").unwrap_or(true),
             reservations: Reservations::default(),
             isolates_local_storage: read.bool("localStorageCapacityIsolation").unwrap_or(true),
             pod_cidr: read.text("podCIDR").unwrap_or_default(),

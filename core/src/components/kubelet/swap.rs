@@ -1,4 +1,5 @@
-//! Swap: whether a kubelet starts on a machine that swaps, and how much of it each container may use.
+//! Swap: whether a kubelet starts on a machine that swaps, and how much of it each container may use, beside CPU and
+//! memory.
 //!
 //! Mirrors pkg/kubelet/cm/container_manager_linux.go, pkg/kubelet/kuberuntime/kuberuntime_container_linux.go and
 //! pkg/kubelet/util/swap/swap_util.go (v1.34). Pure. Inputs: the configuration, the hardware, the release, a pod.
@@ -7,9 +8,10 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use super::Kubelet;
 use super::preemption::is_critical;
 use crate::components::host::runtime::ContainerRole;
-use crate::components::host::{ContainerLimits, Hardware, SwapLimit};
+use crate::components::host::{Assignment, ContainerLimits, Hardware, Host, SwapLimit};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object};
 use crate::profile::Settings;
@@ -114,11 +116,24 @@ pub fn swaps_volumes(hardware: &Hardware) -> bool {
     !hardware.swap.is_zero() && (next(), next()) < SUPPORTED
 }
 
-/// Returns the limits of a container.
+impl Kubelet {
+    /// Returns the limits of a container.
+    ///
+    /// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.34), `generateLinuxContainerResources` and
+    /// `calculateLinuxResources`.
+    pub(super) fn container_limits(&self, pod: &Object, container: &str, host: &Host) -> ContainerLimits {
+        let limits = limits(pod, container, self.config.swap, &host.spec.hardware, &self.settings);
+        let is_own = |given: &&Assignment| *given.uid == *pod.uid() && *given.container == *container;
+        let has_own_cpus = host.assignments.iter().find(is_own).is_some_and(|given| !given.cpus.is_empty());
+        let is_free = has_own_cpus && self.settings.is_gate_on("DisableCPUQuotaWithExclusiveCPUs");
+        if is_free || !self.config.limits_cpu { ContainerLimits { cpu_limit: 0, ..limits } } else { limits }
+    }
+}
+
+/// Returns the limits of a container, with that of its CPU time.
 ///
-/// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.34), `generateLinuxContainerResources` and
-/// `GetContainerSwapBehavior`.
-pub(super) fn limits(
+/// Source: as above, and `GetContainerSwapBehavior`.
+fn limits(
     pod: &Object,
     container: &str,
     behaviour: SwapBehaviour,

@@ -3,7 +3,6 @@
 //! Mirrors `SyncPod` of pkg/kubelet/kuberuntime/kuberuntime_manager.go and pkg/kubelet/images/image_manager.go (v1.34).
 //! Inputs: time, plans. Outputs: starts on the host, Events. Left out on purpose: pulls, which take no time here.
 
-use super::super::swap::limits;
 use super::changes::image_of;
 use super::environment::CONFIG_ERROR;
 use super::initializing::Initialization;
@@ -118,6 +117,8 @@ impl Kubelet {
 
     /// Starts the process of a container.
     fn start_container(&mut self, uid: &Text, at: usize, cidr: Option<&str>, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        let limits = self.container_limits(&worker.object, &worker.plans[at].name, context.host);
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let (pod, plan) = (&worker.object, &mut worker.plans[at]);
         let before = context.host.runtime.container(uid, &plan.name).is_some();
@@ -125,7 +126,6 @@ impl Kubelet {
         (plan.is_waiting, plan.is_crash_looping, plan.killed_for) = (false, false, None);
         (plan.hook_error, plan.shown_error) = (None, None);
         context.host.runtime.start(pod, &plan.name, plan.restarts, cidr, context.now);
-        let limits = limits(pod, &plan.name, self.config.swap, &context.host.spec.hardware, &self.settings);
         context.host.runtime.limit(uid, &plan.name, limits, context.now);
         let start = self.pods.pauses.start(pod, (self.started, worker.seen_at), context.host);
         let probes = new_probes(pod, &plan.name, &start, (context.now, context.host));
