@@ -16,6 +16,7 @@ pub mod runtime;
 mod spec;
 mod usage;
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -33,7 +34,7 @@ pub use kubelet_options::{BETWEEN_USES, FLAGS, check_field_names, find_flag, rea
 pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
 pub use manifests::{Manifest, Manifests};
-pub use numa::{Assignment, Device, DevicePlugin, NumaNode, ToldHints, distance};
+pub use numa::{Assignment, Device, DevicePlugin, GonePlugin, NumaNode, ToldHints, distance};
 pub use spec::{Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 pub use usage::{Free, Level, Resource, USES, Uses};
 
@@ -62,6 +63,8 @@ pub struct Host {
     pub has_served_plugins: bool,
     /// The images, each with `names` and `sizeBytes`.
     pub images: Vec<Json>,
+    /// The device plugins that are gone.
+    pub gone_plugins: Vec<GonePlugin>,
     /// What the kubelet gave to containers for themselves.
     pub assignments: Vec<Assignment>,
     /// The policies of CPU manager and memory manager that the last kubelet ran with, as the files of both tell.
@@ -96,6 +99,7 @@ impl Host {
             serving_certificate: None,
             has_served_plugins: false,
             images: spec.hardware.images.clone(),
+            gone_plugins: Vec::new(),
             assignments: Vec::new(),
             manager_policies: None,
             told_hints: Vec::new(),
@@ -108,6 +112,18 @@ impl Host {
         };
         host.boot(None);
         host
+    }
+
+    /// Changes what the machine is made of.
+    pub fn respec(&mut self, spec: MachineSpec, now: Timestamp) {
+        let before = self.spec.hardware.device_plugins.iter();
+        let lost =
+            before.map(|own| GonePlugin { resource: own.resource.clone(), devices: own.devices.len(), since: now });
+        self.gone_plugins.extend(lost);
+        let is_there =
+            |own: &GonePlugin| spec.hardware.device_plugins.iter().any(|other| other.resource == own.resource);
+        self.gone_plugins.retain(|own| !is_there(own));
+        self.spec = spec;
     }
 
     /// Boots: a new boot id, and a container runtime that runs.
@@ -159,6 +175,14 @@ impl Host {
     #[must_use]
     pub fn system_uuid(&self) -> Text {
         self.spec.system_uuid.clone().unwrap_or_else(|| uuid(&format!("system/{}", self.spec.name)))
+    }
+
+    /// Returns how many devices of a resource containers have for themselves.
+    #[must_use]
+    pub fn given_devices(&self, resource: &str) -> i64 {
+        let all = self.assignments.iter().flat_map(|given| &given.devices);
+        let ids: BTreeSet<&Text> = all.filter(|(own, _)| **own == *resource).map(|(_, id)| id).collect();
+        i64::try_from(ids.len()).unwrap_or(i64::MAX)
     }
 
     /// Returns the address that a kubelet finds when nobody tells it one: of the family that it wants, or else of the

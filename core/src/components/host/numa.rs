@@ -7,6 +7,8 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
+use jiff::Timestamp;
+
 use crate::json;
 use crate::objects::cpu_set::{CpuSet, parse_cpu_set, print_cpu_set};
 use crate::objects::names::is_extended_resource;
@@ -50,6 +52,17 @@ pub struct DevicePlugin {
     pub resource: Text,
     /// The devices.
     pub devices: Vec<Device>,
+}
+
+/// A device plugin that is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GonePlugin {
+    /// The extended resource.
+    pub resource: Text,
+    /// How many devices there were.
+    pub devices: usize,
+    /// Since when it is gone.
+    pub since: Timestamp,
 }
 
 /// What a provider would answer to the topology manager about one resource of a container.

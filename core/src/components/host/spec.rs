@@ -397,8 +397,12 @@ impl Hardware {
         Ok(())
     }
 
-    /// A device plugin's resource counts its devices; those that are healthy are allocatable.
+    /// A device plugin's resource counts its devices; healthy ones are allocatable. A plugin that is not named any more
+    /// is gone.
     fn read_device_plugins(&mut self, plugins: &[Json]) -> Result<(), FieldError> {
+        for gone in core::mem::take(&mut self.device_plugins) {
+            self.extended.retain(|(name, ..)| *name != gone.resource);
+        }
         for (at, plugin) in read_device_plugins(plugins)?.into_iter().enumerate() {
             let nodes = self.numa_nodes();
             let unknown = |id: &&u32| !nodes.iter().any(|node| node.id == **id);
@@ -413,7 +417,6 @@ impl Hardware {
             let healthy = plugin.devices.iter().filter(|device| device.is_healthy).count();
             self.extended.retain(|(own, ..)| *own != plugin.resource);
             self.extended.push((plugin.resource.clone(), count(plugin.devices.len()), count(healthy)));
-            self.device_plugins.retain(|own| own.resource != plugin.resource);
             self.device_plugins.push(plugin);
         }
         Ok(())

@@ -228,7 +228,12 @@ fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
         other => {
             let own = hardware.extended.iter().find(|(name, ..)| **name == *other).map(|(_, _, free)| free.value());
             let announced = || Quantity::from_json(place.node.at(&["status", "allocatable", other]));
-            own.or_else(|| announced().map(|amount| amount.value())).or_else(|| is_huge_page(other).then_some(0))
+            let free = own.or_else(|| announced().map(|amount| amount.value()));
+            let free = free.or_else(|| is_huge_page(other).then_some(0));
+            // What is healthy no more, but given to somebody, is still there for him. Source:
+            // pkg/kubelet/cm/devicemanager/manager.go (v1.34), `sanitizeNodeAllocatable`.
+            let given = place.host.given_devices(other);
+            free.map(|free| free.max(given)).or_else(|| (given > 0).then_some(given))
         }
     }
 }

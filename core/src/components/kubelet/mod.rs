@@ -391,6 +391,8 @@ impl Kubelet {
                 Timer::StaticStart => self.start_waiting(context),
                 Timer::Volumes => self.retry_volumes(context),
                 Timer::CertificateEnd => self.client_certificate_ended(context),
+                // The next status is another one.
+                Timer::Devices => self.generation += 1,
             }
         }
         self.nodes.handle_timeout(context.outbox, context.now);

@@ -8,8 +8,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::Kubelet;
+use jiff::{SignedDuration, Timestamp};
+
 use super::conditions::{PRESSURES, set_ready};
+use super::{Kubelet, Timer};
 use crate::components::host::Host;
 use crate::components::volumes::CONTROLLER_ATTACHES;
 use crate::json;
@@ -23,6 +25,9 @@ pub(super) const OS_LABELS: [(&str, &str); 2] = [("kubernetes.io/os", "linux"), 
 pub(super) const PROVIDED_IP_ANNOTATION: &str = "alpha.kubernetes.io/provided-node-ip";
 /// Source: pkg/kubelet/nodestatus/setters.go (v1.34), `MaxNamesPerImageInNodeStatus`.
 const NAMES_PER_IMAGE_MAX: usize = 5;
+/// How long the devices of a plugin that is gone count.
+/// Source: pkg/kubelet/cm/devicemanager/types.go (v1.34), `endpointStopGracePeriod`.
+pub(super) const GONE_DEVICES_STAY: SignedDuration = SignedDuration::from_mins(5);
 
 /// The Events that the setters ask for: type, reason, message.
 pub(super) type StatusEvents = Vec<(super::events::EventType, &'static str, String)>;
@@ -44,7 +49,7 @@ fn as_stored(quantity: Quantity) -> String {
 
 impl Kubelet {
     /// Builds the Node that the kubelet would create.
-    pub(super) fn initial_node(&mut self, host: &Host, now: jiff::Timestamp, said: &mut StatusEvents) -> Json {
+    pub(super) fn initial_node(&mut self, host: &Host, now: Timestamp, said: &mut StatusEvents) -> Json {
         let config = self.config.clone();
         let mut node = json!({"kind": "Node", "apiVersion": "v1"});
         node.set(&["metadata", "name"], &config.node_name);
@@ -87,9 +92,9 @@ impl Kubelet {
     }
 
     /// Runs all setters on a Node.
-    pub(super) fn set_status(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut StatusEvents) {
+    pub(super) fn set_status(&mut self, node: &mut Json, host: &Host, now: Timestamp, said: &mut StatusEvents) {
         self.set_addresses(node, host);
-        self.set_machine_info(node, host, said);
+        self.set_machine_info(node, host, now, said);
         self.set_version_info(node, host);
         node.set(&["status", "daemonEndpoints", "kubeletEndpoint", "Port"], self.config.port);
         self.set_images(node);
@@ -146,7 +151,7 @@ impl Kubelet {
         node.set(&["status", "addresses"], addresses);
     }
 
-    fn resources_of(&self, host: &Host, of: (u64, u64)) -> Resources {
+    fn resources_of(&self, host: &Host, of: (u64, u64), now: Timestamp) -> Resources {
         let hardware = &host.spec.hardware;
         let pods = Quantity::whole(self.config.pods(hardware), Format::DecimalSi);
         let mut capacity: Vec<(&str, Quantity, Quantity)> = Vec::new();
@@ -180,6 +185,7 @@ impl Kubelet {
                 }
                 capacity.push((name, *all, *healthy));
             }
+            capacity.extend(self.gone_devices(host, now));
             capacity.push(("memory", bytes(hardware.memory), memory));
             capacity.push(("pods", pods, pods));
         }
@@ -189,10 +195,25 @@ impl Kubelet {
         Resources { of, capacity: list(|entry| entry.1), allocatable: list(|entry| entry.2) }
     }
 
-    fn set_machine_info(&mut self, node: &mut Json, host: &Host, said: &mut StatusEvents) {
+    /// Returns what counts of device plugins that are gone: for a while their devices, all of them unhealthy, and then
+    /// none. A kubelet that has started since knows their names alone.
+    fn gone_devices<'a>(&self, host: &'a Host, now: Timestamp) -> impl Iterator<Item = (&'a str, Quantity, Quantity)> {
+        let started = self.started;
+        let amount = |count: usize| Quantity::whole(i64::try_from(count).unwrap_or(i64::MAX), Format::DecimalSi);
+        host.gone_plugins.iter().map(move |gone| {
+            let counts = gone.since >= started && now < gone.since + GONE_DEVICES_STAY;
+            (gone.resource.as_str(), amount(if counts { gone.devices } else { 0 }), amount(0))
+        })
+    }
+
+    fn set_machine_info(&mut self, node: &mut Json, host: &Host, now: Timestamp, said: &mut StatusEvents) {
         let of = (host.generation, self.generation);
         let known = self.resources.take().filter(|known| known.of == of);
-        let resources = known.unwrap_or_else(|| self.resources_of(host, of));
+        let ends = host.gone_plugins.iter().map(|gone| gone.since + GONE_DEVICES_STAY);
+        if let Some(end) = ends.filter(|end| known.is_none() && *end > now).min() {
+            self.set(Timer::Devices, end);
+        }
+        let resources = known.unwrap_or_else(|| self.resources_of(host, of, now));
         set_resources(node.entry(&["status"]), &resources);
         self.resources = Some(resources);
         if host.fails("machine-info") {
@@ -276,7 +297,7 @@ impl Kubelet {
         }
     }
 
-    fn set_conditions(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut StatusEvents) {
+    fn set_conditions(&mut self, node: &mut Json, host: &Host, now: Timestamp, said: &mut StatusEvents) {
         let time = crate::objects::time::to_time(host.wall(now));
         let mut errors = self.ready_errors(now);
         let missing: Vec<&str> = ["cpu", "memory", "pods", "ephemeral-storage"]

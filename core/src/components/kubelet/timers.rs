@@ -23,10 +23,11 @@ pub(super) enum Timer {
     StaticStart,
     Volumes,
     CertificateEnd,
+    Devices,
 }
 
 /// Each timer with what a deadline of it is for.
-pub(super) const TIMERS: [(Timer, &str); 20] = [
+pub(super) const TIMERS: [(Timer, &str); 21] = [
     (Timer::LeaseSync, "lease renewal"),
     (Timer::LeaseRetry, "lease back-off"),
     (Timer::Modules, "start of the modules"),
@@ -47,4 +48,5 @@ pub(super) const TIMERS: [(Timer, &str); 20] = [
     (Timer::StaticStart, "static pods"),
     (Timer::Volumes, "mount back-off"),
     (Timer::CertificateEnd, "end of the client certificate"),
+    (Timer::Devices, "end of devices without a plugin"),
 ];

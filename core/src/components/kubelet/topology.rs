@@ -16,12 +16,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use jiff::Timestamp;
+
 use self::merge::{Hint, Hints, Mask, Merger, Policy};
 use self::providers::Demand;
 pub(super) use self::settings::{TopologySettings, parse_reserved_memory, reserved_memory_errors};
+use super::setters::GONE_DEVICES_STAY;
 use super::{Kubelet, KubeletContext};
 use crate::components::Because;
-use crate::components::host::{Assignment, Host, NumaNode};
+use crate::components::host::{Assignment, GonePlugin, Host, NumaNode};
 use crate::objects::{Json, Object, Text};
 
 /// Reason and message of a refusal.
@@ -32,6 +35,8 @@ struct Place<'a> {
     settings: &'a TopologySettings,
     host: &'a Host,
     nodes: Vec<NumaNode>,
+    /// The resources of device plugins that are gone, but not forgotten yet.
+    lost: Vec<Text>,
 }
 
 impl Kubelet {
@@ -41,7 +46,8 @@ impl Kubelet {
     /// Reason and message of its refusal.
     pub(super) fn allocate(&mut self, pod: &Object, context: &mut KubeletContext<'_>) -> Result<(), Refusal> {
         let settings = &self.config.topology;
-        let has_devices = !context.host.spec.hardware.device_plugins.is_empty();
+        let host = &*context.host;
+        let has_devices = !host.spec.hardware.device_plugins.is_empty() || !host.gone_plugins.is_empty();
         let is_asked = settings.policy != Policy::None || !context.host.told_hints.is_empty();
         let is_exclusive = settings.reserved_cpus.is_some() || settings.reserved_memory.is_some();
         if !is_asked && !is_exclusive && !has_devices {
@@ -49,13 +55,21 @@ impl Kubelet {
         }
         let own = Text::from(pod.uid());
         context.host.assignments.retain(|given| given.uid == own || self.keeps_resources(&given.uid));
-        let requests = providers::requests_of(pod, context.host);
+        let requests = self.place(context.host, context.now).requests_of(pod);
         let affinities = self.affinities(&requests, context)?;
         for (request, affinity) in requests.iter().zip(affinities) {
-            if context.host.assignments.iter().any(|given| given.uid == own && given.container == request.container) {
+            let place = self.place(context.host, context.now);
+            let unexpected = |why: String| {
+                (Text::of("UnexpectedAdmissionError"), format!("Allocate failed due to {why}, which is unexpected"))
+            };
+            let is_own = |given: &&Assignment| given.uid == own && given.container == request.container;
+            if let Some(given) = context.host.assignments.iter().find(is_own) {
+                // What runs has what it needs: the kubelet alone has started anew.
+                if !context.host.runtime.container(&own, &request.container).is_some_and(|own| own.is_running()) {
+                    place.check_devices(request, given).map_err(unexpected)?;
+                }
                 continue;
             }
-            let place = self.place(context.host);
             let mut given = Assignment {
                 uid: own.clone(),
                 pod: (pod.key().namespace, pod.key().name),
@@ -68,16 +82,16 @@ impl Kubelet {
                 ..Assignment::default()
             };
             let hint = affinity.unwrap_or(Hint { affinity: None, is_preferred: false });
-            place.assign(request, hint, &mut given).map_err(|why| {
-                (Text::of("UnexpectedAdmissionError"), format!("Allocate failed due to {why}, which is unexpected"))
-            })?;
+            place.assign(request, hint, &mut given).map_err(unexpected)?;
             context.host.assignments.push(given);
         }
         Ok(())
     }
 
-    fn place<'a>(&'a self, host: &'a Host) -> Place<'a> {
-        Place { settings: &self.config.topology, host, nodes: host.spec.hardware.numa_nodes() }
+    fn place<'a>(&'a self, host: &'a Host, now: Timestamp) -> Place<'a> {
+        let stays = |own: &&GonePlugin| now < own.since.max(self.started) + GONE_DEVICES_STAY;
+        let lost = host.gone_plugins.iter().filter(stays).map(|own| own.resource.clone()).collect();
+        Place { settings: &self.config.topology, host, nodes: host.spec.hardware.numa_nodes(), lost }
     }
 
     /// Returns the merged hint of each container; none without a policy.
@@ -94,7 +108,7 @@ impl Kubelet {
             // Containers are placed one after the other, each with what those before it have left.
             let mut host = context.host.clone();
             host.assignments.extend(assigned.iter().cloned());
-            let place = Place { settings, nodes: host.spec.hardware.numa_nodes(), host: &host };
+            let place = self.place(&host, context.now);
             let (hint, may_run) = place.merged(request);
             if !may_run {
                 let facts = place.facts(request);

@@ -18,7 +18,7 @@ impl Machine {
         let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
         let has_images = !body.get("images").is_null();
         self.change_host(now, |host| {
-            host.spec = spec;
+            host.respec(spec, now);
             if has_images {
                 host.images.clone_from(&host.spec.hardware.images);
             }

@@ -66,7 +66,10 @@ impl Machine {
             MachineAction::NetworkConnect(change) => {
                 let changed = self.host.spec.changed(&change.unwrap_or_else(Json::object));
                 let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
-                self.change_host(now, |host| (host.spec, host.is_connected) = (spec, true))
+                self.change_host(now, |host| {
+                    host.respec(spec, now);
+                    host.is_connected = true;
+                })
             }
             MachineAction::CniRemove => self.change_host(now, |host| host.is_cni_installed = false),
             MachineAction::CniInstall => self.change_host(now, |host| host.is_cni_installed = true),

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use super::merge::{Hint, Hints, Mask, all_masks};
 use super::{Place, has_pod_level_resources, is_guaranteed, take};
-use crate::components::host::{Assignment, Device, DevicePlugin, Host, NumaNode};
+use crate::components::host::{Assignment, Device, DevicePlugin, NumaNode};
 use crate::components::pod_resources::{Tally, in_order, most_at_once};
 use crate::objects::cpu_set::CpuSet;
 use crate::objects::quantity::Quantity;
@@ -79,32 +79,6 @@ impl Tally for Demand {
     }
 }
 
-/// Returns what each container of a pod asks for, in the order in which they start.
-pub(super) fn requests_of(pod: &Object, host: &Host) -> Vec<Demand> {
-    let is_alone = is_guaranteed(pod) && !has_pod_level_resources(pod.stable());
-    let key = pod.key();
-    let read = in_order(pod.stable().get("spec")).map(|(container, is_left)| {
-        let amount = |kind: &str, resource: &str| Quantity::from_json(container.at(&["resources", kind, resource]));
-        let cpu = amount("requests", "cpu").filter(|_| is_alone);
-        let cpu = cpu.filter(|cpu| cpu.value().saturating_mul(1000) == cpu.milli_value());
-        let count = |amount: Quantity| usize::try_from(amount.value()).unwrap_or_default();
-        let device = |plugin: &DevicePlugin| {
-            let wanted = count(amount("limits", &plugin.resource)?);
-            (wanted > 0).then(|| (plugin.resource.clone(), wanted))
-        };
-        Demand {
-            uid: Text::from(pod.uid()),
-            pod: (key.namespace.clone(), key.name.clone()),
-            container: container.get("name").as_text().cloned().unwrap_or_default(),
-            cpus: cpu.map(count).unwrap_or_default(),
-            memory: amount("requests", "memory").filter(|_| is_alone).map_or(0, |memory| memory.value()),
-            devices: host.spec.hardware.device_plugins.iter().filter_map(device).collect(),
-            is_left,
-        }
-    });
-    read.collect()
-}
-
 /// Makes hints of all sets of NUMA nodes that have enough; those of the smallest set that would do on an empty machine
 /// are preferred.
 fn hints_of(nodes: &[NumaNode], would_do: impl Fn(Mask) -> bool, does: impl Fn(Mask) -> bool) -> Vec<Hint> {
@@ -125,6 +99,77 @@ fn free_in(free: &[(u32, i64)], mask: Mask) -> i64 {
 }
 
 impl Place<'_> {
+    /// Returns what each container of a pod asks for, in the order in which they start.
+    pub(super) fn requests_of(&self, pod: &Object) -> Vec<Demand> {
+        let is_alone = is_guaranteed(pod) && !has_pod_level_resources(pod.stable());
+        let key = pod.key();
+        let read = in_order(pod.stable().get("spec")).map(|(container, is_left)| {
+            let amount = |kind: &str, resource: &str| Quantity::from_json(container.at(&["resources", kind, resource]));
+            let cpu = amount("requests", "cpu").filter(|_| is_alone);
+            let cpu = cpu.filter(|cpu| cpu.value().saturating_mul(1000) == cpu.milli_value());
+            let count = |amount: Quantity| usize::try_from(amount.value()).unwrap_or_default();
+            let device = |resource: &Text| {
+                let wanted = count(amount("limits", resource)?);
+                (wanted > 0).then(|| (resource.clone(), wanted))
+            };
+            Demand {
+                uid: Text::from(pod.uid()),
+                pod: (key.namespace.clone(), key.name.clone()),
+                container: container.get("name").as_text().cloned().unwrap_or_default(),
+                cpus: cpu.map(count).unwrap_or_default(),
+                memory: amount("requests", "memory").filter(|_| is_alone).map_or(0, |memory| memory.value()),
+                devices: self.plugin_resources().into_iter().filter_map(device).collect(),
+                is_left,
+            }
+        });
+        read.collect()
+    }
+
+    /// Returns the resources of device plugins: of those that are there, of lost ones, and what somebody has of others.
+    ///
+    /// Source: devicemanager/manager.go (v1.34), `isDevicePluginResource`.
+    fn plugin_resources(&self) -> Vec<&Text> {
+        let mut all: Vec<&Text> = self.host.spec.hardware.device_plugins.iter().map(|own| &own.resource).collect();
+        let given = self.given().flat_map(|own| &own.devices).map(|(resource, _)| resource);
+        for resource in self.lost.iter().chain(given) {
+            if !all.contains(&resource) {
+                all.push(resource);
+            }
+        }
+        all
+    }
+
+    /// Returns the plugin that has healthy devices of a resource.
+    ///
+    /// # Errors
+    /// There is none. Source: devicemanager/manager.go (v1.34), `devicesToAllocate`.
+    fn plugin(&self, resource: &Text) -> Result<&DevicePlugin, String> {
+        let plugin = self.host.spec.hardware.device_plugins.iter().find(|plugin| plugin.resource == *resource);
+        if plugin.is_none() && !self.lost.contains(resource) {
+            return Err(format!("cannot allocate unregistered device {resource}"));
+        }
+        plugin
+            .filter(|plugin| plugin.devices.iter().any(|device| device.is_healthy))
+            .ok_or_else(|| format!("no healthy devices present; cannot allocate unhealthy devices {resource}"))
+    }
+
+    /// Checks the devices of a container that has had them since before the machine booted.
+    ///
+    /// # Errors
+    /// What the device manager says of one that is lost. Source: as above.
+    pub(super) fn check_devices(&self, request: &Demand, given: &Assignment) -> Result<(), String> {
+        for (resource, _) in &request.devices {
+            let plugin = self.plugin(resource)?;
+            let is_healthy = |id: &Text| plugin.devices.iter().any(|device| device.id == *id && device.is_healthy);
+            if !given.devices.iter().all(|(own, id)| own != resource || is_healthy(id)) {
+                return Err(format!(
+                    "previously allocated devices are no longer healthy; cannot allocate unhealthy devices {resource}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn given(&self) -> impl Iterator<Item = &Assignment> {
         self.host.assignments.iter()
     }
@@ -326,9 +371,7 @@ impl Place<'_> {
     /// What the manager says that cannot.
     pub(super) fn assign(&self, request: &Demand, hint: Hint, given: &mut Assignment) -> Result<(), String> {
         for (resource, wanted) in &request.devices {
-            let plugins = &self.host.spec.hardware.device_plugins;
-            let Some(plugin) = plugins.iter().find(|plugin| plugin.resource == *resource) else { continue };
-            let picked = self.pick_devices(plugin, *wanted, hint, &request.uid)?;
+            let picked = self.pick_devices(self.plugin(resource)?, *wanted, hint, &request.uid)?;
             given.devices.extend(picked.into_iter().map(|id| (resource.clone(), id)));
         }
         if let Some(reserved) = self.settings.reserved_cpus.as_ref().filter(|_| request.cpus > 0) {
@@ -357,9 +400,6 @@ impl Place<'_> {
     /// Source: manager.go (v1.34), `devicesToAllocate`, `filterByAffinity`.
     fn pick_devices(&self, plugin: &DevicePlugin, wanted: usize, hint: Hint, uid: &Text) -> Result<Vec<Text>, String> {
         let resource = &plugin.resource;
-        if !plugin.devices.iter().any(|device| device.is_healthy) {
-            return Err(format!("no healthy devices present; cannot allocate unhealthy devices {resource}"));
-        }
         let mut picked: Vec<Text> = self.left_devices(uid, resource).into_iter().take(wanted).collect();
         let wanted = wanted - picked.len();
         let mut free = self.free_devices(plugin);
