@@ -13,16 +13,33 @@ Feature: The name and the addresses that a kubelet gives its Node
       Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.7"},{"type":"Hostname","address":"worker-1"}] within 1s
       And Node "worker-1" has condition Ready=True within 15s
 
-    Scenario: It takes the place of the address that the machine has
+    Scenario: It is chosen among the addresses that the machine has
       Given a machine "worker-1" with:
-        | what      | value                                           |
-        | addresses | [{"type":"InternalIP","address":"10.1.2.3"}]    |
+        | what      | value                                                                                     |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"},{"type":"InternalIP","address":"192.0.2.7"}]  |
       And whose kubelet runs with:
         | flag    | value     |
         | node-ip | 192.0.2.7 |
       And Node "worker-1" has condition Ready=True
       When 10m pass
       Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"192.0.2.7"},{"type":"Hostname","address":"worker-1"}] for 10m
+
+    Scenario: The Node has no addresses if the machine does not have this one
+      Given a machine "worker-1" with:
+        | what      | value                                        |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"}] |
+      And whose kubelet runs with:
+        | flag    | value     |
+        | node-ip | 192.0.2.7 |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.addresses absent for 10m
+
+    Scenario: An address that is mapped into the other family is printed as itself
+      When a kubelet named "worker-1" registers with:
+        | flag    | value            |
+        | node-ip | ::ffff:192.0.2.7 |
+      Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.7"},{"type":"Hostname","address":"worker-1"}] within 1s
 
     Scenario: A pair of both families, in the order given
       When a kubelet named "worker-1" registers with:

@@ -10,6 +10,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use jiff::SignedDuration;
 
@@ -335,22 +336,18 @@ pub(super) fn credentials<'a>(path: &str, hardware: &'a Hardware) -> Result<&'a 
 /// Source: k8s.io/component-helpers/node/util/ips.go (v1.34), `ParseNodeIPArgument`: what is no address is ignored.
 pub(super) fn node_ips(text: &str) -> Result<Vec<Text>, String> {
     let bad = |why: &str| Err(format!("failed to run Kubelet: bad --node-ip \"{text}\": {why}"));
-    let ips: Vec<&str> = text.split(',').map(str::trim).filter(|ip| is_ip(ip)).collect();
+    let read = text.split(',').filter_map(|ip| ip.trim().parse::<IpAddr>().ok());
+    let ips: Vec<IpAddr> = read.map(|ip| ip.to_canonical()).collect();
     match ips.as_slice() {
-        [] => Ok(Vec::new()),
-        [one] => Ok(Vec::from([Text::from(*one)])),
-        [one, other] if one.contains(':') != other.contains(':') => {
-            if ips.iter().any(|ip| matches!(*ip, "0.0.0.0" | "::")) {
+        [] | [_] => {}
+        [one, other] if one.is_ipv4() != other.is_ipv4() => {
+            if ips.iter().any(IpAddr::is_unspecified) {
                 return bad("dual-stack node IP cannot include '0.0.0.0' or '::'");
             }
-            Ok(ips.into_iter().map(Text::from).collect())
         }
-        _ => bad("must contain either a single IP or a dual-stack pair of IPs"),
+        _ => return bad("must contain either a single IP or a dual-stack pair of IPs"),
     }
-}
-
-fn is_ip(text: &str) -> bool {
-    text.parse::<core::net::IpAddr>().is_ok()
+    Ok(ips.iter().map(|ip| Text::from(ip.to_string())).collect())
 }
 
 #[cfg(test)]

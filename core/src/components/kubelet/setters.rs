@@ -17,7 +17,7 @@ use crate::components::volumes::CONTROLLER_ATTACHES;
 use crate::json;
 use crate::objects::names::is_extended_resource;
 use crate::objects::quantity::{Format, Quantity};
-use crate::objects::{Json, Text};
+use crate::objects::{Json, NodeAddress, Text};
 
 /// The labels that a kubelet sets at each tick: operating system and architecture.
 pub(super) const OS_LABELS: [(&str, &str); 2] = [("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")];
@@ -122,7 +122,7 @@ impl Kubelet {
         let config = &self.config;
         let is_any = |ip: &Text| matches!(ip.as_str(), "0.0.0.0" | "::");
         let specific: Vec<&Text> = config.node_ips.iter().filter(|ip| !is_any(ip)).collect();
-        if !specific.iter().all(|ip| is_of_node(ip)) || !host.is_connected {
+        if !specific.iter().all(|ip| is_of_node(ip, host)) || !host.is_connected {
             // The setter fails; the Node keeps its addresses.
             return;
         }
@@ -362,14 +362,16 @@ fn ip_of_name(name: &str) -> Option<String> {
     Some(core::net::Ipv4Addr::from(bytes).to_string())
 }
 
-/// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`;
-/// whether an interface of the machine has it is not checked.
-fn is_of_node(ip: &str) -> bool {
-    match ip.parse::<IpAddr>() {
-        Ok(IpAddr::V4(ip)) => !(ip.is_loopback() || ip.is_multicast() || ip.is_link_local() || ip.is_unspecified()),
-        Ok(IpAddr::V6(ip)) => {
-            !(ip.is_loopback() || ip.is_multicast() || ip.is_unicast_link_local() || ip.is_unspecified())
-        }
-        Err(_) => false,
-    }
+/// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`. A
+/// machine of which no addresses are told has them all.
+fn is_of_node(ip: &str, host: &Host) -> bool {
+    let Ok(ip) = ip.parse::<IpAddr>() else { return false };
+    let is_local = match ip {
+        IpAddr::V4(ip) => ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    };
+    let is_special = ip.is_loopback() || ip.is_multicast() || is_local || ip.is_unspecified();
+    let is_own =
+        |own: &NodeAddress| own.address.parse().is_ok_and(|own: IpAddr| own.to_canonical() == ip.to_canonical());
+    !is_special && host.spec.hardware.addresses.as_ref().is_none_or(|list| list.iter().any(is_own))
 }
