@@ -132,6 +132,7 @@ Feature: The API server reaches kubelets, and a kubelet lets in whom it may
         | path                            | asked                          |
         | /healthz                        | subresource(s)=[healthz proxy] |
         | /pods                           | subresource(s)=[pods proxy]    |
+        | /pods/?with=slash               | subresource(s)=[pods proxy]    |
         | /runningpods/                   | subresource(s)=[pods proxy]    |
         | /configz                        | subresource(s)=[configz proxy] |
 
@@ -139,6 +140,7 @@ Feature: The API server reaches kubelets, and a kubelet lets in whom it may
       Examples: Where there is one right
         | path                            | asked                          |
         | /metrics                        | subresource(s)=[metrics]       |
+        | /metrics/slis                   | subresource(s)=[metrics]       |
         | /stats/summary                  | subresource(s)=[stats]         |
         | /logs/                          | subresource(s)=[log]           |
         | /containerLogs/default/web/main | subresource(s)=[proxy]         |

@@ -64,9 +64,9 @@ const PATHS: [(&str, &str); 16] = [
 /// The paths below a first part that are served alone.
 const EXACT: [(&str, &[&str]); 5] = [
     ("/healthz", &["/healthz", "/healthz/ping", "/healthz/log", "/healthz/syncloop"]),
-    ("/pods", &["/pods"]),
+    ("/pods", &["/pods", "/pods/"]),
     ("/configz", &["/configz"]),
-    ("/metrics", &["/metrics", "/metrics/cadvisor", "/metrics/resource", "/metrics/probes"]),
+    ("/metrics", &["/metrics", "/metrics/cadvisor", "/metrics/resource", "/metrics/probes", "/metrics/slis"]),
     ("/debug/flags/v", &["/debug/flags/v"]),
 ];
 
