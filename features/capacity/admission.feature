@@ -588,3 +588,40 @@ Feature: A kubelet refuses what does not fit, whoever sent it
         | pattern           | told              |
         | user.*            | user.             |
         | kernel.domainname | kernel.domainname |
+
+  Rule: A pod that is gone from the API takes no room, although its containers still run
+    Source: pkg/kubelet/kubelet_pods.go (v1.31, v1.34, v1.37), GetActivePods
+
+    Scenario: One is deleted by force, and another one fits at once
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 4 |
+      And Node "worker-1" has condition Ready=True
+      And the objects:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: first, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/busybox:1", command: [sleep, "1000"], resources: {requests: {cpu: 3}}}
+        """
+      And Pod "first" field status.phase is "Running"
+      When the user sends DELETE /api/v1/namespaces/default/pods/first:
+        """
+        {"gracePeriodSeconds": 0}
+        """
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: second, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/busybox:1", command: [sleep, "1000"], resources: {requests: {cpu: 3}}}
+        """
+      Then Pod "second" field status.phase is "Running" within 1s
+      And container "main" of Pod "first" keeps running on machine "worker-1" for 1s
+      And no Event OutOfcpu about Pod "second" for 30s

@@ -181,10 +181,9 @@ impl PodManager {
         self.workers.get(uid).is_none_or(Worker::is_over)
     }
 
-    /// Returns the admitted pods that have not ended.
+    /// Returns the pods whose resources count as used.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = &Object> {
-        let stays = |own: &&Worker| !own.is_over() && !own.is_gone && own.rejection.is_none();
-        self.workers.active().filter(stays).map(|worker| &worker.object)
+        self.workers.active().filter(|worker| worker.counts()).map(|worker| &worker.object)
     }
 
     /// Tells whether a status is being written, or has to be.

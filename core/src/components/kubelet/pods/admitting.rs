@@ -35,14 +35,14 @@ impl Kubelet {
     /// seen.
     pub(in crate::components::kubelet) fn keeps_resources(&self, uid: &Text) -> bool {
         match self.pods.workers.get(uid) {
-            Some(worker) => !worker.is_over(),
+            Some(worker) => worker.counts(),
             None => !self.pods.is_filled,
         }
     }
 
-    /// Returns the pods whose resources count as used.
+    /// Returns the pods beside which another one has to find room.
     pub(super) fn admitted(&self) -> impl Iterator<Item = &Object> {
-        let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted();
+        let stays = |worker: &&Worker| worker.counts() && !worker.is_preempted();
         self.pods.workers.active().filter(stays).map(|worker| &worker.object)
     }
 }

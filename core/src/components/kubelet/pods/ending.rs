@@ -76,10 +76,9 @@ impl Kubelet {
         self.pods.recompute_deadline(context.now);
     }
 
-    /// Returns the pods that were admitted and have not ended, in the order in which they came.
+    /// Returns the pods whose resources count as used, in the order in which they came.
     pub(in crate::components::kubelet) fn active_pods(&self) -> Vec<Object> {
-        let is_active = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none();
-        let mut active: Vec<&Worker> = self.pods.workers.active().filter(is_active).collect();
+        let mut active: Vec<&Worker> = self.pods.workers.active().filter(|worker| worker.counts()).collect();
         active.sort_by(|one, other| (one.seen_at, &one.uid).cmp(&(other.seen_at, &other.uid)));
         active.into_iter().map(|worker| worker.object.clone()).collect()
     }

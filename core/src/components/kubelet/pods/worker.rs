@@ -188,6 +188,14 @@ impl Worker {
         self.stage == WorkerStage::Over
     }
 
+    /// Tells whether its resources count as used: it was admitted and has not ended. One that its source has no more
+    /// does not count, although its containers may still run.
+    ///
+    /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `GetActivePods`.
+    pub(super) fn counts(&self) -> bool {
+        !self.is_over() && !self.is_gone && !self.is_removed && self.rejection.is_none()
+    }
+
     /// Tells whether its containers have ended and were removed before the kubelet could read how.
     pub(super) fn has_lost_containers(&self) -> bool {
         self.is_over() && self.ending.as_ref().is_some_and(|ending| ending.loses_containers)
