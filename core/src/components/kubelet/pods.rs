@@ -15,6 +15,7 @@ mod environment;
 mod host_addresses;
 mod initializing;
 mod overdue;
+mod own_status;
 mod pod_status;
 mod post_start;
 mod preempting;
@@ -274,6 +275,8 @@ impl Kubelet {
                 }
                 None => self.sync_with_next_period(uid, context),
             }
+        } else {
+            self.watch_for_foreign_writes(uid, mirror, context);
         }
     }
 

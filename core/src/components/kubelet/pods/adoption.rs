@@ -47,7 +47,7 @@ impl Kubelet {
                 worker.is_dirty |= is_new_generation && !worker.is_in_sync(context.host);
                 self.stop_pod(&uid, context);
             } else if worker.is_over() {
-                // Only the deletion itself asks for another look: a status of somebody else would be answered for ever.
+                // Only the deletion itself asks for another look at once.
                 worker.is_dirty |= worker.is_deleted() && !was_deleted;
             } else {
                 let tells_generation = self.settings.profile().is("pod-observed-generation");
@@ -55,7 +55,10 @@ impl Kubelet {
                 worker.is_dirty |= is_new_generation && tells_generation || has_stale_readiness(&worker.object);
                 self.take_images(&uid, &before, context);
                 self.note_whole(&uid, context.now);
-                self.watch_for_foreign_writes(&uid, context);
+            }
+            let pod = self.pods.object(&uid).cloned();
+            if let Some(pod) = pod.filter(|pod| !is_ending(pod)) {
+                self.watch_for_foreign_writes(&uid, &pod, context);
             }
             self.sync_pod(&uid, context);
             return;
@@ -193,6 +196,7 @@ impl Kubelet {
             has_restart_rules: self.settings.is_gate_on("ContainerRestartRules"),
             post_start: None,
             conditions: Json::Null,
+            written: None,
             victims,
             victim_until: None,
             object: pod.clone(),

@@ -18,7 +18,8 @@ use crate::json;
 use crate::objects::{Json, Object, Text};
 
 /// The conditions of a pod that a kubelet owns, in the order in which it writes them.
-const OWNED: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+pub(super) const OWNED: [&str; 5] =
+    ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
 /// The reason with which a pod that has failed is not ready.
 const FAILED: &str = "PodFailed";
@@ -63,8 +64,7 @@ fn has_started(plan: &ContainerPlan, container: Option<&Container>) -> bool {
 }
 
 /// Builds the status of a pod over the one that the API server has.
-pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) -> Json {
-    let stored = server.json();
+pub(super) fn build(worker: &Worker, stored: &Json, view: &StatusContext<'_>) -> Json {
     let mut status = stored.get("status").clone();
     if !status.is_object() {
         status = Json::object();
@@ -77,12 +77,14 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
         set_host(&mut status, view);
         return status;
     }
+    // The relist that sees the containers of a refused pod end syncs it like any other.
+    // Source: pkg/kubelet/kubelet.go (v1.34), `HandlePodSyncs`, which asks for no admission.
     let refused = worker.rejection.as_ref().filter(|_| !was_started || !worker.is_over());
     // The API server deletes an ended pod at once; what a kubelet that is faster writes is the status of any ended pod.
     if let Some((reason, message)) = refused.filter(|_| was_started || !worker.is_deleted()) {
-        return refusal(worker, (reason, message), &stored, view);
+        return refusal(worker, (reason, message), stored, view);
     }
-    let generation = observed_generation(&stored, view);
+    let generation = observed_generation(stored, view);
     if worker.tells_sandbox {
         set_sandbox_ready(&mut status, generation, view);
         return status;
@@ -119,7 +121,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     set_addresses(&mut status, worker, view);
     set_resources(&mut status, worker, view);
     let of = |is_initial: bool| worker.plans.iter().filter(move |plan| plan.role.is_initial() == is_initial);
-    let write = |plan: &ContainerPlan| container_status(worker, plan, &stored, view);
+    let write = |plan: &ContainerPlan| container_status(worker, plan, stored, view);
     let mut statuses: Vec<Json> = of(false).map(write).collect();
     statuses.sort_by(|one, other| one.get("name").as_str().cmp(&other.get("name").as_str()));
     status.set(&["containerStatuses"], statuses);
@@ -129,7 +131,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     }
     let unready = worker.plans.iter().filter(|plan| plan.role != ContainerRole::Init && !plan.is_ready(worker, view));
     let unready: Vec<&str> = unready.map(|plan| plan.name.as_str()).collect();
-    conditions(&mut status, worker, &unready, phase, (generation, &stored), view);
+    conditions(&mut status, worker, &unready, phase, (generation, stored), view);
     status
 }
 
@@ -429,7 +431,7 @@ pub(super) fn has_stale_readiness(pod: &Object) -> bool {
 }
 
 /// Returns the conditions of other writers.
-fn foreign(status: &Json) -> Vec<Json> {
+pub(super) fn foreign(status: &Json) -> Vec<Json> {
     let is_foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !OWNED.contains(&kind));
     status.get("conditions").items().iter().filter(is_foreign).cloned().collect()
 }

@@ -158,6 +158,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(super) deadline_at: Option<Timestamp>,
     /// The conditions as this process has written them last; `Null` before the first time.
     pub(in crate::components::kubelet) conditions: Json,
+    /// The pod in the API after this process has written its status last.
+    pub(super) written: Option<Object>,
     /// The pods that have to end before it starts.
     pub(super) victims: Vec<Text>,
     /// Until when the end of the first of them is waited for.

@@ -1,7 +1,7 @@
 //! Writes a pod's status to the API server: a GET, a PATCH, and at the end the DELETE.
 //!
-//! Inputs: pods whose status may have changed, answers. Outputs: requests. Invariant: a terminal phase is never
-//! overwritten.
+//! Inputs: pods whose status may have changed, answers. Outputs: requests. Invariant: a terminal phase of a pod that
+//! ends or has ended is never overwritten.
 
 use super::whole_pod::is_shown;
 use super::*;
@@ -13,20 +13,17 @@ use crate::objects::lifecycle::{is_ending, is_terminal};
 const STATUS_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(10);
 
 impl Kubelet {
-    /// Notes that another writer has overwritten a status, for the next period of the status manager.
-    pub(super) fn watch_for_foreign_writes(&mut self, uid: &Text, context: &KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get(uid) else { return };
-        let Some(status) = self.status_of(worker, &worker.object, context) else { return };
-        let has_type = |item: &&Json, kind: &Json| item.get("type") == kind;
-        let stored = worker.object.stable().at(&["status", "conditions"]);
-        let is_overwritten = stored.items().iter().any(|item| {
-            let own = status.get("conditions").items().iter().find(|own| has_type(own, item.get("type")));
-            own.is_some_and(|own| own.get("status") != item.get("status"))
-        });
-        if !is_overwritten || worker.is_dirty || worker.is_syncing {
-            return;
+    /// Notes that another writer has overwritten a status in the API, for the next period of the status manager.
+    pub(in crate::components::kubelet) fn watch_for_foreign_writes(
+        &mut self,
+        uid: &Text,
+        stored: &Object,
+        context: &KubeletContext<'_>,
+    ) {
+        let is_overwritten = |own: &&Worker| !own.is_dirty && !own.is_syncing && own.is_overwritten(stored);
+        if self.pods.workers.get(uid).filter(is_overwritten).is_some() {
+            self.sync_with_next_period(uid, context);
         }
-        self.sync_with_next_period(uid, context);
     }
 
     /// Schedules the writing of a status for the next period of the status manager.
@@ -40,7 +37,7 @@ impl Kubelet {
         }
     }
 
-    fn status_of(&self, worker: &Worker, server: &Object, context: &KubeletContext<'_>) -> Option<Json> {
+    fn status_of(&self, worker: &Worker, server: Json, context: &KubeletContext<'_>) -> Option<Json> {
         let (_, second_ip) = self.host_ips(context.host);
         let view = StatusContext {
             host: context.host,
@@ -50,7 +47,7 @@ impl Kubelet {
             now: context.now,
             started: self.started,
         };
-        (!worker.is_gone).then(|| build(worker, server, &view))
+        (!worker.is_gone).then(|| build(worker, &server, &view))
     }
 
     /// Schedules the sync that will read back what a pod is as a whole: the first after its phase is in the API.
@@ -106,7 +103,8 @@ impl Kubelet {
     /// Notes the conditions of a pod as they are now, so that their times are those of the changes and not those of a
     /// later writing.
     fn note_conditions(&mut self, uid: &Text, context: &KubeletContext<'_>) {
-        let status = self.pods.workers.get(uid).and_then(|worker| self.status_of(worker, &worker.object, context));
+        let status =
+            self.pods.workers.get(uid).and_then(|worker| self.status_of(worker, worker.object.json(), context));
         if let (Some(worker), Some(status)) = (self.pods.workers.get_mut(uid), status)
             && !status.get("conditions").is_null()
             && !worker.has_failed_early()
@@ -157,7 +155,7 @@ impl Kubelet {
 
     fn write_status(&mut self, uid: &Text, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        let Some(status) = self.status_of(worker, pod, context) else { return };
+        let Some(status) = self.status_of(worker, worker.over(pod), context) else { return };
         if let Some(worker) = self.pods.workers.get_mut(uid) {
             // What has begun in the sandbox is told next; of what could not be started the next sync tells.
             let has_begun = context.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.containers.is_empty());
@@ -168,8 +166,7 @@ impl Kubelet {
         }
         let tree = pod.json();
         let changed = two_way(tree.get("status"), &status);
-        // The phase of a mirror does not hold its static pod back.
-        let is_final = !self.pods.object(uid).is_some_and(is_static) && is_terminal_already(&tree, &status);
+        let is_final = self.pods.workers.get(uid).is_some_and(|own| own.stays_ended(&tree, &status));
         if changed.is_empty() || is_final {
             self.status_written(uid, pod, context);
             return;
@@ -184,6 +181,7 @@ impl Kubelet {
     fn status_written(&mut self, uid: &Text, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.is_syncing = false;
+        worker.written = Some(pod.clone());
         if !worker.conditions.is_null() && !worker.is_static_ended() {
             worker.conditions = pod.stable().at(&["status", "conditions"]).clone();
         }
@@ -218,11 +216,4 @@ fn has_foreign_disruption(worker: &Worker, mirror: &Object) -> bool {
     let conditions = mirror.stable().at(&["status", "conditions"]).items();
     let is_disruption = |item: &Json| item.get("type").as_str() == Some("DisruptionTarget");
     is_static(&worker.object) && worker.ending.is_none() && conditions.iter().any(is_disruption)
-}
-
-/// A terminal phase is never left: a later status of the same pod is not written.
-fn is_terminal_already(stored: &Json, status: &Json) -> bool {
-    let phase = |status: &Json| status.get("phase").as_text().cloned().unwrap_or_default();
-    let before = phase(stored.get("status"));
-    matches!(before.as_str(), "Succeeded" | "Failed") && before != phase(status)
 }
