@@ -242,6 +242,24 @@ Feature: Init containers and sidecars start before a Pod's containers, and sidec
       And Pod "web" keeps condition Initialized=True for 60s
       And container "main" of Pod "web" keeps running on machine "worker-1" for 60s
 
+    Scenario: A container that has ended while its sidecar was down runs again when the sidecar does
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          initContainers:
+          - {name: side, image: "registry.k8s.io/busybox:1", restartPolicy: Always, command: [sh, -c, sleep 30; exit 1]}
+          containers: [{name: main, image: "registry.k8s.io/busybox:1", command: [sh, -c, sleep 2; exit 0]}]
+        """
+      Then Pod "web" field status.containerStatuses[0].restartCount is 2 within 30s
+      When 5m pass
+      Then Pod "web" field status.containerStatuses[0].restartCount is changed within 5m
+      And Pod "web" field status.initContainerStatuses[0].restartCount is changed within 5m
+
   Rule: A hook delays SIGTERM, as long as the grace period lasts
 
     Scenario Outline: The hook <hook> with a grace period of <grace> s

@@ -192,3 +192,42 @@ Feature: Which containers run anew, when, and which wait
       Then Pod "web" field status.initContainerStatuses[1].state.terminated.exitCode is 1 within 5s
       And Pod "web" keeps field status.phase "Pending" for 6s
       And Pod "web" field status.phase is "Failed" between 7s and 14s
+
+  Rule: Any sync shows that a container waits, whatever it is for
+    Source: pkg/kubelet/kubelet_pods.go (v1.31, v1.34, v1.37), convertToAPIContainerStatuses
+
+    Scenario: A label is changed
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "registry.k8s.io/busybox:1", command: [sh, -c, sleep 1; exit 2]}]
+        """
+      And Pod "web" field status.containerStatuses[0].restartCount is 1
+      And 3s pass
+      When the user sends PATCH /api/v1/namespaces/default/pods/web:
+        """
+        {"metadata": {"labels": {"app": "web"}}}
+        """
+      Then Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" within 1s
+      And Event BackOff about Pod "web" within 1s
+
+    Scenario: Another container ends
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - {name: early, image: "registry.k8s.io/busybox:1", command: [sh, -c, sleep 1; exit 2]}
+          - {name: late, image: "registry.k8s.io/busybox:1", command: [sh, -c, sleep 4; exit 2]}
+        """
+      Then Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" between 3s and 6s
+      And Pod "web" field status.containerStatuses[0].restartCount is 2 within 30s

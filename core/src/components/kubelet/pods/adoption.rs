@@ -54,6 +54,7 @@ impl Kubelet {
                 worker.is_dirty |= (is_new_generation || is_told_anew) && worker.note_unseen();
                 worker.is_dirty |= is_new_generation && tells_generation || has_stale_readiness(&worker.object);
                 self.take_images(&uid, &before, context);
+                self.settle_changed(&uid, &before, context);
                 self.note_whole(&uid, context.now);
             }
             let pod = self.pods.object(&uid).cloned();

@@ -3,7 +3,7 @@
 //! Mirrors `containerChanged` and what follows from it in pkg/kubelet/kuberuntime/kuberuntime_manager.go and
 //! kuberuntime_container.go (v1.34). Inputs: a pod that was seen again. Outputs: its running containers with another
 //! image are told to end and start again, whatever the restart policy is; those that wait after a crash or a failed
-//! pull wait no longer. An init container that is no sidecar stays as it is.
+//! pull wait no longer, and those that go on waiting are shown to. An init container that is no sidecar stays as it is.
 
 use super::*;
 
@@ -27,20 +27,17 @@ impl Kubelet {
             return;
         }
         let mut changed = Vec::new();
-        let mut waits_no_longer = false;
         for (at, plan) in worker.plans.iter_mut().enumerate() {
             let image = image_of(&worker.object, &plan.name);
             match context.host.runtime.container(uid, &plan.name) {
-                Some(own) if !has_other_image(own, image) => {}
-                Some(own) if own.is_running() => {
+                Some(own) if own.is_running() && has_other_image(own, image) => {
                     let stays = plan.role == ContainerRole::Init || plan.killed_for.is_some();
                     changed.extend(Some((at, plan.name.clone(), plan.role)).filter(|_| !stays));
                 }
-                Some(_) => waits_no_longer |= plan.is_waiting,
                 None if plan.start_error.is_some() && image_of(before, &plan.name) != image => {
                     (plan.failed_pull, plan.start_at) = (None, Some(context.now));
                 }
-                None => {}
+                _ => {}
             }
         }
         for (at, name, role) in changed {
@@ -50,8 +47,18 @@ impl Kubelet {
             };
             self.end_container(uid, at, (KilledFor::Image, message), None, context);
         }
-        if waits_no_longer {
-            self.settle_pod(uid, context);
+    }
+
+    /// Looks again at the containers of a pod that wait after a crash, if more than its status has changed.
+    ///
+    /// Source: pkg/kubelet/config/config.go (v1.34), `podsDifferSemantically`.
+    pub(super) fn settle_changed(&mut self, uid: &Text, before: &Object, context: &mut KubeletContext<'_>) {
+        let waits = |own: &&mut Worker| own.plans.iter().any(|plan| plan.is_waiting);
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(waits) else { return };
+        let paths: [&[&str]; 3] = [&["spec"], &["metadata", "labels"], &["metadata", "annotations"]];
+        if paths.iter().any(|path| before.stable().at(path) != worker.object.stable().at(path)) {
+            worker.note_sync(context.now);
+            self.settle_in_sync(uid, context);
         }
     }
 }

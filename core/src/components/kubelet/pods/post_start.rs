@@ -3,7 +3,6 @@
 //! Mirrors `startContainer` of pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34). Inputs: containers that have
 //! started, time. Outputs: when the sync goes on; of a hook that fails Events and the end of its container.
 
-use super::initializing::Initialization;
 use super::probing::{address, refused_request};
 use super::worker::PostStart;
 use super::*;
@@ -37,8 +36,7 @@ impl Kubelet {
         }
         worker.note_sync(context.now);
         worker.is_dirty = !worker.is_gone;
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
-        self.plan_next(uid, &progress, context);
+        self.settle_in_sync(uid, context);
         self.probe_at_once(uid, context);
     }
 

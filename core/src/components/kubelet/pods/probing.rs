@@ -4,7 +4,6 @@
 //! (v1.34). Inputs: probes that are due, syncs. Outputs: Events, containers told to end, statuses to write. Left out on
 //! purpose: probes while a pod ends, errors of a probe itself, time-outs: a process answers at once or not at all.
 
-use super::initializing::Initialization;
 use super::probe_starts::{FoundAs, ProbeStart};
 use super::probes::{Health, ProbeFinding, ProbeKind, Probes, is_too_slow, timeout_seconds};
 use super::*;
@@ -73,13 +72,15 @@ impl Kubelet {
             }
         }
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.stage == WorkerStage::Active {
+        let is_active = worker.stage == WorkerStage::Active;
+        if is_active {
             worker.note_sync(context.now);
         }
         let stays = |plan: &ContainerPlan| !context.host.runtime.is_about_to_end(uid, &plan.name, context.now);
         worker.is_dirty |= found.iter().filter_map(|(at, _)| worker.plans.get(*at)).any(stays);
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
-        self.plan_next(uid, &progress, context);
+        if is_active {
+            self.settle_in_sync(uid, context);
+        }
         self.read_again(uid, context);
         self.probe_at_once(uid, context);
     }

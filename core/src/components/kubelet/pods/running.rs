@@ -69,10 +69,6 @@ impl Kubelet {
             _ if worker.ends_after_sync => {}
             WorkerStage::Blocked => self.unblock(uid, context),
             WorkerStage::Active => {
-                for plan in worker.plans.iter_mut().filter(|plan| plan.is_waiting) {
-                    plan.is_crash_looping = true;
-                    worker.is_dirty = true;
-                }
                 for plan in worker.plans.iter_mut().filter(|plan| plan.start_error.is_some()) {
                     plan.shown_error = plan.start_error.take();
                     // The pause of one that has run before counts from its end.
@@ -81,11 +77,28 @@ impl Kubelet {
                     worker.is_dirty = true;
                 }
                 self.read_again(uid, context);
-                self.settle_pod(uid, context);
+                self.settle_in_sync(uid, context);
             }
             WorkerStage::Stopping => self.settle_pod(uid, context),
             WorkerStage::Over => {}
         }
+    }
+
+    /// Does in a sync what is to be done for the containers. Whatever the sync is for, it shows what the one before
+    /// held back, and looks again whether that can start.
+    ///
+    /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `convertToAPIContainerStatuses`, what the `reasonCache` has.
+    pub(super) fn settle_in_sync(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        let is_active = worker.stage == WorkerStage::Active;
+        if !context.host.is_runtime_up || is_active && worker.post_start.is_some() {
+            return;
+        }
+        for plan in worker.plans.iter_mut().filter(|plan| is_active && plan.is_waiting && !plan.is_crash_looping) {
+            plan.is_crash_looping = true;
+            worker.is_dirty = true;
+        }
+        self.settle_pod(uid, context);
     }
 
     /// Reports that the network of an ended pod could not be removed: the sandbox stays until that succeeds.
@@ -239,7 +252,7 @@ impl Kubelet {
             }
             self.tell_failed_hooks(uid, context);
             self.read_again(uid, context);
-            self.settle_pod(uid, context);
+            self.settle_in_sync(uid, context);
             self.sync_pod(uid, context);
         }
         self.start_preemptors(context);

@@ -190,9 +190,7 @@ impl Kubelet {
         context.outbox.decide(decided_about(&pod.key()), "containers started", because);
         self.read_again(uid, context);
         self.probe_at_once(uid, context);
-        let Some(worker) = self.pods.workers.get(uid) else { return };
-        let progress = Initialization::of(worker, context.host.runtime.sandbox(uid), self.settings.profile());
-        self.plan_next(uid, &progress, context);
+        self.settle_in_sync(uid, context);
     }
 
     /// Plans the starts of the containers that may start now for the first time.
