@@ -99,3 +99,24 @@ Feature: How a kubelet ends and restarts what runs in a Pod
       Then Pod "web" field status.containerStatuses[0].restartCount is 1 within 10s
       And Pod "web" field status.containerStatuses[0].restartCount is 2 between 10s and 40s
       And Pod "web" field status.containerStatuses[0].restartCount is 3 between 40s and 70s
+
+    Scenario: After a reboot a container that had ended well does not run again
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          restartPolicy: OnFailure
+          containers:
+          - {name: main, image: "registry.k8s.io/busybox:1", command: [sh, -c, sleep 2; exit 0]}
+          - {name: other, image: registry.k8s.io/pause:3.10}
+        """
+      And Pod "web" field status.containerStatuses[0].state.terminated.exitCode is 0
+      When machine "worker-1" reboots
+      Then Pod "web" field status.containerStatuses[1].restartCount is 1 within 30s
+      And Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 60s
+      And Pod "web" keeps field status.containerStatuses[0].state.terminated.exitCode 0 for 60s
+      And container "other" of Pod "web" stops on machine "worker-1" within 1s

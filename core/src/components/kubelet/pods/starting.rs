@@ -199,12 +199,16 @@ impl Kubelet {
         let is_free = |own: &&mut Worker| is_active(own) && !own.ends_after_sync;
         let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         let runtime = &context.host.runtime;
-        for (at, plan) in worker.plans.iter_mut().enumerate() {
+        for at in 0..worker.plans.len() {
+            let plan = &worker.plans[at];
             let known = runtime.container(uid, &plan.name);
             let is_planned = plan.start_at.is_some() || plan.start_error.is_some() || plan.is_waiting;
-            if known.is_some_and(|own| !own.outlived_sandbox) || is_planned || !progress.may_start(at, plan) {
+            // Of a sandbox before it may have ended with success.
+            let is_done = known.is_some_and(|own| !own.outlived_sandbox || !worker.runs_again(plan, own.exit_code()));
+            if is_done || is_planned || !progress.may_start(at, plan) {
                 continue;
             }
+            let plan = &mut worker.plans[at];
             if let Some(own) = known {
                 // It ended with a sandbox before, in which its turn may have come earlier.
                 let next = runtime.next_run(&worker.object, &plan.name, context.now);
