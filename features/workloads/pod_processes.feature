@@ -11,6 +11,22 @@ Feature: How a kubelet ends and restarts what runs in a Pod
       Then container "main" of Pod "web" stops on machine "worker-1" between 4s and 7s
       And Pod "web" is gone within 10s
 
+  Rule: Containers that are being ended keep their time, whatever else asks for their end
+    Source: pkg/kubelet/kubelet.go (v1.31, v1.34, v1.37), SyncTerminatingPod, whose context nobody cancels
+
+    Scenario: A Pod that ends already is deleted by force
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1" that takes 5m to stop
+      When the user deletes Pod "web"
+      And 2s pass
+      And the user sends DELETE /api/v1/namespaces/default/pods/web:
+        """
+        {"gracePeriodSeconds": 0}
+        """
+      Then Pod "web" is gone within 1s
+      And container "main" of Pod "web" keeps running on machine "worker-1" for 25s
+      And container "main" of Pod "web" stops on machine "worker-1" within 30s
+
   @since:1.37
   Rule: A Pod whose sandbox is not ready says why
 
