@@ -12,11 +12,11 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::graph::{Item, Life};
-use super::{CollectorPurpose, GarbageCollector, KINDS};
+use super::{CollectorPurpose, GarbageCollector};
 use crate::components::Because;
 use crate::components::client::{RequestOutcome, WorkQueue};
 use crate::json;
-use crate::network::{Call, MERGE_PATCH, Verb};
+use crate::network::{Call, MERGE_PATCH, Verb, is_known};
 use crate::objects::lifecycle::{has_finalizer, is_ending};
 use crate::objects::{Json, Object, Text};
 
@@ -118,7 +118,7 @@ impl GarbageCollector {
     /// its references are written as they should be, on the state that is known.
     pub(super) fn drop_owners(&self, dependent: &Item, latest: Option<&Object>, gone: &[&str]) -> Call {
         let (kind, key) = (&self.kinds[dependent.kind], &dependent.key);
-        if dependent.kind < KINDS.len() {
+        if is_known(&kind.resource) {
             let patch = without_owners(&dependent.uid, gone.iter().copied());
             return Call::strategic_patch(kind.resource.clone(), &key.namespace, &key.name, patch);
         }

@@ -5,8 +5,8 @@
 //! Inputs: objects of the watched kinds, answers, time. Outputs: reads, deletions with preconditions, patches that
 //! remove references to absent owners. Invariants: an object without owner references is never deleted; an owner counts
 //! as absent only after its removal was seen or a read confirmed it.
-//! Left out on purpose: owners that block each other, owners of built-in kinds that are not watched, which count as
-//! present, and discovery: custom kinds are known by their definitions.
+//! Left out on purpose: owners that block each other, and discovery: custom kinds are known by their definitions.
+//! Events are neither owners nor dependents, as upstream.
 
 mod absent;
 mod cascade;
@@ -30,9 +30,11 @@ use super::client::{CacheEvent, RequestOutcome, WorkQueue};
 use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::chance::Chance;
-use crate::network::{CSI_NODES, Call, DEFINITIONS, LEASES, NODES, PODS, RequestId, Resource, Verb, defined_kind};
+use crate::network::kinds::{KINDS, Kind, Trait, is_served};
+use crate::network::{Call, DEFINITIONS, RequestId, Resource, Verb, defined_kind};
 use crate::objects::lifecycle::is_established;
 use crate::objects::{Object, ObjectKey, Text};
+use crate::profile::Profile;
 
 /// A kind whose objects are watched.
 #[derive(Clone, Debug)]
@@ -42,40 +44,20 @@ struct MonitoredKind {
     namespaced: bool,
 }
 
-const fn cluster(name: &'static str, resource: Resource) -> (&'static str, Resource, bool) {
-    (name, resource, false)
-}
-
-const fn namespaced(name: &'static str, resource: Resource) -> (&'static str, Resource, bool) {
-    (name, resource, true)
-}
-
-/// The kinds that own or are owned here, each with its resource and whether it is namespaced; custom ones are watched
+/// Returns the kinds that a release serves whose objects can be deleted, listed and watched; custom ones are watched
 /// behind them once their definitions are seen.
-static KINDS: [(&str, Resource, bool); 22] = [
-    cluster("Node", NODES),
-    cluster("CSINode", CSI_NODES),
-    cluster("PersistentVolume", Resource::of("", "v1", "persistentvolumes")),
-    cluster("VolumeAttachment", Resource::of("storage.k8s.io", "v1", "volumeattachments")),
-    namespaced("ConfigMap", Resource::of("", "v1", "configmaps")),
-    namespaced("PersistentVolumeClaim", Resource::of("", "v1", "persistentvolumeclaims")),
-    namespaced("Pod", PODS),
-    namespaced("ReplicationController", Resource::of("", "v1", "replicationcontrollers")),
-    namespaced("Secret", Resource::of("", "v1", "secrets")),
-    namespaced("Service", Resource::of("", "v1", "services")),
-    namespaced("ServiceAccount", Resource::of("", "v1", "serviceaccounts")),
-    namespaced("ControllerRevision", Resource::of("apps", "v1", "controllerrevisions")),
-    namespaced("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
-    namespaced("Deployment", Resource::of("apps", "v1", "deployments")),
-    namespaced("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
-    namespaced("StatefulSet", Resource::of("apps", "v1", "statefulsets")),
-    namespaced("CronJob", Resource::of("batch", "v1", "cronjobs")),
-    namespaced("Job", Resource::of("batch", "v1", "jobs")),
-    namespaced("Lease", LEASES),
-    namespaced("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
-    namespaced("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
-    cluster("CustomResourceDefinition", DEFINITIONS),
-];
+///
+/// Source: garbagecollector.go (v1.34), `GetDeletableResources`; graph_builder.go, `ignoredResources`: no Events.
+fn built_in(profile: &Profile) -> Vec<MonitoredKind> {
+    let is_monitored = |kind: &&Kind| !kind.is(Trait::Review) && kind.name != "Event";
+    let kinds = KINDS.iter().filter(is_monitored).filter(|kind| is_served(&kind.resource, profile));
+    let monitored = |kind: &'static Kind| MonitoredKind {
+        name: Text::of(kind.name),
+        resource: kind.resource.clone(),
+        namespaced: kind.is_namespaced(),
+    };
+    kinds.map(monitored).collect()
+}
 
 /// How often the collector looks for kinds that are new.
 /// Source: cmd/kube-controller-manager/app/core.go (v1.34), `startGarbageCollectorController`.
@@ -145,13 +127,8 @@ impl GarbageCollector {
     /// Starts the controller with empty caches.
     #[must_use]
     pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
-        let watched: Vec<Watched> =
-            KINDS.iter().map(|(name, resource, _)| Watched::of(resource.clone()).with_stream(name)).collect();
-        let monitored = |(name, resource, namespaced): &(&'static str, Resource, bool)| MonitoredKind {
-            name: Text::of(name),
-            resource: resource.clone(),
-            namespaced: *namespaced,
-        };
+        let kinds = built_in(context.settings.profile());
+        let watched: Vec<Watched> = kinds.iter().map(|kind| Watched::of(kind.resource.clone())).collect();
         Self {
             runtime: ControllerRuntime::new(&watched, context, now),
             graph: Graph::default(),
@@ -163,7 +140,7 @@ impl GarbageCollector {
             under_way: BTreeMap::new(),
             started: false,
             checks_version: context.settings.profile().is("garbage-collection-checks-version"),
-            kinds: KINDS.iter().map(monitored).collect(),
+            kinds,
             new_kinds: VecDeque::new(),
             began: now,
             chance: context.chance.clone(),
