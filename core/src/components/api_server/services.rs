@@ -95,6 +95,13 @@ pub(super) fn default(tree: &mut Json) {
     if is_alias {
         spec.remove(&["internalTrafficPolicy"]);
     }
+    if is_balanced && !tree.at(&["status", "loadBalancer", "ingress"]).is_empty() {
+        for point in tree.entry(&["status", "loadBalancer", "ingress"]).make_array() {
+            if point.get("ip").as_str().is_some_and(|ip| !ip.is_empty()) && point.get("ipMode").is_null() {
+                point.set(&["ipMode"], "VIP");
+            }
+        }
+    }
 }
 
 fn default_port(port: &mut Json) {
