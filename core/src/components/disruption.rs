@@ -4,8 +4,10 @@
 //! healthy if it is Ready, is not being deleted, and no eviction of it is under way (`status.disruptedPods`, valid for
 //! two minutes). Where the expected number comes from the owners, a pod without an owner counts as healthy but not as
 //! expected. Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and
-//! DisruptionTarget=False on a pod that was not deleted within two minutes.
-//! Left out on purpose: owners of custom kinds with a subresource `scale`.
+//! DisruptionTarget=False on a pod that was not deleted within two minutes. A budget whose owners have to be asked for
+//! their scale is synced when they have answered.
+
+mod scale;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,6 +16,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::scale::{Expected, Scale, ScaledOwner, Scales};
 use super::Because;
 use super::client::CacheEvent;
 use super::controller::{
@@ -21,10 +24,9 @@ use super::controller::{
     Retries, Watched, code, failure,
 };
 use super::events::{EventType, InvolvedObject};
-use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};
+use super::workload::pods::{Rounding, Selections, number, scaled};
 use super::workload::{DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS};
 use crate::json;
-use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
 use crate::objects::time::{parse, to_time};
@@ -68,6 +70,10 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 /// What a request is for.
 #[derive(Clone, Debug)]
 enum DisruptionPurpose {
+    /// Find the resource of an owner's kind.
+    Kind(ScaledOwner),
+    /// Read the scale of an owner.
+    Scale(ScaledOwner),
     /// Take DisruptionTarget off a pod.
     Pod,
     /// Write the status of this budget.
@@ -84,6 +90,8 @@ struct Disruption {
     pods: Selections,
     /// The ready pods among them.
     ready: Selections,
+    /// What owners have answered in the syncs under way, by budget.
+    scales: BTreeMap<ObjectKey, Scales>,
 }
 
 /// The prefix of keys of pods in the queue, which has keys of budgets too; no namespace can contain it.
@@ -92,13 +100,6 @@ const POD_KEYS: &str = "pods/";
 /// Returns the key under which the condition of a pod is synced.
 fn pod_key(pod: &ObjectKey) -> ObjectKey {
     ObjectKey::namespaced(format!("{POD_KEYS}{}", pod.namespace), pod.name.clone())
-}
-
-/// How many pods the owners are meant to have.
-struct Scale {
-    pods: i64,
-    /// Whether some pod has no owner and is not counted.
-    leaves_out: bool,
 }
 
 impl Disruption {
@@ -164,60 +165,60 @@ impl Disruption {
         Flow::Done
     }
 
-    /// Counts the pods that the owners of a budget's pods are meant to have; an owner whose scale is not known is an
-    /// error.
-    ///
-    /// Source: disruption.go (v1.34), `getExpectedScale`, `finders` and `getScaleController`.
-    fn scale(&self, budget: &ObjectKey, runtime: &KeyedRuntime<DisruptionPurpose>) -> Result<Scale, String> {
-        let mut owners: BTreeMap<String, i64> = BTreeMap::new();
-        let mut leaves_out = false;
-        for pod in self.pods.of(budget).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
-            let Some(owner) = controller_of(pod) else {
-                leaves_out = true;
-                continue;
-            };
-            let mut own = found_owner(pod, owner, runtime)?;
-            if let Some((deployment, uid)) = owner_key(own, "Deployment")
-                && let Some(above) =
-                    runtime.cache(DEPLOYMENT_CACHE).get(&deployment).filter(|above| above.uid() == &*uid)
-            {
-                own = above;
+    /// Returns how many pods a budget's owners are meant to have; none while one of them is asked, or if that is the
+    /// end of the sync.
+    fn expected(
+        &mut self,
+        budget: &Object,
+        count: i64,
+        runtime: &mut KeyedRuntime<DisruptionPurpose>,
+        now: Timestamp,
+    ) -> Option<i64> {
+        let (key, spec) = (budget.key(), budget.stable().get("spec"));
+        let scales = self.scales.remove(&key).unwrap_or_default();
+        let least = spec.get("minAvailable");
+        let scale = if spec.get("maxUnavailable").is_null() && (least.is_null() || least.as_i64().is_some()) {
+            Expected::Known(Scale { pods: if least.is_null() { 0 } else { count }, leaves_out: false })
+        } else {
+            self.scale(&key, &scales, runtime)
+        };
+        let about = InvolvedObject::object("policy/v1", "PodDisruptionBudget", budget);
+        match scale {
+            Expected::Asked(owner) => {
+                let call = owner.kind_call();
+                runtime.send(&key, DisruptionPurpose::Kind(owner), call, None, now);
+                self.scales.insert(key, scales);
+                None
             }
-            owners.insert(String::from(own.uid()), number(own, &["spec", "replicas"], 1));
+            Expected::Known(scale) => {
+                if scale.leaves_out {
+                    let message = unmanaged(spec.get("selector"));
+                    runtime.emit(&about, EventType::Warning, "UnmanagedPods", &message, now);
+                }
+                Some(scale.pods)
+            }
+            Expected::Unknown(why) => {
+                let message = format!("Failed to calculate the number of expected pods: {why}");
+                runtime.emit(&about, EventType::Warning, "CalculateExpectedPodCountFailed", &message, now);
+                self.fail(&key, budget, &why, runtime, now);
+                None
+            }
         }
-        Ok(Scale { pods: owners.values().sum(), leaves_out })
     }
 
     fn sync_budget(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DisruptionPurpose>, now: Timestamp) -> Flow {
-        let Some(budget) = runtime.cache(BUDGET_CACHE).get(key).cloned() else { return Flow::Done };
+        let Some(budget) = runtime.cache(BUDGET_CACHE).get(key).cloned() else {
+            self.scales.remove(key);
+            return Flow::Done;
+        };
         let about = InvolvedObject::object("policy/v1", "PodDisruptionBudget", &budget);
         let count = i64::try_from(self.pods.count(key)).unwrap_or(i64::MAX);
         if count == 0 {
             runtime.emit(&about, EventType::Normal, "NoPods", "No matching pods found", now);
         }
-        let spec = budget.stable().get("spec");
-        let least = spec.get("minAvailable");
-        let most = spec.get("maxUnavailable");
-        let scale = if most.is_null() && (least.is_null() || least.as_i64().is_some()) {
-            Ok(Scale { pods: if least.is_null() { 0 } else { count }, leaves_out: false })
-        } else {
-            self.scale(key, runtime)
-        };
-        let expected = match scale {
-            Ok(scale) => {
-                if scale.leaves_out {
-                    let message = unmanaged(spec.get("selector"));
-                    runtime.emit(&about, EventType::Warning, "UnmanagedPods", &message, now);
-                }
-                scale.pods
-            }
-            Err(why) => {
-                let message = format!("Failed to calculate the number of expected pods: {why}");
-                runtime.emit(&about, EventType::Warning, "CalculateExpectedPodCountFailed", &message, now);
-                self.fail(key, &budget, &why, runtime, now);
-                return Flow::Done;
-            }
-        };
+        let Some(expected) = self.expected(&budget, count, runtime, now) else { return Flow::Next };
+        let (least, most) =
+            (budget.stable().at(&["spec", "minAvailable"]), budget.stable().at(&["spec", "maxUnavailable"]));
         let desired = if most.is_null() {
             scaled(least, "0", expected, Rounding::Up)
         } else {
@@ -331,58 +332,6 @@ fn targeted_since(pod: &Object) -> Option<Timestamp> {
     is_stale.then(since)
 }
 
-/// Returns the owner of a pod; the controllers that are looked for have any version, others that of a resource with a
-/// scale.
-///
-/// Source: disruption.go (v1.34), `finders`.
-fn found_owner<'a>(
-    pod: &Object,
-    owner: &Json,
-    runtime: &'a KeyedRuntime<DisruptionPurpose>,
-) -> Result<&'a Object, String> {
-    let kind = owner.get("kind").as_str().unwrap_or("");
-    let source = match (group_of(owner), kind) {
-        ("apps" | "extensions", "ReplicaSet") => Some(SETS),
-        ("apps", "StatefulSet") => Some(STATEFUL),
-        ("apps", "Deployment") => Some(DEPLOYMENT_CACHE),
-        ("", "ReplicationController") => Some(REPLICATION),
-        _ => None,
-    };
-    let found = source.zip(owner_key(pod, kind)).and_then(|(source, (key, uid))| {
-        let own = runtime.cache(source).get(&key)?;
-        (own.uid() == &*uid).then_some(own)
-    });
-    match found {
-        Some(own) if source != Some(DEPLOYMENT_CACHE) || resource_of(owner, kind).is_some() => Ok(own),
-        _ => Err(unscaled(pod, owner, kind, source.is_some())),
-    }
-}
-
-fn group_of(owner: &Json) -> &str {
-    owner.get("apiVersion").as_str().and_then(|version| version.rsplit_once('/')).map_or("", |(group, _)| group)
-}
-
-/// Returns the resource of an owner, of its group and version.
-fn resource_of(owner: &Json, kind: &str) -> Option<&'static Resource> {
-    let version = owner.get("apiVersion").as_str().unwrap_or("");
-    let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
-    let is_its = |own: &&Kind| own.name == kind && own.resource.group == *group && own.resource.version == *version;
-    KINDS.iter().find(is_its).map(|own| &own.resource)
-}
-
-/// Returns the error for an owner that is not found, or of a kind whose scale is not known.
-fn unscaled(pod: &Object, owner: &Json, kind: &str, has_scale: bool) -> String {
-    let version = owner.get("apiVersion").as_str().unwrap_or("");
-    match resource_of(owner, kind) {
-        None => format!("no matches for kind {kind:?} in version {version:?}"),
-        Some(_) if has_scale => format!("found no controllers for pod {:?}", pod.name()),
-        Some(resource) if resource.group.is_empty() => {
-            format!("{} does not implement the scale subresource", resource.plural)
-        }
-        Some(resource) => format!("{}.{} does not implement the scale subresource", resource.plural, resource.group),
-    }
-}
-
 /// Returns the message for a budget that selects pods without an owner.
 fn unmanaged(selector: &Json) -> String {
     format!(
@@ -482,6 +431,21 @@ impl Reconciler for Disruption {
         runtime: &mut KeyedRuntime<DisruptionPurpose>,
         now: Timestamp,
     ) -> Flow {
+        let purpose = match purpose {
+            DisruptionPurpose::Kind(owner) => {
+                match owner.scale_call(reply) {
+                    Ok(call) => runtime.send(key, DisruptionPurpose::Scale(owner), call, None, now),
+                    Err(why) => self.note_scale(key, owner, Err(why)),
+                }
+                return Flow::Next;
+            }
+            DisruptionPurpose::Scale(owner) => {
+                let replicas = owner.replicas(reply);
+                self.note_scale(key, owner, replicas);
+                return Flow::Next;
+            }
+            other => other,
+        };
         let Some(why) = failure(reply) else { return Flow::Next };
         match purpose {
             DisruptionPurpose::Status(budget) if code(reply) != 409 => {
@@ -490,5 +454,8 @@ impl Reconciler for Disruption {
             }
             _ => Flow::Retry,
         }
+    }
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DisruptionPurpose>, now: Timestamp) -> Flow {
+        if self.scales.contains_key(key) { self.sync_budget(key, runtime, now) } else { Flow::Done }
     }
 }

@@ -76,3 +76,50 @@ fn dependents_of_a_custom_owner_that_orphans_them_stay_without_it() {
         assert!(left.at(&["metadata", "ownerReferences"]).is_empty(), "{left}");
     }
 }
+
+/// Makes a budget that lets two of a widget's Pods go, five of which there should be, and returns its status.
+fn budget(subresources: &Json, uid: Option<&str>, version: &str) -> Json {
+    let mut sim = Simulation::new(SimulationOptions::default());
+    add(&mut sim, json!({"name": "w1"}));
+    let mut definition = json!({"metadata": {"name": "widgets.example.com"}, "spec": {
+        "group": "example.com", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+            "type": "object", "properties": {"spec": {"type": "object", "properties": {
+                "replicas": {"type": "integer"}}}}}}}]}});
+    definition.entry(&["spec", "versions"]).make_array()[0].set(&["subresources"], subresources.clone());
+    ask(&mut sim, Call::new(Verb::Create, DEFINITIONS, "", "").body(definition));
+    let body = json!({"metadata": {"name": "owner"}, "spec": {"replicas": 5}});
+    let owner = ask(&mut sim, Call::new(Verb::Create, WIDGETS, "default", "").body(body));
+    let uid = uid.or(owner.at(&["metadata", "uid"]).as_str()).unwrap_or("").to_string();
+    let owners = json!([{"apiVersion": version, "kind": "Widget", "name": "owner", "uid": &*uid, "controller": true}]);
+    for name in ["a", "b", "c", "d"] {
+        let pod = json!({"metadata": {"name": name, "labels": {"app": "x"}, "ownerReferences": owners.clone()},
+            "spec": {"nodeName": "w1", "containers": [{"name": "c", "image": "i"}]}});
+        ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(pod));
+    }
+    let budgets = Resource::of("policy", "v1", "poddisruptionbudgets");
+    let body = json!({"metadata": {"name": "b"}, "spec": {"maxUnavailable": "40%",
+        "selector": {"matchLabels": {"app": "x"}}}});
+    ask(&mut sim, Call::new(Verb::Create, budgets.clone(), "default", "").body(body));
+    advance(&mut sim, 10_000);
+    ask(&mut sim, Call::new(Verb::Get, budgets, "default", "b")).get("status").clone()
+}
+
+#[test]
+fn a_budget_counts_the_pods_that_a_custom_kind_is_scaled_to() {
+    let scale = json!({"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}});
+    let status = budget(&scale, None, "example.com/v1");
+    let number = |field| status.get(field).as_i64();
+    assert_eq!((number("expectedPods"), number("desiredHealthy")), (Some(5), Some(3)), "{status}");
+    assert_eq!((number("currentHealthy"), number("disruptionsAllowed")), (Some(4), Some(1)), "{status}");
+    for (subresources, uid, version, why) in [
+        (&scale, Some("11111111-2222-3333-4444-555555555555"), "example.com/v1", "found no controllers for pod \"a\""),
+        (&json!({}), None, "example.com/v1", "widgets.example.com does not implement the scale subresource"),
+        (&scale, None, "example.com/v2", "no matches for kind \"Widget\" in version \"example.com/v2\""),
+    ] {
+        let status = budget(subresources, uid, version);
+        let condition = &status.get("conditions").items()[0];
+        assert_eq!(condition.get("message").as_str(), Some(why), "{status}");
+        assert_eq!(condition.get("reason").as_str(), Some("SyncFailed"), "{status}");
+    }
+}
