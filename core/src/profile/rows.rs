@@ -120,6 +120,7 @@ static OTHERS: &[Row] = &[
     off("endpoint-hints-name-nodes", "hints of an endpoint that name nodes are kept"),
     off("csi-drivers-time-recounts", "nodeAllocatableUpdatePeriodSeconds of a CSIDriver is kept"),
     off("jobs-name-their-manager", "managedBy of a Job is kept"),
+    off("job-start-times-are-immutable", "a changed start of a Job that goes on is invalid, not missing"),
     off("service-names-are-labels", "a Service may have a name that begins with a digit"),
     off("strict-cidrs", "a new object with a CIDR whose address is not its network's first is refused"),
     off("eviction-tells-sync", "a refused eviction tells why the budget allows none when its pods are healthy"),

@@ -15,9 +15,9 @@ use jiff::Timestamp;
 use super::call::RequestInfo;
 use super::validation::others::{CLUSTER_CRITICAL, NODE_CRITICAL};
 use super::validation::{
-    FieldError, autoscaler, declared, endpoint_slice, event, ip, job, kept, lease, meta, networking, node, others,
-    persistent_volume, pod, pod_containers, pod_status, pod_update, quota, roles, service, small_kinds, storage,
-    storage_status, storage_update, with_empty, worded, worded_beside, workload, workload_status,
+    FieldError, autoscaler, declared, endpoint_slice, event, ip, job, job_status, kept, lease, meta, networking, node,
+    others, persistent_volume, pod, pod_containers, pod_status, pod_update, quota, roles, service, small_kinds,
+    storage, storage_status, storage_update, with_empty, worded, worded_beside, workload, workload_status,
 };
 use super::{
     certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
@@ -308,9 +308,7 @@ fn check_status(
     match (kind.name, subresource) {
         ("Namespace", "finalize") => kept::namespace_finalizers(tree, wording, errors),
         ("ResourceQuota", "status") => quota::status(tree, wording, errors),
-        ("Job", "status") => {
-            kept::job_status(tree, old, settings.profile().is("jobs-name-their-manager"), errors);
-        }
+        ("Job", "status") => job_status::validate(tree, old, settings, errors),
         ("Service", "status") => {
             kept::service_status(tree, old, wording, ip::Reading::of(settings), errors);
         }

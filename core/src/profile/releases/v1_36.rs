@@ -10,6 +10,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "job-start-times-are-immutable",
+            YES,
+            "pkg/apis/batch/validation/validation.go (v1.35, v1.36), ValidateJobStatusUpdate",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\

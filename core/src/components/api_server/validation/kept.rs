@@ -1,17 +1,14 @@
 //! Validation of changes of small kinds: what is checked again, and what may not change.
 //!
-//! Mirrors the functions `Validate*Update` of pkg/apis/{core,scheduling,storage,batch}/validation (v1.34). Inputs: the
-//! changed object and the stored one. Outputs: errors. Left out on purpose: the conditions of Jobs.
+//! Mirrors the functions `Validate*Update` of pkg/apis/{core,scheduling,storage}/validation (v1.34). Inputs: the
+//! changed object and the stored one. Outputs: errors.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::amount::not_negative;
 use super::ip::{self, Reading};
 use super::{FieldError, IMMUTABLE, RuleWords, invalid, meta, text};
 use crate::objects::Json;
-use crate::objects::lifecycle::is_condition_true;
 use crate::objects::names::{self, Wording};
 
 const SEALED: &str = "field is immutable when `immutable` is set";
@@ -149,102 +146,5 @@ pub(in super::super) fn namespace_status(tree: &Json, old: &Json, errors: &mut V
     };
     if phase.as_str() != Some(wanted) {
         errors.push(FieldError::invalid("status.Phase", phase, why));
-    }
-}
-
-/// Tells what is wrong with a list of indexes, as `1,3-5,7`. Source: batch, `validateIndexesFormat`.
-fn wrong_indexes(list: &str, count: i64) -> Option<String> {
-    let mut last = None;
-    for interval in list.split(',').filter(|_| !list.is_empty()) {
-        let limits: Vec<&str> = interval.split('-').collect();
-        if limits.len() > 2 {
-            let rule = "violates the requirement that an index interval can have at most two parts separated by '-'";
-            return Some(format!("the fragment {interval:?} {rule}"));
-        }
-        let mut numbers = Vec::new();
-        for limit in limits {
-            match limit.parse::<i64>() {
-                Err(_) => return Some(format!("cannot convert string to integer for index: {limit:?}")),
-                Ok(number) if number >= count => return Some(format!("too large index: {limit:?}")),
-                Ok(number) => numbers.push(number),
-            }
-        }
-        let (first, end) = (numbers[0], numbers[numbers.len() - 1]);
-        let before = last.filter(|last| *last >= first);
-        if let Some(previous) = before.or((numbers.len() > 1 && first >= end).then_some(first)) {
-            let current = if before.is_some() { first } else { end };
-            return Some(format!("non-increasing order, previous: {previous}, current: {current}"));
-        }
-        last = Some(end);
-    }
-    None
-}
-
-/// Checks the numbers of Pods of a Job's status, and with a manager of its own whether the change is a possible one.
-/// Source: batch, `validateJobStatus` and `ValidateJobStatusUpdate`; pkg/registry/batch/job/strategy.go (v1.34),
-/// `getStatusValidationOptions`.
-pub(in super::super) fn job_status(tree: &Json, old: &Json, has_manager: bool, errors: &mut Vec<FieldError>) {
-    let status = tree.get("status");
-    for field in ["active", "succeeded", "failed", "ready", "terminating"] {
-        not_negative(status, "status", field, errors);
-    }
-    let mut seen: Vec<&str> = Vec::new();
-    for list in ["succeeded", "failed"] {
-        for (at, uid) in status.at(&["uncountedTerminatedPods", list]).items().iter().enumerate() {
-            let (name, path) = (uid.as_str().unwrap_or(""), format!("status.uncountedTerminatedPods.{list}[{at}]"));
-            if name.is_empty() {
-                errors.push(FieldError::invalid_text(path, name, "must not be empty"));
-            } else if seen.contains(&name) {
-                errors.push(FieldError::duplicate(path, uid));
-            } else {
-                seen.push(name);
-            }
-        }
-    }
-    if has_manager {
-        job_progress(tree, old, errors);
-    }
-}
-
-fn job_progress(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
-    let (status, stored) = (tree.get("status"), old.get("status"));
-    let number = |of: &Json, field: &str| of.get(field).as_i64().unwrap_or(0);
-    let changed = |field: &str| status.get(field) != stored.get(field);
-    let is_active_changed = number(status, "active") != number(stored, "active");
-    let is_more = status.get("ready").as_i64().is_some_and(|ready| ready > number(status, "active"));
-    if is_more && (changed("ready") || is_active_changed) {
-        let why = "cannot set more ready pods than active";
-        errors.push(FieldError::invalid("status.ready", status.get("ready"), why));
-    }
-    let time = status.get("completionTime");
-    let is_complete = is_condition_true(tree, "Complete");
-    if !time.is_null() && !is_complete && (changed("completionTime") || is_condition_true(old, "Complete")) {
-        let why = "cannot set completionTime when there is no Complete=True condition";
-        errors.push(FieldError::invalid("status.completionTime", time, why));
-    }
-    let (done, failed) = (status.get("completedIndexes"), status.get("failedIndexes"));
-    let is_indexed = tree.at(&["spec", "completionMode"]).as_str() == Some("Indexed");
-    let count = tree.at(&["spec", "completions"]).as_i64();
-    let has_limit = !tree.at(&["spec", "backoffLimitPerIndex"]).is_null();
-    for (field, list, is_asked) in [("completedIndexes", done, true), ("failedIndexes", failed, has_limit)] {
-        let wrong = count.and_then(|count| wrong_indexes(list.as_str().unwrap_or(""), count));
-        if let Some(why) = wrong.filter(|_| is_asked && changed(field)) {
-            let why = format!("error parsing {field}: {why}");
-            errors.push(FieldError::invalid(format!("status.{field}"), list, why));
-        }
-    }
-    if !done.is_empty() && !is_indexed && changed("completedIndexes") {
-        let why = "cannot set non-empty completedIndexes when non-indexed completion mode";
-        errors.push(FieldError::invalid("status.completedIndexes", done, why));
-    }
-    if !failed.is_null() && tree.at(&["spec", "backoffLimitPerIndex"]).is_null() && changed("failedIndexes") {
-        let why = "cannot set non-null failedIndexes when backoffLimitPerIndex is null";
-        errors.push(FieldError::invalid("status.failedIndexes", failed, why));
-    }
-    for field in ["failed", "succeeded"] {
-        if number(status, field) < number(stored, field) {
-            let why = format!("cannot decrease the {field} counter");
-            errors.push(FieldError::invalid(format!("status.{field}"), &Json::Int(number(status, field)), why));
-        }
     }
 }

@@ -16,6 +16,7 @@ mod field_refs;
 pub(super) mod ip;
 pub(super) mod job;
 mod job_policies;
+pub(super) mod job_status;
 pub(super) mod kept;
 pub(super) mod lease;
 pub(super) mod meta;
