@@ -83,12 +83,11 @@ pub(super) fn default(kind: &Kind, tree: &mut Json, settings: &Settings) {
         }
         "PodTemplate" => workloads::default_template(tree),
         "LimitRange" => limits::default_limit_range(tree),
-        "NetworkPolicy" | "IngressClass" | "HorizontalPodAutoscaler" => group_kinds::default(kind.name, tree),
         "Secret" => limits::default_secret(tree),
         "PriorityClass" if tree.get("preemptionPolicy").is_null() => {
             tree.set(&["preemptionPolicy"], "PreemptLowerPriority");
         }
-        _ => {}
+        name => group_kinds::default(name, tree),
     }
 }
 
