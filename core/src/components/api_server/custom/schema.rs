@@ -24,6 +24,8 @@ pub(super) struct Structural {
     kind: Option<&'static str>,
     is_int_or_string: bool,
     properties: BTreeMap<Text, Structural>,
+    /// Whether `anyOf` says once more that it is a number or a text.
+    says_any_of: bool,
     /// The schema of all other fields.
     additional: Option<Box<Structural>>,
     /// Whether unknown fields stay.
@@ -131,7 +133,7 @@ impl Structural {
             "items" => self.items = Some(Box::new(Self::read(value, &at())?)),
             "required" => self.required = texts(value),
             "nullable" => self.is_nullable = value.as_bool() == Some(true),
-            "default" => self.default = Some(value.clone()),
+            "default" => self.default = Some(value.clone()).filter(|value| !value.is_null()),
             "enum" => self.allowed = Some(value.items().to_vec()),
             "minimum" => self.range.least = number().map(|least| (least, excluded("exclusiveMinimum"))),
             "maximum" => self.range.most = number().map(|most| (most, excluded("exclusiveMaximum"))),
@@ -154,7 +156,9 @@ impl Structural {
             }
             "x-kubernetes-preserve-unknown-fields" => self.keeps_unknown |= value.as_bool() == Some(true),
             "x-kubernetes-int-or-string" => self.is_int_or_string = value.as_bool() == Some(true),
-            "anyOf" if *value == json!([{"type": "integer"}, {"type": "string"}]) => {}
+            "anyOf" if *value == json!([{"type": "integer"}, {"type": "string"}]) => {
+                self.says_any_of = true;
+            }
             "x-kubernetes-list-type" => {
                 self.keys = match value.as_str() {
                     Some("set") => ListKeys::Set,
@@ -186,6 +190,11 @@ impl Structural {
                     let is_own = path.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
                     match self.properties.get(name).or(self.additional.as_deref()) {
                         _ if is_own => kept.push((name.clone(), field.clone())),
+                value.make_object().retain(|name, field| {
+                    let Some(schema) = self.properties.get(name).or(self.additional.as_deref()) else { return true };
+                    schema.fill_place(field);
+                    !schema.refuses(field)
+                });
                         Some(schema) => kept.push((name.clone(), schema.prune(field, &below, unknown))),
                         None if self.keeps_unknown => kept.push((name.clone(), field.clone())),
                         None => unknown.push(below),
@@ -196,6 +205,18 @@ impl Structural {
             Json::Array(items) => match &self.items {
                 Some(schema) => {
                     let item = |(at, item)| schema.prune(item, &format!("{path}[{at}]"), unknown);
+    fn fill_place(&self, value: &mut Json) {
+        if let Some(default) = self.default.as_ref().filter(|_| self.refuses(value)) {
+            *value = default.clone();
+        }
+        self.fill(value);
+    }
+
+    /// Tells whether a value is a null that may not be one.
+    fn refuses(&self, value: &Json) -> bool {
+        value.is_null() && !self.is_nullable
+    }
+
                     items.iter().enumerate().map(item).collect()
                 }
                 None => value.clone(),
@@ -204,34 +225,24 @@ impl Structural {
         }
     }
 
-    /// Fills in what is absent and has a default. A null that may not be one counts as absent.
+    /// Fills in what is absent and has a default. A null that may not be one counts as absent, and goes where it has no
+    /// default; in a list it stays.
     ///
-    /// Source: pkg/apiserver/schema/defaulting/algorithm.go.
+    /// Source: pkg/apiserver/schema/defaulting/{algorithm,prunenulls}.go.
     pub(super) fn fill(&self, value: &mut Json) {
         match value {
             Json::Object(_) => {
                 for (name, schema) in &self.properties {
-                    let is_absent = |tree: &Json| match tree.fields().find(|(own, _)| *own == name) {
-                        None => true,
-                        Some((_, value)) => value.is_null() && !schema.is_nullable,
-                    };
-                    if let Some(default) = schema.default.as_ref().filter(|_| is_absent(value)) {
+                    if let Some(default) = &schema.default
+                        && value.fields().all(|(own, _)| own != name)
+                    {
                         value.set(&[name], default.clone());
-                    }
-                    if !value.get(name).is_null() {
-                        schema.fill(value.entry(&[name]));
-                    }
-                }
-                if let Some(schema) = &self.additional {
-                    let others: Vec<Text> = value.fields().map(|(name, _)| name.clone()).collect();
-                    for name in others.iter().filter(|name| !self.properties.contains_key(*name)) {
-                        schema.fill(value.entry(&[name]));
                     }
                 }
             }
             Json::Array(_) => {
                 if let Some(schema) = &self.items {
-                    value.make_array().iter_mut().for_each(|item| schema.fill(item));
+                    value.make_array().iter_mut().for_each(|item| schema.fill_place(item));
                 }
             }
             _ => {}
@@ -240,19 +251,21 @@ impl Structural {
 
     /// Says what is wrong with a value.
     pub(super) fn check(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-        if value.is_null() && self.is_nullable {
-            return;
-        }
-        if let Some(wanted) = self.wrong_type(value) {
-            let found = quote(type_of(value));
-            let detail = format!("{path} in body must be of type {wanted}: {found}");
+        let mut is_not_of = |wanted: &str| {
+            let detail = format!("{path} in body must be of type {wanted}: {}", quote(type_of(value)));
             errors.push(FieldError::invalid_text(shown(path), type_of(value), detail));
-            return;
+        };
+        if let Some(wanted) = self.wrong_type(value).filter(|_| !value.is_null() || !self.is_nullable) {
+            is_not_of(wanted);
+            if self.says_any_of && !value.is_null() {
+                // The parts of `anyOf` are alike, and the first one is told.
+                is_not_of("integer");
+                let detail = format!("{} must validate at least one schema (anyOf)", quote(path));
+                errors.insert(errors.len() - 1, FieldError::invalid_text("<nil>", "", detail));
+            }
         }
-        if let Some(allowed) = self.allowed.as_ref().filter(|allowed| !allowed.contains(value)) {
-            let texts: Vec<String> = allowed.iter().map(plain).collect();
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            errors.push(FieldError::not_supported(shown(path), &plain(value), &texts));
+        if value.is_object() {
+            self.check_allowed(value, path, errors);
         }
         let mut wrong = |detail: String| {
             errors.push(FieldError::invalid(shown(path), value, format!("{path} in body should {detail}")));
@@ -263,6 +276,19 @@ impl Structural {
                 let letters = text.chars().count();
                 if let Some(least) = self.lengths.letters.0.filter(|least| letters < *least) {
                     wrong(format!("be at least {least} chars long"));
+        if !value.is_object() {
+            self.check_allowed(value, path, errors);
+        }
+    }
+
+    fn check_allowed(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
+        if let Some(allowed) = self.allowed.as_ref().filter(|allowed| !allowed.contains(value)) {
+            let texts: Vec<String> = allowed.iter().map(plain).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let mut error = FieldError::not_supported(shown(path), "", &texts);
+            error.value = value.as_str().map_or_else(|| value.to_string(), quote);
+            errors.push(error);
+        }
                 }
                 if let Some(pattern) = self.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
                     wrong(format!("match '{pattern}'"));
@@ -426,6 +452,17 @@ mod tests {
     fn what_a_value_may_not_be_is_told_in_the_words_of_the_server() {
         for (spec, text) in [
             (json!({}), "spec.size: Required value"),
+        let wrong = json!({"size": 1, "port": true, "mode": 3});
+        assert_eq!(
+            problems(wrong),
+            [
+                "spec.mode: Invalid value: \"integer\": spec.mode in body must be of type string: \"integer\"",
+                "spec.mode: Unsupported value: 3: supported values: \"fast\", \"slow\"",
+                "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer,string: \"boolean\"",
+                "<nil>: Invalid value: \"\": \"spec.port\" must validate at least one schema (anyOf)",
+                "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer: \"boolean\"",
+            ]
+        );
             (
                 json!({"size": "3"}),
                 "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"",
