@@ -18,7 +18,7 @@ fn ask(sim: &mut Simulation, call: Call) -> Json {
 }
 
 fn widget(name: &str, owners: &Json) -> Call {
-    let mut body = json!({"metadata": {"name": name}, "spec": {}});
+    let mut body = json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": name}, "spec": {}});
     body.set(&["metadata", "ownerReferences"], owners.clone());
     Call::new(Verb::Create, WIDGETS, "default", "").body(body)
 }

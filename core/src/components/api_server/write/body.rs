@@ -105,6 +105,16 @@ impl ApiServer {
     fn check_type(&self, kind: &Kind, options: &RequestOptions, tree: &Json) -> Result<(), Answer> {
         let (found_kind, found_version) = type_of(kind, options, tree)?;
         let wanted = kind.resource.api_version();
+        // Source: k8s.io/apimachinery pkg/runtime/serializer/json/json.go and pkg/apis/meta/v1/unstructured/helpers.go
+        // (v1.34), `unstructuredJSONScheme.Decode`: what has no type in Go has to say its kind.
+        if kind.is(Trait::Custom) && tree.get("kind").as_str().unwrap_or("").is_empty() {
+            let version = kind.resource.version.as_str();
+            let sent = options.json_text().map_or_else(|| tree.to_string(), String::from);
+            return Err(status::bad_request(&format!(
+                "{0} in version {version:?} cannot be handled as a {0}: Object 'Kind' is missing in '{sent}'",
+                kind.name
+            )));
+        }
         // Source: pkg/registry/core/pod/storage/eviction.go (v1.34), `AcceptsGroupVersion`.
         if (kind.name, &*found_kind, &*found_version) == ("Eviction", "Eviction", "policy/v1beta1") {
             return Ok(());
