@@ -9,11 +9,21 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::super::content_negotiation::printed::{self, PrinterColumns};
+use super::super::fields::put;
 use super::super::validation::FieldError;
-use super::schema::{SchemaProblem, Structural};
+use super::rules;
+use super::schema::Structural;
 use crate::network::kinds::CustomNames;
+use crate::objects::lifecycle::is_established;
 use crate::objects::names::{self, Wording};
-use crate::objects::{Json, Text};
+use crate::objects::{Json, Text, aggregate};
+
+/// Source: pkg/apis/apiextensions/validation/validation.go (v1.34), `printerColumnDatatypes`.
+const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+/// Source: as above, `customResourceColumnDefinitionFormats`.
+const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+/// Source: k8s.io/apiextensions-apiserver pkg/apis/apiextensions/v1/types.go (v1.34), `KubeAPIApprovedAnnotation`.
+const APPROVED: &str = "api-approved.kubernetes.io";
 
 /// The kind that a definition defines, with its schema.
 #[derive(Clone, Debug)]
@@ -53,71 +63,248 @@ pub(in super::super) fn prepare(tree: &mut Json) {
         versions(tree).filter(|own| is(own, "storage")).map(|own| own.get("name").clone()).collect();
     tree.set(&["metadata", "generation"], 1_i64);
     tree.set(&["status"], crate::json!({"acceptedNames": {"kind": "", "plural": ""}}));
+    tree.set(&["status", "conditions"], Json::Null);
     tree.set(&["status", "storedVersions"], stored);
 }
 
-/// Says what is wrong with a definition.
+/// Says what is wrong with a new definition.
 pub(in super::super) fn check(tree: &Json, errors: &mut Vec<FieldError>) {
-    let own = |path: &[&str]| text(tree, path);
-    let (group, plural) = (own(&["spec", "group"]), own(&["spec", "names", "plural"]));
-    let name = own(&["metadata", "name"]);
+    let (group, plural) = (text(tree, &["spec", "group"]), text(tree, &["spec", "names", "plural"]));
+    let name = text(tree, &["metadata", "name"]);
     if *name != *format!("{plural}.{group}") {
         let detail = "must be spec.names.plural+\".\"+spec.group";
         errors.push(FieldError::invalid_text("metadata.name", &name, detail));
     }
+    check_spec(tree, errors);
+    if versions(tree).all(|own| !is(own, "storage")) {
+        let detail = "must have at least one stored version";
+        let error = FieldError::invalid("status.storedVersions", &Json::Null, detail);
+        errors.push(error.in_go("[]string(nil)"));
+    }
+    check_approval(tree, None, errors);
+}
+
+/// Says what is wrong with a change of a definition.
+pub(in super::super) fn check_change(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    check_spec(tree, errors);
+    // The last two are parts of the name of the kind's resource.
+    let fixed = [&["spec", "scope"][..], &["spec", "names", "kind"], &["spec", "group"], &["spec", "names", "plural"]];
+    for path in &fixed[if is_established(old) { 0 } else { 2 }..] {
+        if tree.at(path) != old.at(path) {
+            errors.push(FieldError::invalid(path.join("."), tree.at(path), "field is immutable"));
+        }
+    }
+    check_approval(tree, Some(old), errors);
+}
+
+/// Source: validation.go (v1.34), `validateCustomResourceDefinitionSpec`, which knows what all versions have in common
+/// by the places that it had before there were versions.
+fn check_spec(tree: &Json, errors: &mut Vec<FieldError>) {
+    let group = text(tree, &["spec", "group"]);
+    let problems = names::subdomain(&group, Wording::Characters);
     if group.is_empty() {
         errors.push(FieldError::required("spec.group", ""));
+    } else if !problems.is_empty() {
+        errors.push(FieldError::invalid_text("spec.group", &group, problems.join(",")));
     } else if !group.contains('.') {
         errors.push(FieldError::invalid_text("spec.group", &group, "should be a domain with at least one dot"));
     }
-    match own(&["spec", "scope"]).as_str() {
-        "Cluster" | "Namespaced" => {}
-        "" => errors.push(FieldError::required("spec.scope", "")),
-        other => errors.push(FieldError::not_supported("spec.scope", other, &["Cluster", "Namespaced"])),
-    }
-    for field in ["plural", "singular", "kind", "listKind"] {
-        let (value, path) = (own(&["spec", "names", field]), format!("spec.names.{field}"));
-        if value.is_empty() {
-            errors.push(FieldError::required(path, ""));
-        } else {
-            let problems = names::label(&value.to_lowercase(), Wording::Characters);
-            errors.extend(problems.into_iter().map(|why| FieldError::invalid_text(&path, &value, why)));
-        }
-    }
-    let stored = versions(tree).filter(|own| is(own, "storage")).count();
-    if stored != 1 {
-        let detail = "must have exactly one version marked as storage version";
-        errors.push(FieldError::invalid("spec.versions", tree.at(&["spec", "versions"]), detail));
+    one_of(tree, &["spec", "scope"], &["Cluster", "Namespaced"], errors);
+    for (at, _) in versions(tree).enumerate().filter(|(_, own)| own.at(&SCHEMA).is_null()) {
+        errors.push(FieldError::required(format!("spec.versions[{at}].schema.openAPIV3Schema"), ""));
     }
     for (at, version) in versions(tree).enumerate() {
         let path = format!("spec.versions[{at}]");
-        if text(version, &["name"]).is_empty() {
-            errors.push(FieldError::required(format!("{path}.name"), ""));
+        label(&text(version, &["name"]), &format!("{path}.name"), errors);
+        check_version(version, &path, |field| !is_shared(tree, field), errors);
+    }
+    if versions(tree).filter(|own| is(own, "storage")).count() != 1 {
+        let detail = "must have exactly one version marked as storage version";
+        errors.push(FieldError::invalid("spec.versions", tree.at(&["spec", "versions"]), detail));
+    }
+    if let Some(first) = versions(tree).next().map(|own| text(own, &["name"])).filter(|name| !name.is_empty()) {
+        label(&first, "spec.version", errors);
+    }
+    check_names(tree, errors);
+    if let Some(first) = versions(tree).next() {
+        check_version(first, "spec", |field| is_shared(tree, field), errors);
+    }
+    one_of(tree, &["spec", "conversion", "strategy"], &["None", "Webhook"], errors);
+}
+
+const SCHEMA: [&str; 2] = ["schema", "openAPIV3Schema"];
+
+/// Tells whether all versions have the same in a field.
+fn is_shared(tree: &Json, field: &str) -> bool {
+    let mut all = versions(tree).map(|own| own.get(field));
+    let first = all.next();
+    all.all(|other| Some(other) == first)
+}
+
+fn one_of(tree: &Json, path: &[&str], known: &[&str], errors: &mut Vec<FieldError>) {
+    match text(tree, path).as_str() {
+        "" => errors.push(FieldError::required(path.join("."), "")),
+        other if !known.contains(&other) => errors.push(FieldError::not_supported(path.join("."), other, known)),
+        _ => {}
+    }
+}
+
+/// Checks a name that is a label and begins with a letter.
+fn label(name: &str, path: &str, errors: &mut Vec<FieldError>) {
+    let problems = names::label_1035(name);
+    if !problems.is_empty() {
+        errors.push(FieldError::invalid_text(path, name, problems.join(",")));
+    }
+}
+
+/// Source: validation.go (v1.34), `ValidateCustomResourceDefinitionNames`.
+fn check_names(tree: &Json, errors: &mut Vec<FieldError>) {
+    let own = |field: &str| (text(tree, &["spec", "names", field]), format!("spec.names.{field}"));
+    for (value, path) in ["plural", "singular", "kind", "listKind"].map(own) {
+        if value.is_empty() {
+            errors.push(FieldError::required(path, ""));
         }
-        let schema = version.at(&["schema", "openAPIV3Schema"]);
-        let path = format!("{path}.schema.openAPIV3Schema");
-        if schema.is_null() {
-            errors.push(FieldError::required(path, "schemas are required"));
-            continue;
+    }
+    for (value, path) in ["plural", "singular"].map(own).into_iter().filter(|(value, _)| !value.is_empty()) {
+        label(&value, &path, errors);
+    }
+    for (value, path) in ["kind", "listKind"].map(own).into_iter().filter(|(value, _)| !value.is_empty()) {
+        let problems = names::label_1035(&value.to_lowercase());
+        if !problems.is_empty() {
+            let detail = format!("may have mixed case, but should otherwise match: {}", problems.join(","));
+            errors.push(FieldError::invalid_text(path, &value, detail));
         }
-        match Structural::read(schema, &path) {
-            Err(SchemaProblem::Invalid(error)) => errors.push(error),
-            Ok(read) if !read.is_of_object() => {
-                let found = text(schema, &["type"]);
-                errors.push(FieldError::invalid_text(format!("{path}.type"), &found, "must be object at the root"));
+    }
+    let check_list = |field: &str, errors: &mut Vec<FieldError>| {
+        for (at, name) in tree.at(&["spec", "names", field]).items().iter().enumerate() {
+            label(name.as_str().unwrap_or(""), &format!("spec.names.{field}[{at}]"), errors);
+        }
+    };
+    check_list("shortNames", errors);
+    let ((kind, _), (list, path)) = (own("kind"), own("listKind"));
+    if !kind.is_empty() && kind == list {
+        errors.push(FieldError::invalid_text(path, &list, "kind and listKind may not be the same"));
+    }
+    check_list("categories", errors);
+}
+
+/// Checks the fields of a version that are told at this path.
+fn check_version(version: &Json, path: &str, is_told: impl Fn(&str) -> bool, errors: &mut Vec<FieldError>) {
+    let schema = version.at(&SCHEMA);
+    if is_told("schema") && !schema.is_null() {
+        let place = if path == "spec" { "validation" } else { "schema" };
+        let has_status = version.at(&["subresources", "status"]).is_object();
+        rules::check(schema, has_status, &format!("{path}.{place}.openAPIV3Schema"), errors);
+    }
+    let scale = version.at(&["subresources", "scale"]);
+    if is_told("subresources") && scale.is_object() {
+        check_scale(scale, &format!("{path}.subresources.scale"), errors);
+    }
+    if is_told(COLUMNS) {
+        for (at, column) in version.get(COLUMNS).items().iter().enumerate() {
+            check_column(column, &format!("{path}.{COLUMNS}[{at}]"), errors);
+        }
+    }
+}
+
+const COLUMNS: &str = "additionalPrinterColumns";
+
+/// Checks the places that a Scale shows. Source: validation.go (v1.34), `ValidateCustomResourceDefinitionSubresources`.
+fn check_scale(scale: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    for (field, parents, why) in [
+        ("specReplicasPath", &[".spec."][..], "should be a json path under .spec"),
+        ("statusReplicasPath", &[".status."], "should be a json path under .status"),
+        ("labelSelectorPath", &[".spec.", ".status."], "should be a json path under either .spec or .status"),
+    ] {
+        let (own, path) = (text(scale, &[field]), format!("{path}.{field}"));
+        match own.as_str() {
+            "" if field == "labelSelectorPath" => {}
+            "" => errors.push(FieldError::required(path, "")),
+            place if !place.starts_with('.') => errors.push(no_simple_path(place, path)),
+            place if !parents.iter().any(|parent| place.starts_with(parent)) => {
+                errors.push(FieldError::invalid_text(path, place, why));
             }
             _ => {}
         }
     }
 }
 
-/// Says what is wrong with a change of a definition.
-pub(in super::super) fn check_change(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
-    check(tree, errors);
-    for path in [&["spec", "group"][..], &["spec", "scope"], &["spec", "names", "plural"], &["spec", "names", "kind"]] {
-        if tree.at(path) != old.at(path) {
-            errors.push(FieldError::invalid(path.join("."), tree.at(path), "field is immutable"));
+fn no_simple_path(place: &str, path: String) -> FieldError {
+    FieldError::invalid_text(path, place, "must be a simple json path starting with .")
+}
+
+/// Source: validation.go (v1.34), `ValidateCustomResourceColumnDefinition`.
+fn check_column(column: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let own = |field: &str| text(column, &[field]);
+    if own("name").is_empty() {
+        errors.push(FieldError::required(format!("{path}.name"), ""));
+    }
+    let why = format!("must be one of {}", COLUMN_TYPES.join(","));
+    match own("type").as_str() {
+        "" => errors.push(FieldError::required(format!("{path}.type"), why)),
+        other if !COLUMN_TYPES.contains(&other) => {
+            errors.push(FieldError::invalid_text(format!("{path}.type"), other, why));
         }
+        _ => {}
+    }
+    let format = own("format");
+    if !format.is_empty() && !COLUMN_FORMATS.contains(&format.as_str()) {
+        let why = format!("must be one of {}", COLUMN_FORMATS.join(","));
+        errors.push(FieldError::invalid_text(format!("{path}.format"), &format, why));
+    }
+    match own("jsonPath").as_str() {
+        "" => errors.push(FieldError::required(format!("{path}.JSONPath"), "")),
+        place if !place.starts_with('.') => errors.push(no_simple_path(place, format!("{path}.JSONPath"))),
+        _ => {}
+    }
+}
+
+/// Whether somebody approved of a kind in a group of the project.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Approval {
+    Missing,
+    Bypassed,
+    Given,
+    Invalid,
+}
+
+/// Source: k8s.io/apiextensions-apiserver pkg/apihelpers/helpers.go (v1.34), `GetAPIApprovalState`.
+fn approval_of(tree: &Json) -> Approval {
+    let note = text(tree, &["metadata", "annotations", APPROVED]);
+    let is_url = note.split_once("://").is_some_and(|(scheme, rest)| {
+        let is_scheme = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        is_scheme && !rest.is_empty() && !rest.starts_with('/') && !rest.contains(' ')
+    });
+    match note.as_str() {
+        "" => Approval::Missing,
+        note if note.starts_with("unapproved") => Approval::Bypassed,
+        _ if is_url => Approval::Given,
+        _ => Approval::Invalid,
+    }
+}
+
+/// Source: validation.go (v1.34), `validateAPIApproval`.
+fn check_approval(tree: &Json, old: Option<&Json>, errors: &mut Vec<FieldError>) {
+    let group = text(tree, &["spec", "group"]);
+    let is_below = |domain: &str| group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    let approval = approval_of(tree);
+    if !(is_below("k8s.io") || is_below("kubernetes.io")) || old.map(approval_of) == Some(approval) {
+        return;
+    }
+    let path = format!("metadata.annotations[{APPROVED}]");
+    let (groups, see) =
+        ("protected groups must have approval annotation", "https://github.com/kubernetes/enhancements/pull/1111");
+    match approval {
+        Approval::Missing => {
+            errors.push(FieldError::required(path, format!("{groups} {APPROVED:?}, see {see}")));
+        }
+        Approval::Invalid => {
+            let why = "with either a URL or a reason starting with \"unapproved\"";
+            let note = text(tree, &["metadata", "annotations", APPROVED]);
+            errors.push(FieldError::invalid_text(path, &note, format!("{groups} {APPROVED:?} {why}, see {see}")));
+        }
+        Approval::Given | Approval::Bypassed => {}
     }
 }
 
@@ -137,9 +324,7 @@ pub(in super::super) fn not_modelled(tree: &Json) -> Option<String> {
             return Some(format!("spec.versions[{at}].selectableFields"));
         }
         let path = format!("spec.versions[{at}].schema.openAPIV3Schema");
-        if let Err(SchemaProblem::NotModelled(what)) =
-            Structural::read(version.at(&["schema", "openAPIV3Schema"]), &path)
-        {
+        if let Err(what) = Structural::read(version.at(&SCHEMA), &path) {
             return Some(what);
         }
     }
@@ -149,7 +334,7 @@ pub(in super::super) fn not_modelled(tree: &Json) -> Option<String> {
 /// Returns the kind that a definition defines; `None` if it serves no version.
 pub(super) fn defined(tree: &Json) -> Option<Defined> {
     let version = versions(tree).find(|own| is(own, "served"))?;
-    let schema = Structural::read(version.at(&["schema", "openAPIV3Schema"]), "").ok()?;
+    let schema = Structural::read(version.at(&SCHEMA), "").ok()?;
     let own = |path: &[&str]| text(tree, path);
     let list = |path: &[&str]| tree.at(path).items().iter().filter_map(Json::as_text).cloned().collect();
     let scale = version.at(&["subresources", "scale"]);
@@ -181,33 +366,47 @@ pub(super) fn defined(tree: &Json) -> Option<Defined> {
     Some(Defined { names, schema, scale, printed: printed::read(version) })
 }
 
-/// Says which name of a definition another one of its group has: the reason and the message of the condition.
+/// Returns the names of a definition that no other one of its group has, beside those that were accepted before; and of
+/// one that is in use, the reason and the message of the condition, the last one by the order of the fields.
 ///
 /// Source: pkg/controller/status/naming_controller.go (v1.34), `calculateNamesAndConditions`.
-pub(super) fn conflict<'a>(
+pub(super) fn accepted<'a>(
     tree: &Json,
-    others: impl Iterator<Item = &'a Json> + Clone,
-) -> Option<(&'static str, String)> {
-    let names_of = |tree: &Json| -> Vec<Text> {
-        let listed = tree.at(&["spec", "names", "shortNames"]).items().iter().filter_map(Json::as_text).cloned();
-        let own = ["plural", "singular"].map(|field| text(tree, &["spec", "names", field]));
-        own.into_iter().chain(listed).collect()
-    };
-    let kinds_of = |tree: &Json| ["kind", "listKind"].map(|field| text(tree, &["spec", "names", field]));
+    all: impl Iterator<Item = &'a Json> + Clone,
+) -> (Json, Option<(&'static str, String)>) {
     let group = text(tree, &["spec", "group"]);
-    let mut others = others.filter(|other| text(other, &["spec", "group"]) == group);
-    others.find_map(|other| {
-        let (taken, kinds) = (names_of(other), kinds_of(other));
-        let own = names_of(tree);
-        let name = own.iter().position(|name| taken.contains(name));
-        let by_name =
-            name.map(|at| (["PluralConflict", "SingularConflict", "ShortNamesConflict"][at.min(2)], &own[at]));
-        let own_kinds = kinds_of(tree);
-        let kind = own_kinds.iter().position(|kind| kinds.contains(kind));
-        let by_kind = kind.map(|at| (["KindConflict", "ListKindConflict"][at], &own_kinds[at]));
-        by_name.or(by_kind).map(|(reason, name)| (reason, format!("{:?} is already in use", name.as_str())))
-    })
+    let taken = all.filter(|other| text(other, &["spec", "group"]) == group).map(|other| other.at(&ACCEPTED));
+    let is_taken = |name: &Json, fields: &[&str]| {
+        taken
+            .clone()
+            .any(|names| fields.iter().any(|field| names.get(field) == name || names.get(field).items().contains(name)))
+    };
+    let (wanted, mut names) = (tree.at(&["spec", "names"]), tree.at(&ACCEPTED).clone());
+    let mut conflict = None;
+    let in_use = |name: &Json| format!("{:?} is already in use", name.as_str().unwrap_or(""));
+    let resources = ["plural", "singular", "shortNames"];
+    for (field, reason, fields) in [
+        ("plural", "PluralConflict", &resources[..]),
+        ("singular", "SingularConflict", &resources),
+        ("shortNames", "ShortNamesConflict", &resources),
+        ("kind", "KindConflict", &["kind", "listKind"]),
+        ("listKind", "ListKindConflict", &["kind", "listKind"]),
+    ] {
+        let (name, known) = (wanted.get(field), tree.at(&ACCEPTED).get(field));
+        let parts = if matches!(name, Json::Str(_)) { core::slice::from_ref(name) } else { name.items() };
+        let is_own = |name: &Json| known == name || known.items().contains(name);
+        let whys = parts.iter().filter(|name| !is_own(name) && is_taken(name, fields)).map(in_use);
+        match aggregate(whys) {
+            Some(why) => conflict = Some((reason, why)),
+            None => put(&mut names, &[field], name),
+        }
+    }
+    put(&mut names, &["categories"], wanted.get("categories"));
+    (names, conflict)
 }
+
+/// Where a definition has the names that it may use.
+pub(super) const ACCEPTED: [&str; 2] = ["status", "acceptedNames"];
 
 fn versions(tree: &Json) -> impl Iterator<Item = &Json> {
     tree.at(&["spec", "versions"]).items().iter()

@@ -7,6 +7,7 @@
 //! no object behind. Left out on purpose: more than one served version, and what [`schema`] leaves out.
 
 mod definition;
+mod rules;
 mod schema;
 
 use alloc::format;
@@ -30,8 +31,6 @@ use schema::Structural;
 /// The finalizer of a definition whose objects are still there.
 /// Source: pkg/apis/apiextensions/types.go (v1.34), `CustomResourceCleanupFinalizer`.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-/// Fields of a definition's names that are published once they are accepted.
-const NAMES: [&str; 6] = ["plural", "singular", "kind", "listKind", "shortNames", "categories"];
 
 /// A custom kind that is served.
 #[derive(Clone, Debug)]
@@ -128,7 +127,10 @@ impl ApiServer {
     pub(super) fn follow_definitions(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
         if kind == self.definitions {
             match event {
-                WatchType::Deleted => self.retire(object.name()),
+                WatchType::Deleted => {
+                    self.retire(object.name());
+                    self.reconsider(origin);
+                }
                 _ if is_ending(object) => self.clean_up(origin, object),
                 _ => self.establish(origin, object),
             }
@@ -141,34 +143,23 @@ impl ApiServer {
         }
     }
 
-    /// Accepts the names of a definition, and then serves its kind.
+    /// Accepts the names of a definition that are free, and serves its kind once they all are.
     fn establish(&mut self, origin: &Origin, object: &Object) {
+        const MESSAGE: &str = "the initial names have been accepted";
         let mut tree = object.json();
-        let others: Vec<Json> = self.objects(&DEFINITIONS).iter().map(Object::json).collect();
-        let accepted = others.iter().filter(|other| {
-            other.at(&["metadata", "name"]) != tree.at(&["metadata", "name"])
-                && is_condition_true(other, "NamesAccepted")
-        });
-        let conflict = definition::conflict(&tree, accepted);
+        let all: Vec<Json> = self.objects(&DEFINITIONS).iter().map(Object::json).collect();
+        let (names, conflict) = definition::accepted(&tree, all.iter());
         let is_accepted = conflict.is_none();
-        let names = match &conflict {
+        let condition = match &conflict {
             None => ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
             Some((reason, message)) => ("NamesAccepted", "False", *reason, message.as_str()),
         };
-        let mut has_changed = set_condition(&mut tree, names, origin);
-        const ACCEPTED: &str = "the initial names have been accepted";
-        if is_accepted {
-            for field in NAMES {
-                let name = tree.at(&["spec", "names", field]).clone();
-                if !name.is_null() && *tree.at(&["status", "acceptedNames", field]) != name {
-                    tree.set(&["status", "acceptedNames", field], name);
-                    has_changed = true;
-                }
-            }
-        }
+        let has_names = *tree.at(&definition::ACCEPTED) != names;
+        tree.set(&definition::ACCEPTED, names);
+        let has_changed = set_condition(&mut tree, condition, origin) || has_names;
         if has_changed && !is_established(&tree) {
             let (reason, message) =
-                if is_accepted { ("Installing", ACCEPTED) } else { ("NotAccepted", "not all names are accepted") };
+                if is_accepted { ("Installing", MESSAGE) } else { ("NotAccepted", "not all names are accepted") };
             set_condition(&mut tree, ("Established", "False", reason, message), origin);
         }
         let kind = self.definitions;
@@ -176,11 +167,20 @@ impl ApiServer {
             // The commit leads here again, with nothing left to accept.
             self.commit(kind, &by_server(origin), tree);
         } else if is_accepted
-            && set_condition(&mut tree, ("Established", "True", "InitialNamesAccepted", ACCEPTED), origin)
+            && set_condition(&mut tree, ("Established", "True", "InitialNamesAccepted", MESSAGE), origin)
         {
             self.commit(kind, &by_server(origin), tree);
         } else if is_established(&tree) {
             self.serve(&tree);
+        }
+    }
+
+    /// Looks again at the names of the definitions that lack some, since one has gone.
+    fn reconsider(&mut self, origin: &Origin) {
+        let all: Vec<Object> = self.objects(&DEFINITIONS);
+        for other in all.iter().filter(|other| !is_ending(other) && !is_condition_true(other.stable(), "NamesAccepted"))
+        {
+            self.establish(origin, other);
         }
     }
 

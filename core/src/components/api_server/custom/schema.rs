@@ -1,9 +1,9 @@
 //! The structural schema of a custom kind: which fields there are, their defaults, and what values may be.
 //!
 //! Mirrors k8s.io/apiextensions-apiserver pkg/apiserver/schema (pruning, defaulting, listtype) and k8s.io/kube-openapi
-//! pkg/validation/validate (v1.34) with the messages of both. Inputs: a schema, objects. Outputs: objects without
-//! unknown fields and with defaults, errors about values. Left out on purpose, and refused by name when a definition
-//! has them: rules in CEL, `oneOf`, `anyOf`, `allOf`, `not`, embedded resources and most formats.
+//! pkg/validation/validate (v1.34) with the messages of both. Inputs: a schema that Kubernetes takes, objects. Outputs:
+//! objects without unknown fields and with defaults, errors about values. Left out on purpose, and refused by name when
+//! a definition has them: rules in CEL, `oneOf`, `anyOf`, `allOf`, `not`, embedded resources and most formats.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use regex::Regex;
 
 use super::super::validation::{FieldError, quote};
+use super::rules::UNSUPPORTED;
 use crate::json;
 use crate::objects::{Json, Text, time};
 
@@ -23,9 +24,9 @@ pub(super) struct Structural {
     /// `object`, `array`, `string`, `integer`, `number` or `boolean`; `None` for anything.
     kind: Option<&'static str>,
     is_int_or_string: bool,
-    properties: BTreeMap<Text, Structural>,
     /// Whether `anyOf` says once more that it is a number or a text.
     says_any_of: bool,
+    properties: BTreeMap<Text, Structural>,
     /// The schema of all other fields.
     additional: Option<Box<Structural>>,
     /// Whether unknown fields stay.
@@ -66,43 +67,27 @@ enum ListKeys {
     Map(Vec<Text>),
 }
 
-/// Why a schema cannot be used.
-#[derive(Clone, Debug)]
-pub(super) enum SchemaProblem {
-    /// Kubernetes knows it, and the model does not.
-    NotModelled(String),
-    /// Kubernetes refuses it.
-    Invalid(FieldError),
-}
-
 const TYPES: [&str; 6] = ["object", "array", "string", "integer", "number", "boolean"];
 /// Formats that say nothing about the text or the number, or that are checked.
 const FORMATS: [&str; 7] = ["", "date-time", "int32", "int64", "float", "double", "password"];
 /// What a schema may say beside what is read here: it is for people, or for server-side apply.
-const SILENT: [&str; 5] = ["description", "title", "example", "externalDocs", "x-kubernetes-map-type"];
+const SILENT: [&str; 6] = ["description", "title", "example", "externalDocs", "uniqueItems", "x-kubernetes-map-type"];
 
 impl Structural {
     /// Reads the schema at a path of a definition.
-    pub(super) fn read(schema: &Json, path: &str) -> Result<Self, SchemaProblem> {
+    ///
+    /// # Errors
+    /// The name of a word that Kubernetes knows and the model does not.
+    pub(super) fn read(schema: &Json, path: &str) -> Result<Self, String> {
         let mut own = Self::default();
         for (word, value) in schema.fields() {
             own.take(word, value, path, schema)?;
         }
-        let is_free = own.keeps_unknown || own.is_int_or_string;
-        if own.kind.is_none() && !is_free {
-            let detail = if path.ends_with("openAPIV3Schema") {
-                "must not be empty at the root"
-            } else {
-                "must not be empty for specified object fields"
-            };
-            return Err(SchemaProblem::Invalid(FieldError::required(format!("{path}.type"), detail)));
-        }
         Ok(own)
     }
 
-    fn take(&mut self, word: &Text, value: &Json, path: &str, whole: &Json) -> Result<(), SchemaProblem> {
+    fn take(&mut self, word: &Text, value: &Json, path: &str, whole: &Json) -> Result<(), String> {
         let at = || format!("{path}.{word}");
-        let not_modelled = || Err(SchemaProblem::NotModelled(at()));
         let count = || value.as_i64().and_then(|count| usize::try_from(count).ok());
         #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
         let number = || match value {
@@ -112,13 +97,7 @@ impl Structural {
         };
         let excluded = |word: &str| whole.get(word).as_bool().unwrap_or(false);
         match word.as_str() {
-            "type" => match TYPES.into_iter().find(|kind| value.as_str() == Some(*kind)) {
-                Some(kind) => self.kind = Some(kind),
-                None => {
-                    let found = value.as_str().unwrap_or_default();
-                    return Err(SchemaProblem::Invalid(FieldError::not_supported(at(), found, &TYPES)));
-                }
-            },
+            "type" => self.kind = TYPES.into_iter().find(|kind| value.as_str() == Some(*kind)),
             "properties" => {
                 for (name, schema) in value.fields() {
                     let schema = Self::read(schema, &format!("{path}.properties[{name}]"))?;
@@ -144,13 +123,7 @@ impl Structural {
             "maxItems" => self.lengths.items.1 = count(),
             "minProperties" => self.lengths.fields.0 = count(),
             "maxProperties" => self.lengths.fields.1 = count(),
-            "pattern" => match Regex::new(value.as_str().unwrap_or_default()) {
-                Ok(pattern) => self.pattern = Some(pattern),
-                Err(_) => {
-                    let detail = "must be a valid regular expression";
-                    return Err(SchemaProblem::Invalid(FieldError::invalid(at(), value, detail)));
-                }
-            },
+            "pattern" => self.pattern = value.as_str().and_then(|pattern| Regex::new(pattern).ok()),
             "format" if value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {
                 self.has_date_time = value.as_str() == Some("date-time");
             }
@@ -167,15 +140,10 @@ impl Structural {
                 }
             }
             "x-kubernetes-list-map-keys" => {}
-            word if SILENT.contains(&word) => {}
-            _ => return not_modelled(),
+            word if SILENT.contains(&word) || UNSUPPORTED.contains(&word) => {}
+            _ => return Err(at()),
         }
         Ok(())
-    }
-
-    /// Tells whether it is the schema of an object, as that of a whole kind has to be.
-    pub(super) fn is_of_object(&self) -> bool {
-        self.kind == Some("object")
     }
 
     /// Removes the fields that the schema does not have, and names them.
@@ -190,11 +158,6 @@ impl Structural {
                     let is_own = path.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
                     match self.properties.get(name).or(self.additional.as_deref()) {
                         _ if is_own => kept.push((name.clone(), field.clone())),
-                value.make_object().retain(|name, field| {
-                    let Some(schema) = self.properties.get(name).or(self.additional.as_deref()) else { return true };
-                    schema.fill_place(field);
-                    !schema.refuses(field)
-                });
                         Some(schema) => kept.push((name.clone(), schema.prune(field, &below, unknown))),
                         None if self.keeps_unknown => kept.push((name.clone(), field.clone())),
                         None => unknown.push(below),
@@ -205,18 +168,6 @@ impl Structural {
             Json::Array(items) => match &self.items {
                 Some(schema) => {
                     let item = |(at, item)| schema.prune(item, &format!("{path}[{at}]"), unknown);
-    fn fill_place(&self, value: &mut Json) {
-        if let Some(default) = self.default.as_ref().filter(|_| self.refuses(value)) {
-            *value = default.clone();
-        }
-        self.fill(value);
-    }
-
-    /// Tells whether a value is a null that may not be one.
-    fn refuses(&self, value: &Json) -> bool {
-        value.is_null() && !self.is_nullable
-    }
-
                     items.iter().enumerate().map(item).collect()
                 }
                 None => value.clone(),
@@ -239,6 +190,11 @@ impl Structural {
                         value.set(&[name], default.clone());
                     }
                 }
+                value.make_object().retain(|name, field| {
+                    let Some(schema) = self.properties.get(name).or(self.additional.as_deref()) else { return true };
+                    schema.fill_place(field);
+                    !schema.refuses(field)
+                });
             }
             Json::Array(_) => {
                 if let Some(schema) = &self.items {
@@ -247,6 +203,18 @@ impl Structural {
             }
             _ => {}
         }
+    }
+
+    fn fill_place(&self, value: &mut Json) {
+        if let Some(default) = self.default.as_ref().filter(|_| self.refuses(value)) {
+            *value = default.clone();
+        }
+        self.fill(value);
+    }
+
+    /// Tells whether a value is a null that may not be one.
+    fn refuses(&self, value: &Json) -> bool {
+        value.is_null() && !self.is_nullable
     }
 
     /// Says what is wrong with a value.
@@ -276,19 +244,6 @@ impl Structural {
                 let letters = text.chars().count();
                 if let Some(least) = self.lengths.letters.0.filter(|least| letters < *least) {
                     wrong(format!("be at least {least} chars long"));
-        if !value.is_object() {
-            self.check_allowed(value, path, errors);
-        }
-    }
-
-    fn check_allowed(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-        if let Some(allowed) = self.allowed.as_ref().filter(|allowed| !allowed.contains(value)) {
-            let texts: Vec<String> = allowed.iter().map(plain).collect();
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let mut error = FieldError::not_supported(shown(path), "", &texts);
-            error.value = value.as_str().map_or_else(|| value.to_string(), quote);
-            errors.push(error);
-        }
                 }
                 if let Some(pattern) = self.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
                     wrong(format!("match '{pattern}'"));
@@ -320,6 +275,19 @@ impl Structural {
                 self.check_fields(value, path, errors);
             }
             _ => {}
+        }
+        if !value.is_object() {
+            self.check_allowed(value, path, errors);
+        }
+    }
+
+    fn check_allowed(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
+        if let Some(allowed) = self.allowed.as_ref().filter(|allowed| !allowed.contains(value)) {
+            let texts: Vec<String> = allowed.iter().map(plain).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let mut error = FieldError::not_supported(shown(path), "", &texts);
+            error.value = value.as_str().map_or_else(|| value.to_string(), quote);
+            errors.push(error);
         }
     }
 
@@ -423,7 +391,7 @@ mod tests {
     use alloc::string::String;
     use alloc::vec::Vec;
 
-    use super::{SchemaProblem, Structural};
+    use super::Structural;
     use crate::json;
     use crate::objects::Json;
 
@@ -452,17 +420,6 @@ mod tests {
     fn what_a_value_may_not_be_is_told_in_the_words_of_the_server() {
         for (spec, text) in [
             (json!({}), "spec.size: Required value"),
-        let wrong = json!({"size": 1, "port": true, "mode": 3});
-        assert_eq!(
-            problems(wrong),
-            [
-                "spec.mode: Invalid value: \"integer\": spec.mode in body must be of type string: \"integer\"",
-                "spec.mode: Unsupported value: 3: supported values: \"fast\", \"slow\"",
-                "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer,string: \"boolean\"",
-                "<nil>: Invalid value: \"\": \"spec.port\" must validate at least one schema (anyOf)",
-                "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer: \"boolean\"",
-            ]
-        );
             (
                 json!({"size": "3"}),
                 "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"",
@@ -495,6 +452,17 @@ mod tests {
         ] {
             assert_eq!(problems(spec.clone()), [text], "{spec}");
         }
+        let wrong = json!({"size": 1, "port": true, "mode": 3});
+        assert_eq!(
+            problems(wrong),
+            [
+                "spec.mode: Invalid value: \"integer\": spec.mode in body must be of type string: \"integer\"",
+                "spec.mode: Unsupported value: 3: supported values: \"fast\", \"slow\"",
+                "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer,string: \"boolean\"",
+                "<nil>: Invalid value: \"\": \"spec.port\" must validate at least one schema (anyOf)",
+                "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer: \"boolean\"",
+            ]
+        );
         let fitting = json!({"size": 5, "mode": "slow", "port": "http", "at": null, "tags": ["a"], "free": {"x": [1]},
             "labels": {"a": "b"}});
         assert_eq!(problems(fitting), Vec::<String>::new());
@@ -526,11 +494,27 @@ mod tests {
             ),
             (json!({"type": "array", "items": {"type": "string", "oneOf": []}}), "s.items.oneOf"),
         ] {
-            let Err(SchemaProblem::NotModelled(found)) = Structural::read(&schema, "s") else { panic!("{schema}") };
-            assert_eq!(found, name);
+            assert_eq!(Structural::read(&schema, "s").unwrap_err(), name);
         }
-        let untyped = Structural::read(&json!({"properties": {"a": {"type": "string"}}}), "s.openAPIV3Schema");
-        let Err(SchemaProblem::Invalid(error)) = untyped else { panic!("it has no type") };
-        assert_eq!(error.text(), "s.openAPIV3Schema.type: Required value: must not be empty at the root");
+    }
+
+    #[test]
+    fn nulls_count_as_absent_and_stay_in_lists() {
+        let text = json!({"type": "string"});
+        let schema = Structural::read(
+            &json!({"type": "object", "properties": {
+                "a": text.clone(), "n": {"type": "string", "nullable": true}, "d": {"type": "string", "default": "x"},
+                "l": {"type": "array", "items": text.clone()},
+                "ld": {"type": "array", "items": {"type": "string", "default": "y"}},
+                "m": {"type": "object", "additionalProperties": {"type": "string", "default": "z"}},
+                "o": {"type": "object", "additionalProperties": text},
+            }}),
+            "s",
+        );
+        let mut value = json!({"a": null, "n": null, "d": null, "l": [null], "ld": [null], "m": {"k": null},
+            "o": {"k": null}});
+        schema.unwrap().fill(&mut value);
+        let kept = json!({"n": null, "d": "x", "l": [null], "ld": ["y"], "m": {"k": "z"}, "o": {}});
+        assert_eq!(value, kept);
     }
 }

@@ -130,6 +130,9 @@ impl FieldError {
         {
             self.field = format!("metadata.conditions[{rest}");
         }
+        if self.problem == Problem::Required && self.field.ends_with("].schema.openAPIV3Schema") {
+            self.detail = String::from("schemas are required");
+        }
         self.detail =
             self.detail.replacen("must be non-negative and less than", "must be greater than 0 and less than", 1);
         self
