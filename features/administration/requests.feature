@@ -124,3 +124,54 @@ Feature: What the API server makes of requests about Pods and Nodes
         spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}
         """
       Then the request is answered with 201
+
+  Rule: An Ingress that names no class gets the default one, of several the newest and then the first by name
+
+    Source: plugin/pkg/admission/network/defaultingressclass/admission.go (v1.34)
+
+    Scenario: Three Ingresses
+      Given the objects:
+        """yaml
+        apiVersion: networking.k8s.io/v1
+        kind: IngressClass
+        metadata: {name: a, annotations: {ingressclass.kubernetes.io/is-default-class: "true"}}
+        spec: {controller: example.com/a}
+        """
+      And 5s pass
+      And the objects:
+        """yaml
+        apiVersion: networking.k8s.io/v1
+        kind: IngressClass
+        metadata: {name: c, annotations: {ingressclass.kubernetes.io/is-default-class: "true"}}
+        spec: {controller: example.com/c}
+        ---
+        apiVersion: networking.k8s.io/v1
+        kind: IngressClass
+        metadata: {name: b, annotations: {ingressclass.kubernetes.io/is-default-class: "true"}}
+        spec: {controller: example.com/b}
+        ---
+        apiVersion: networking.k8s.io/v1
+        kind: IngressClass
+        metadata: {name: "0", annotations: {ingressclass.kubernetes.io/is-default-class: "false"}}
+        spec: {controller: example.com/none}
+        """
+      When the user creates:
+        """yaml
+        apiVersion: networking.k8s.io/v1
+        kind: Ingress
+        metadata: {name: bare}
+        spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}
+        ---
+        apiVersion: networking.k8s.io/v1
+        kind: Ingress
+        metadata: {name: named}
+        spec: {ingressClassName: a, defaultBackend: {service: {name: web, port: {number: 80}}}}
+        ---
+        apiVersion: networking.k8s.io/v1
+        kind: Ingress
+        metadata: {name: noted, annotations: {kubernetes.io/ingress.class: own}}
+        spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}
+        """
+      Then Ingress "bare" keeps field spec.ingressClassName at b for 10s
+      And Ingress "named" keeps field spec.ingressClassName at a for 10s
+      And Ingress "noted" keeps field spec.ingressClassName absent for 10s

@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::network::Resource;
-use crate::objects::lifecycle::{is_ending, is_terminal};
+use crate::objects::lifecycle::{is_ending, is_terminal, newest_marked};
 use crate::objects::{Json, Object, ObjectKey, Text, digest};
 
 /// `persistentvolumeclaims`.
@@ -108,19 +108,13 @@ pub fn class_of(tree: &Json) -> &str {
     old.or_else(|| tree.at(&["spec", "storageClassName"]).as_str()).unwrap_or("")
 }
 
-/// Returns the default class: of several the newest, then the first by name.
+/// Returns the default class.
 ///
 /// Source: pkg/volume/util/storageclass.go (v1.34), `GetDefaultClass`.
 pub fn default_class<'a>(classes: impl Iterator<Item = &'a Object>) -> Option<&'a Object> {
     const MARKS: [&str; 2] =
         ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
-    let is_default = |class: &&Object| {
-        MARKS.iter().any(|mark| class.stable().at(&["metadata", "annotations", mark]).as_str() == Some("true"))
-    };
-    let created = |class: &Object| class.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned();
-    classes
-        .filter(is_default)
-        .min_by(|one, other| created(other).cmp(&created(one)).then_with(|| one.name().cmp(other.name())))
+    newest_marked(classes, &MARKS)
 }
 
 /// Tells whether a class binds its claims only when a Pod uses them.

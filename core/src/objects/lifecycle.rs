@@ -105,6 +105,17 @@ fn has_matching_rule(container: &Json, exit_code: i64) -> bool {
     first.is_some_and(|rule| rule.get("action").as_str() == Some("Restart"))
 }
 
+/// Returns the newest object that one of some annotations marks with `true`; of several, the first by name.
+pub(crate) fn newest_marked<'a>(objects: impl Iterator<Item = &'a Object>, marks: &[&str]) -> Option<&'a Object> {
+    let is_marked = |object: &&Object| {
+        marks.iter().any(|mark| object.stable().at(&["metadata", "annotations", mark]).as_str() == Some("true"))
+    };
+    let created = |object: &Object| object.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned();
+    objects
+        .filter(is_marked)
+        .min_by(|one, other| created(other).cmp(&created(one)).then_with(|| one.name().cmp(other.name())))
+}
+
 /// Tells whether the kind of a CustomResourceDefinition is served.
 #[must_use]
 pub fn is_established(definition: &Json) -> bool {

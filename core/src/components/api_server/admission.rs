@@ -14,13 +14,15 @@ use alloc::vec::Vec;
 
 use super::admission_write::{Operation, Write};
 use super::call::RequestInfo;
+use super::validation::networking::CLASS_ANNOTATION;
 use super::{
     ApiServer, Origin, certificates, limit_ranger, node_restriction, priority, service_accounts, storage_kinds,
 };
 use crate::components::volumes::{BETA_CLASS, CLASSES, default_class};
 use crate::json;
 use crate::network::kinds::Kind;
-use crate::network::{Answer, NODES};
+use crate::network::{Answer, NODES, Resource};
+use crate::objects::lifecycle::newest_marked;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, ObjectKey};
 
@@ -52,6 +54,7 @@ pub(super) fn create(
             let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
             add_topology_labels(server, &node, tree);
         }
+        "Ingress" if server.plugins.runs("DefaultIngressClass") => add_default_ingress_class(server, tree),
         "PersistentVolume" | "PersistentVolumeClaim" | "VolumeAttributesClass" => {
             if kind.name == "PersistentVolumeClaim" && server.plugins.runs("DefaultStorageClass") {
                 add_default_class(server, tree);
@@ -115,6 +118,20 @@ fn add_default_class(server: &ApiServer, tree: &mut Json) {
     let classes = server.objects(&CLASSES);
     if let Some(class) = default_class(classes.iter()) {
         tree.set(&["spec", "storageClassName"], class.name());
+    }
+}
+
+/// Gives an Ingress that names no class the default one.
+///
+/// Source: plugin/pkg/admission/network/defaultingressclass/admission.go (v1.34).
+fn add_default_ingress_class(server: &ApiServer, tree: &mut Json) {
+    const CLASSES: Resource = Resource::of("networking.k8s.io", "v1", "ingressclasses");
+    let named = !tree.at(&["spec", "ingressClassName"]).is_null()
+        || !tree.at(&["metadata", "annotations", CLASS_ANNOTATION]).is_null();
+    let classes = server.objects(&CLASSES);
+    let class = newest_marked(classes.iter(), &["ingressclass.kubernetes.io/is-default-class"]);
+    if let Some(class) = class.filter(|_| !named) {
+        tree.set(&["spec", "ingressClassName"], class.name());
     }
 }
 

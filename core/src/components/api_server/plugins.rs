@@ -60,7 +60,7 @@ const PLUGINS: &[(&str, PluginMode)] = &[
     ("CertificateSigning", PluginMode::Switched),
     ("ClusterTrustBundleAttest", PluginMode::Idle),
     ("CertificateSubjectRestriction", PluginMode::Switched),
-    ("DefaultIngressClass", PluginMode::Idle),
+    ("DefaultIngressClass", PluginMode::Switched),
     ("DenyServiceExternalIPs", PluginMode::Off),
     ("PodTopologyLabels", PluginMode::Switched),
     ("MutatingAdmissionPolicy", PluginMode::Idle),
