@@ -65,6 +65,25 @@ Feature: Who is let in by the API server
       Then the request is refused with 403 nodes "bystander" is forbidden: User "jane" cannot get resource "nodes" in API group "" at the cluster scope
 
   @req:COM-02
+  Rule: A review of access is not stored, and has no name
+
+    Scenario Outline: A <kind> with a <field>
+      When the user sends POST /apis/authorization.k8s.io/v1/<path>:
+        """yaml
+        apiVersion: authorization.k8s.io/v1
+        kind: <kind>
+        metadata: {<field>: x}
+        spec: {user: jane, resourceAttributes: {verb: list, resource: pods, namespace: default}}
+        """
+      Then the request is refused with 422 <text>
+
+      Examples:
+        | kind                     | field        | path                                          | text                            |
+        | SubjectAccessReview      | name         | subjectaccessreviews                          | must be empty                   |
+        | SelfSubjectAccessReview  | generateName | selfsubjectaccessreviews                      | must be empty                   |
+        | LocalSubjectAccessReview | name         | namespaces/default/localsubjectaccessreviews | must be empty except for namespace |
+
+  @req:COM-02
   Rule: Without anonymous users, and with a token that nobody knows, the answer is 401
 
     Scenario: A kubelet whose token nobody knows gets no Node

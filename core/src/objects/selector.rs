@@ -347,6 +347,28 @@ impl FieldSelector {
         Ok(Self(terms))
     }
 
+    /// Reads the selector of a review of access: a text, or a list of requirements, of which those count that a text
+    /// can say.
+    ///
+    /// Source: pkg/registry/authorization/util/helpers.go (v1.34), `ResourceAttributesFrom`, `fieldSelectorAsSelector`.
+    #[must_use]
+    pub fn of_review(selector: &Json) -> Self {
+        let mut read = selector.get("rawSelector").as_str().and_then(|text| Self::parse(text).ok()).unwrap_or_default();
+        for requirement in selector.get("requirements").items() {
+            let equal = match requirement.get("operator").as_str() {
+                Some("In") => true,
+                Some("NotIn") => false,
+                _ => continue,
+            };
+            if let (Some(field), [Json::Str(value)]) =
+                (requirement.get("key").as_text(), requirement.get("values").items())
+            {
+                read.0.push(Term { field: field.clone(), value: value.clone(), equal });
+            }
+        }
+        read
+    }
+
     /// Tells whether everything matches.
     #[must_use]
     pub fn is_everything(&self) -> bool {

@@ -24,6 +24,16 @@ use crate::objects::{Json, Object, ObjectKey, aggregate, x509};
 
 /// Source: k8s.io/api core/v1 well_known_labels.go (v1.34), `LabelNamespaceNodeRestriction`.
 const RESTRICTED: &str = "node-restriction.kubernetes.io";
+/// The CSI drivers that stand for plugins of volumes. Source: k8s.io/csi-translation-lib translate.go, plugins (v0.34).
+const MIGRATED: [(&str, &str); 7] = [
+    ("gcePersistentDisk", "pd.csi.storage.gke.io"),
+    ("awsElasticBlockStore", "ebs.csi.aws.com"),
+    ("cinder", "cinder.csi.openstack.org"),
+    ("azureDisk", "disk.csi.azure.com"),
+    ("azureFile", "file.csi.azure.com"),
+    ("vsphereVolume", "csi.vsphere.vmware.com"),
+    ("portworxVolume", "pxd.portworx.com"),
+];
 
 /// Runs the plugin for a write.
 pub(super) fn admit(server: &mut ApiServer, write: &Write<'_>) -> Result<(), Answer> {
@@ -320,14 +330,20 @@ fn driver_of(server: &ApiServer, pod: &Object, volume: &Json) -> Result<Option<S
     } else if volume.get("persistentVolumeClaim").is_object() {
         text(volume.at(&["persistentVolumeClaim", "claimName"]))
     } else {
-        return Ok(volume.at(&["csi", "driver"]).as_str().map(String::from));
+        return Ok(driver_in(volume));
     };
     let key = ObjectKey::namespaced(pod.key().namespace, claim.as_str());
     let found = server.object(&CLAIMS, &key).ok_or_else(|| format!("persistentvolumeclaim {claim:?} not found"))?;
     let name: String = text(found.stable().at(&["spec", "volumeName"]));
     let volume = server.object(&VOLUMES, &ObjectKey::cluster(name.as_str()));
     let volume = volume.ok_or_else(|| format!("persistentvolume {name:?} not found"))?;
-    Ok(volume.stable().at(&["spec", "csi", "driver"]).as_str().map(String::from))
+    Ok(driver_in(volume.stable().get("spec")))
+}
+
+/// Returns the CSI driver of the source of a volume; the plugins that were once built in have one each.
+fn driver_in(source: &Json) -> Option<String> {
+    let migrated = || MIGRATED.iter().find(|(field, _)| source.get(field).is_object()).map(|(_, driver)| *driver);
+    source.at(&["csi", "driver"]).as_str().or_else(migrated).map(String::from)
 }
 
 fn asks_for(server: &ApiServer, driver: Option<&str>, audience: &str) -> Result<bool, String> {

@@ -1,8 +1,7 @@
 //! Reviews of access, of the caller's own identity and of tokens. They are answered and not stored.
 //!
 //! Mirrors pkg/registry/{authorization,authentication} and pkg/apis/authorization/validation (v1.34). Inputs: the
-//! review. Outputs: the same with its status. Left out on purpose: label selectors of reviews;
-//! field selectors are checked and not looked at.
+//! review. Outputs: the same with its status. Left out on purpose: label selectors of reviews.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,6 +17,7 @@ use super::validation::{FieldError, worded};
 use super::{ApiServer, Origin, naming, status};
 use crate::json;
 use crate::network::{Answer, Identity};
+use crate::objects::selector::FieldSelector;
 use crate::objects::{Json, Text, time};
 use crate::profile::Settings;
 
@@ -73,7 +73,7 @@ impl ApiServer {
 
     fn access_review(&mut self, kind: &str, info: &RequestInfo, origin: &Origin, tree: &Json) -> Result<Json, Answer> {
         let spec = tree.get("spec");
-        check_access_review(kind, info, spec, &self.settings)?;
+        check_access_review(kind, info, tree, &self.settings)?;
         let identity = if kind == "SelfSubjectAccessReview" {
             origin.identity.clone()
         } else {
@@ -83,6 +83,7 @@ impl ApiServer {
         };
         let what = spec.get("resourceAttributes");
         let text = |field: &str| what.get(field).as_str().unwrap_or("");
+        let fields = FieldSelector::of_review(what.get("fieldSelector"));
         let asked = if what.is_object() {
             Attributes {
                 verb: text("verb"),
@@ -91,6 +92,7 @@ impl ApiServer {
                 subresource: text("subresource"),
                 namespace: text("namespace"),
                 name: text("name"),
+                fields: self.settings.profile().is("reviews-have-selectors").then_some(&fields),
                 ..Attributes::default()
             }
         } else {
@@ -142,7 +144,8 @@ impl ApiServer {
 }
 
 /// Source: pkg/apis/authorization/validation/validation.go (v1.34).
-fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json, settings: &Settings) -> Result<(), Answer> {
+fn check_access_review(kind: &str, info: &RequestInfo, tree: &Json, settings: &Settings) -> Result<(), Answer> {
+    let spec = tree.get("spec");
     let (resource, path) = (spec.get("resourceAttributes"), spec.get("nonResourceAttributes"));
     let mut errors = Vec::new();
     let (why_one, is_union) = (
@@ -169,6 +172,7 @@ fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json, settings: &S
     if settings.profile().is("reviews-have-selectors") {
         check_field_selector(resource.get("fieldSelector"), &mut errors);
     }
+    check_metadata(kind, tree.get("metadata"), &mut errors);
     if kind == "LocalSubjectAccessReview" {
         let named = resource.get("namespace").as_str().unwrap_or("");
         if resource.is_object() && named != info.namespace.as_str() {
@@ -185,6 +189,18 @@ fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json, settings: &S
         Ok(())
     } else {
         Err(status::invalid_of("", "authorization.k8s.io", "", &worded(errors, settings)))
+    }
+}
+
+/// Refuses a review that has a name or the like; managers of its fields do not count.
+fn check_metadata(kind: &str, metadata: &Json, errors: &mut Vec<FieldError>) {
+    let (is_local, mut shown) = (kind == "LocalSubjectAccessReview", metadata.clone());
+    shown.remove(&["managedFields"]);
+    let is_zero = |value: &Json| value.is_empty() || matches!(value, Json::Int(0)) || value.as_str() == Some("");
+    let is_free = |field: &Text| is_local && *field == "namespace";
+    if !shown.fields().all(|(field, value)| is_free(field) || is_zero(value)) {
+        let why = if is_local { "must be empty except for namespace" } else { "must be empty" };
+        errors.push(FieldError::invalid_of("ObjectMeta", "metadata", &shown, why));
     }
 }
 

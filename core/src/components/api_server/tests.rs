@@ -21,6 +21,7 @@ mod answers;
 mod eviction;
 mod http;
 mod kinds;
+mod nodes;
 mod plugins;
 mod releases;
 mod rules;
