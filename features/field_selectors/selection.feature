@@ -128,6 +128,31 @@ Feature: Selectors by fields
         | A type of Secret              | /api/v1/secrets?fieldSelector=type%3Dexample.com%2Fkey                          | "key"                                          |
         | A type of Service             | /api/v1/services?fieldSelector=spec.type%3DNodePort                             | "shop"                                         |
 
+  @req:FS-01 @since:1.34
+  Rule: ResourceSlices are selected by their node and their driver
+
+    Scenario Outline: By <selector>
+      Given the objects:
+        """yaml
+        apiVersion: resource.k8s.io/v1
+        kind: ResourceSlice
+        metadata: {name: one}
+        spec: {driver: gpu.example.com, nodeName: a, pool: {name: p, generation: 1, resourceSliceCount: 1}}
+        ---
+        apiVersion: resource.k8s.io/v1
+        kind: ResourceSlice
+        metadata: {name: two}
+        spec: {driver: nic.example.com, nodeName: b, pool: {name: p, generation: 1, resourceSliceCount: 1}}
+        """
+      When the user sends GET /apis/resource.k8s.io/v1/resourceslices?fieldSelector=<selector>
+      Then the <answer>
+
+      Examples:
+        | selector                    | answer                                                                                                                               |
+        | spec.nodeName%3Da           | answer lists "one"                                                                                                                   |
+        | spec.driver%3Dnic.example.com | answer lists "two"                                                                                                                 |
+        | spec.allNodes%3Dtrue        | request is refused with 400 "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: spec.allNodes"                    |
+
   @req:FS-02
   Rule: What is no field of the kind is refused with 400, in the words of the kind
 

@@ -336,12 +336,16 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         ("", "replicationcontrollers") => Some(&["status.replicas", "metadata.namespace", "metadata.name"]),
         ("batch", "jobs") => Some(&["status.successful", "metadata.namespace", "metadata.name"]),
         ("certificates.k8s.io", plural) => Some(certificate_fields(plural)),
+        ("resource.k8s.io", "resourceslices") => Some(&["metadata.name", "spec.nodeName", "spec.driver"]),
         _ => None,
     };
     for field in fields.fields().map(Text::as_str) {
         let message = match own {
             Some(own) if own.contains(&field) => continue,
             Some(_) if group == "batch" => format!("field label {field:?} not supported for Job"),
+            Some(_) if group == "resource.k8s.io" => {
+                format!("field label not supported for {}, Kind={}: {field}", kind.resource.api_version(), kind.name)
+            }
             Some(_) => format!("field label not supported: {field}"),
             None if ["metadata.name", "metadata.namespace"].contains(&field) => continue,
             None => {
