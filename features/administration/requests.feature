@@ -175,3 +175,23 @@ Feature: What the API server makes of requests about Pods and Nodes
       Then Ingress "bare" keeps field spec.ingressClassName at b for 10s
       And Ingress "named" keeps field spec.ingressClassName at a for 10s
       And Ingress "noted" keeps field spec.ingressClassName absent for 10s
+
+  @since:1.33
+  Rule: An IPAddress has the address for its name
+
+    Scenario Outline: <name>
+      When the user sends POST /apis/networking.k8s.io/v1/ipaddresses:
+        """yaml
+        apiVersion: networking.k8s.io/v1
+        kind: IPAddress
+        metadata: {name: "<name>"}
+        spec: {parentRef: {resource: services, namespace: default, name: web}}
+        """
+      Then the request is <answered>
+
+      Examples:
+        | name           | answered                                                                                                                |
+        | 2001:db8::1    | answered with 201                                                                                                       |
+        | 10.96.0.77     | answered with 201                                                                                                       |
+        | 2001:DB8::1    | refused with 422 metadata.name: Invalid value: "2001:DB8::1": must be in canonical form ("2001:db8::1")                 |
+        | web            | refused with 422 metadata.name: Invalid value: "web": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)     |

@@ -87,6 +87,27 @@ pub(super) fn canonical(text: &str, path: &str, errors: &mut Vec<FieldError>) ->
     Some(ip)
 }
 
+/// Says what is wrong with a name that is an address. Source: pkg/apis/networking/validation/validation.go (v1.34),
+/// `ValidateIPAddressName`.
+pub(super) fn name(name: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    canonical(name, "", &mut errors);
+    errors.into_iter().map(|error| error.detail).collect()
+}
+
+/// Checks a network in a field that takes the canonical form alone.
+///
+/// Source: k8s.io/apimachinery pkg/util/validation/ip.go (v1.34), `IsValidCIDR`.
+pub(super) fn canonical_cidr(text: &str, path: &str, errors: &mut Vec<FieldError>) -> Option<IpAddr> {
+    let before = errors.len();
+    let (address, bits) = legacy_cidr(text, path, Reading::Strict, errors)?;
+    let wanted = format!("{address}/{bits}");
+    if errors.len() == before && text != wanted {
+        errors.push(FieldError::invalid_text(path, text, format!("must be in canonical form ({wanted:?})")));
+    }
+    Some(address)
+}
+
 /// Checks that an address may be that of an endpoint. Source: validation.go (v1.34), `ValidateEndpointIP`.
 pub(super) fn endpoint(text: &str, ip: IpAddr, path: &str, errors: &mut Vec<FieldError>) {
     let ip = ip.to_canonical();

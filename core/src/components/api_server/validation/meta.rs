@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::amount::not_negative;
+use super::ip;
 use super::{FieldError, IMMUTABLE, Problem, invalid};
 use crate::network::kinds::{Kind, Trait};
 use crate::objects::names::{self, Wording};
@@ -42,6 +43,7 @@ pub(in super::super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wo
     let mut errors = Vec::new();
     let check = |name: &str| match kind.name {
         "Namespace" | "StatefulSet" => names::label(name, wording),
+        "IPAddress" => ip::name(name),
         "PodDisruptionBudget" => names::path_segment(name),
         "Event" if kind.resource.group.is_empty() => names::path_segment(name),
         // That of a Service depends on the release; a request may have any name.

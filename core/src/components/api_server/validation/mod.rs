@@ -38,6 +38,7 @@ pub(super) mod roles;
 pub(super) mod security;
 mod selector;
 pub(super) mod service;
+mod service_addresses;
 pub(super) mod small_kinds;
 pub(super) mod storage;
 pub(super) mod storage_status;

@@ -14,7 +14,7 @@ use super::pod::{tolerations, validate_template};
 use super::pod_rules::Rules;
 use super::{
     FieldError, IMMUTABLE, Problem, RuleWords, autoscaler, invalid, meta, networking, node, one_of, others,
-    pod_resources, quote, storage, text,
+    pod_resources, quote, service_addresses, storage, text,
 };
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
@@ -39,6 +39,8 @@ pub(in super::super) fn create(kind: &str, tree: &Json, settings: &Settings, err
         "NetworkPolicy" => networking::policy((tree, &NULL), settings, errors),
         "Ingress" => networking::ingress(tree, true, settings, errors),
         "IngressClass" => networking::class(tree, &NULL, wording, errors),
+        "IPAddress" => service_addresses::parent(tree, wording, errors),
+        "ServiceCIDR" => service_addresses::networks(tree, errors),
         "HorizontalPodAutoscaler" => autoscaler::validate((tree, &NULL), settings, wording, errors),
         "VolumeAttributesClass" => storage::attributes(tree, wording, errors),
         _ => {}
@@ -83,6 +85,8 @@ pub(in super::super) fn update(
         "NetworkPolicy" => (0..2).for_each(|_| networking::policy((tree, old), settings, errors)),
         "Ingress" => networking::ingress(tree, false, settings, errors),
         "IngressClass" => networking::class(tree, old, wording, errors),
+        "IPAddress" => service_addresses::same_parent(tree, old, errors),
+        "ServiceCIDR" => service_addresses::grown_networks(tree, old, errors),
         "HorizontalPodAutoscaler" => autoscaler::validate((tree, old), settings, wording, errors),
         "VolumeAttributesClass" => {
             storage::attributes(tree, wording, errors);
