@@ -186,8 +186,13 @@ impl ApiServer {
         Ok((options, content_negotiation::negotiate(call)?))
     }
 
-    /// 404 for a resource that is not served; plain text if its group is not served either.
+    /// 404 for a resource that is not served; plain text if its group is not served either. 501 for the older version
+    /// of a kind, which is converted by real servers: pkg/apis/autoscaling/v1/conversion.go (v1.34).
     fn unknown(&self, resource: &Resource) -> Answer {
+        if *resource == Resource::of("autoscaling", "v1", "horizontalpodautoscalers") {
+            let message = "horizontalpodautoscalers of autoscaling/v1 are not modelled yet";
+            return status::failure(501, "NotImplemented", message, None);
+        }
         let mut served = self.kinds.iter().filter(|kind| is_served(&kind.resource, self.settings.profile()));
         if served.any(|kind| kind.resource.group == resource.group) {
             status::no_such_resource()
