@@ -355,3 +355,73 @@ Feature: A container is made once the ConfigMaps and secrets are there that its 
       Then Pod "web" field status.containerStatuses[0].state.waiting.reason is "CreateContainerConfigError" within 5s
       And Pod "web" field status.containerStatuses[1].state.running is set within 3s
       But Pod "web" keeps field status.phase "Pending" for 30s
+
+  Rule: A part of a volume is named by variables that have values, and lies in the volume
+    Source: pkg/kubelet/container/helpers.go (v1.34), ExpandContainerVolumeMounts; pkg/kubelet/kubelet_pods.go (v1.34), makeMounts
+
+    Scenario Outline: <path>, where <what>
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes: [{name: data, emptyDir: {}}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            env: [{name: HERE, value: "<value>"}, {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+            volumeMounts: [{name: data, mountPath: /data, subPathExpr: <path>}]
+        """
+      Then Event Failed about Pod "web", message "Error: <why>" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CreateContainerConfigError" within 5s
+      And Pod "web" field status.containerStatuses[0].state.waiting.message is "<why>" within 5s
+      And Pod "web" keeps field status.phase "Pending" for 60s
+
+      Examples:
+        | path            | what                     | value | why                                                  |
+        | $(NONE)/$(NAME) | there is no variable     | a     | missing value for NONE                               |
+        | $(HERE)         | the value is empty       |       | missing value for HERE                               |
+        | $(HERE)         | the value begins outside | /a    | error SubPath `/a` must not be an absolute path      |
+        | $(HERE)         | the value leads outside  | a/..  | unable to provision SubPath `a/..`: must not contain '..' |
+
+    Scenario: With values for all of them the container runs
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes: [{name: data, emptyDir: {}}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            env: [{name: HERE, value: "a-$(NAME)"}, {name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+            volumeMounts: [{name: data, mountPath: /data, subPathExpr: $(HERE)/$(NAME)}]
+        """
+      Then Pod "web" field status.phase is "Running" within 5s
+
+  Rule: A variable tells the resources of a container that there is
+    Source: pkg/api/v1/resource/helpers.go (v1.34), findContainerInPod
+
+    Scenario: The Pod does not have it
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            env: [{name: CPU, valueFrom: {resourceFieldRef: {containerName: none, resource: limits.cpu}}}]
+        """
+      Then Event Failed about Pod "web", message "Error: container none not found" within 3s
+      And Pod "web" field status.containerStatuses[0].state.waiting.message is "container none not found" within 5s
+      And Pod "web" keeps field status.phase "Pending" for 60s

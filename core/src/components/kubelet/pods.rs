@@ -29,6 +29,7 @@ mod restarts;
 mod running;
 mod starting;
 mod status_context;
+mod sub_paths;
 mod volume_mounts;
 mod whole_pod;
 mod worker;

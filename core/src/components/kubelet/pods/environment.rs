@@ -1,5 +1,5 @@
-//! What keeps a container from being made although its image is there: an object that its environment names, and a user
-//! that its pod forbids.
+//! What keeps a container from being made although its image is there: an object or a container that its environment
+//! names, a part of a volume, and a user that its pod forbids.
 //!
 //! Mirrors `makeEnvironmentVariables` of pkg/kubelet/kubelet_pods.go and `verifyRunAsNonRoot` of
 //! pkg/kubelet/kuberuntime/security_context_others.go (v1.34). Inputs: the pod, the objects that it names. Output: why
@@ -9,6 +9,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 
+use super::sub_paths::Variables;
 use crate::components::ROOT_CERTIFICATE;
 use crate::components::host::runtime::ContainerRole;
 use crate::components::kubelet::object_cache::{CacheError, CacheReader, CachedKind};
@@ -33,17 +34,19 @@ impl Kubelet {
         context: &mut KubeletContext<'_>,
     ) -> Result<(), CacheError> {
         let Some((_, container)) = ContainerRole::find(pod, name) else { return Ok(()) };
-        self.environment_error(pod, container, context)?;
-        breaks_user_policy(pod, container).map_or(Ok(()), |why| Err(CacheError::Unknown(why)))
+        let variables = self.variables(pod, container, context)?;
+        let why = variables.mount_error(container).or_else(|| breaks_user_policy(pod, container));
+        why.map_or(Ok(()), |why| Err(CacheError::Unknown(why)))
     }
 
-    fn environment_error(
+    fn variables(
         &mut self,
         pod: &Object,
         container: &Json,
         context: &mut KubeletContext<'_>,
-    ) -> Result<(), CacheError> {
+    ) -> Result<Variables, CacheError> {
         let namespace = pod.key().namespace;
+        let mut variables = Variables::default();
         let mut known: BTreeMap<(CachedKind, Text), Object> = BTreeMap::new();
         let mut get = |kind: CachedKind, source: &Json| {
             let name = source.get("name").as_text().cloned().unwrap_or_default();
@@ -64,22 +67,37 @@ impl Kubelet {
         };
         for part in container.get("envFrom").items() {
             let found = WHOLE.iter().find(|(field, _)| part.get(field).is_object());
-            if let Some((field, kind)) = found {
-                get(*kind, part.get(field))?;
+            let Some((field, kind)) = found else { continue };
+            let Some(object) = get(*kind, part.get(field))? else { continue };
+            let prefix = part.get("prefix").as_str().unwrap_or_default();
+            for (key, value) in object.stable().get("data").fields() {
+                variables.set(&format!("{prefix}{key}"), value_of(*kind, value));
             }
         }
         for variable in container.get("env").items() {
+            let name = variable.get("name").as_str().unwrap_or_default();
             // A value hides where else one may come from.
-            if variable.get("value").as_str().is_some_and(|own| !own.is_empty()) {
+            if let Some(value) = variable.get("value").as_str().filter(|own| !own.is_empty()) {
+                variables.set_expanded(name, value);
                 continue;
             }
             let from = variable.get("valueFrom");
             let found = KEYS.iter().find(|(field, ..)| from.get(field).is_object());
-            let Some((field, kind, told)) = found else { continue };
+            let Some((field, kind, told)) = found else {
+                if let Some(missing) = missing_container(pod, from) {
+                    return Err(CacheError::Unknown(format!("container {missing} not found")));
+                }
+                let is_empty = from.is_null() || is_empty_field(pod, from);
+                variables.set(name, is_empty.then(String::new));
+                continue;
+            };
             let source = from.get(field);
             let Some(object) = get(*kind, source)? else { continue };
             let key = source.get("key").as_str().unwrap_or_default();
-            if object.stable().at(&["data", key]).is_null() && !is_optional(source) {
+            let value = object.stable().at(&["data", key]);
+            if !value.is_null() {
+                variables.set(name, value_of(*kind, value));
+            } else if !is_optional(source) {
                 let named = object.key();
                 return Err(CacheError::Unknown(format!(
                     "couldn't find key {key} in {told} {}/{}",
@@ -87,8 +105,33 @@ impl Kubelet {
                 )));
             }
         }
-        Ok(())
+        Ok(variables)
     }
+}
+
+/// Returns the value of a variable that is taken from an object; the one of a secret is not looked at.
+fn value_of(kind: CachedKind, value: &Json) -> Option<String> {
+    value.as_str().filter(|_| kind == CachedKind::ConfigMap).map(String::from)
+}
+
+/// Returns the container whose resources a variable tells, if the pod does not have it.
+///
+/// Source: pkg/api/v1/resource/helpers.go (v1.34), `findContainerInPod`.
+fn missing_container<'a>(pod: &Object, from: &'a Json) -> Option<&'a str> {
+    let name = from.at(&["resourceFieldRef", "containerName"]).as_str().filter(|name| !name.is_empty())?;
+    let spec = pod.stable().get("spec");
+    let mut all = ["containers", "initContainers"].into_iter().flat_map(|list| spec.get(list).items());
+    (!all.any(|own| own.get("name").as_str() == Some(name))).then_some(name)
+}
+
+/// Tells whether a variable takes its value from a label or an annotation that the pod does not have.
+fn is_empty_field(pod: &Object, from: &Json) -> bool {
+    let path = from.at(&["fieldRef", "fieldPath"]).as_str().and_then(|path| path.strip_prefix("metadata."));
+    let part = path.and_then(|path| path.split_once("['"));
+    part.is_some_and(|(list, key)| {
+        let value = pod.stable().at(&["metadata", list, key.trim_end_matches("']")]);
+        value.as_str().is_none_or(str::is_empty)
+    })
 }
 
 /// Tells whether a reference says that what it names may be missing.
