@@ -58,6 +58,21 @@ Feature: When every zone is down, the controller suspects itself
       But never 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute" for 1h
 
     @req:EV-14
+    Scenario: A node that was moved into a zone and does not count there is found again
+      Given no other Node
+      And 2 hand-fed Nodes
+      And 15s pass
+      And the user labels Node "node-1" with "topology.kubernetes.io/zone=a"
+      And 10s pass
+      And Node "node-1" posts condition Ready=False
+      And Node "node-2" posts condition Ready=False
+      And 20s pass
+      When the user labels Node "node-1" with "node.kubernetes.io/exclude-disruption=true"
+      Then Node "node-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 3s
+      And Node "node-1" has taint "node.kubernetes.io/not-ready:NoExecute" between 3s and 16s
+      But Node "node-2" never has taint "node.kubernetes.io/not-ready:NoExecute" for 10m
+
+    @req:EV-14
     Scenario: A cluster of one node that falls silent
       Given no other Node
       And a ready Node "worker-1"

@@ -74,7 +74,8 @@ impl NodeLifecycle {
             match (node.slot.is_some(), node.known.is_some()) {
                 (true, false) => added.push(*id),
                 (false, true) => gone.push(*id),
-                _ => {}
+                (true, true) => self.follow_zone(*id),
+                (false, false) => {}
             }
         }
         self.sort_by_name(&mut added);
@@ -102,6 +103,26 @@ impl NodeLifecycle {
             writing: false,
             judged: false,
         });
+    }
+
+    /// Moves a known node to the zone that its labels name now.
+    fn follow_zone(&mut self, id: NodeId) {
+        let zone = self.zone_of(id);
+        let Some((_, known)) = &mut self.table[id as usize].known else { return };
+        if *known != zone {
+            let before = core::mem::replace(known, zone.clone());
+            self.leave_zone(id, &before);
+            self.known_zones.entry(zone).or_default().insert(id);
+        }
+    }
+
+    fn leave_zone(&mut self, id: NodeId, zone: &ZoneKey) {
+        if let Some(members) = self.known_zones.get_mut(zone) {
+            members.remove(&id);
+            if members.is_empty() {
+                self.known_zones.remove(zone);
+            }
+        }
     }
 
     /// Gives dropped zones a new queue if a known node is still in them.
@@ -146,12 +167,7 @@ impl NodeLifecycle {
         if let Some(direct) = &mut self.direct {
             direct.unregister(id);
         }
-        if let Some(members) = self.known_zones.get_mut(&zone) {
-            members.remove(&id);
-            if members.is_empty() {
-                self.known_zones.remove(&zone);
-            }
-        }
+        self.leave_zone(id, &zone);
         self.zones.recount(counted.as_ref(), None, &self.rates, now);
         let message = format!("Node {name} event: Removing Node {name} from Controller");
         self.node_event(id, &uid, "RemovingNode", &message, None, now);

@@ -86,7 +86,7 @@ struct Node {
     well: Option<Json>,
     /// The zone in which the last check counted it, and whether as ready.
     counted: Option<(ZoneKey, bool)>,
-    /// UID and zone at the pass that found the node; `None` if none has.
+    /// UID at the pass that found the node, and zone at the last pass; `None` if none has found it.
     known: Option<(Text, ZoneKey)>,
     name: Text,
 }

@@ -46,6 +46,8 @@ pub(super) struct TaintQueue {
     known: BTreeSet<NodeId>,
     limiter: Limiter,
     added: u64,
+    /// The node that was taken last.
+    last: Option<NodeId>,
 }
 
 impl TaintQueue {
@@ -58,7 +60,14 @@ impl TaintQueue {
             known: BTreeSet::new(),
             limiter: Limiter::Bucket(TokenBucket::new(rate, BURST, now), rate),
             added: 0,
+            last: None,
         }
+    }
+
+    /// Makes the queue that follows this one: it knows only which node was taken last.
+    #[must_use]
+    pub(super) fn renewed(&self, rate: f64, now: Timestamp) -> Self {
+        Self { last: self.last, ..Self::new(rate, now) }
     }
 
     /// Adds a node to the end of the queue; false if its name is known.
@@ -112,7 +121,18 @@ impl TaintQueue {
     /// yet.
     pub(super) fn try_next(&mut self, now: Timestamp) -> Option<NodeId> {
         let ((due, _), node) = self.order.first_key_value().map(|(place, node)| (*place, *node))?;
-        (self.limiter.try_take(now) && due <= now).then_some(node)
+        let taken = (self.limiter.try_take(now) && due <= now).then_some(node);
+        self.last = taken.or(self.last);
+        taken
+    }
+
+    /// Moves to the front, of the nodes that were added since an instant, the next one after the one that was taken
+    /// last, round and round.
+    pub(super) fn take_turns(&mut self, since: Timestamp) {
+        let Some(last) = self.last else { return };
+        if let Some(next) = self.waiting().min_by_key(|id| id.wrapping_sub(last).wrapping_sub(1)) {
+            self.bring_forward(next, since);
+        }
     }
 
     /// Moves a node to the front of those that were added since an instant, if no other waits longer.
@@ -220,6 +240,23 @@ mod tests {
         queue.bring_forward(2, at(5));
         assert_eq!(queue.waiting().collect::<alloc::vec::Vec<_>>(), [2, 1]);
         assert_eq!(queue.try_next(at(6)), Some(2));
+    }
+
+    #[test]
+    fn in_queues_that_follow_one_another_the_nodes_take_turns() {
+        let mut queue = TaintQueue::new(0.1, START);
+        let mut gone = alloc::vec::Vec::new();
+        for pass in 0..5 {
+            queue = queue.renewed(0.1, at(5 * pass));
+            // The second node to be seen is the first by name.
+            for node in [1, 0, 2] {
+                queue.add(node, at(5 * pass));
+            }
+            queue.take_turns(at(5 * pass));
+            gone.extend(queue.try_next(at(5 * pass)));
+            assert_eq!(queue.try_next(at(5 * pass)), None);
+        }
+        assert_eq!(gone, [1, 2, 0, 1, 2]);
     }
 
     #[test]

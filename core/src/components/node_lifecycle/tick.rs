@@ -70,6 +70,9 @@ impl NodeLifecycle {
     pub(super) fn begin_tick(&mut self, now: Timestamp) {
         self.last_tick = now;
         let mut zones: Vec<ZoneKey> = self.zones.iter().map(|(key, _)| key.clone()).collect();
+        if let Some(since) = self.passes.last() {
+            self.zones.take_turns(*since);
+        }
         if !self.preferred.is_empty() {
             self.order_tick(&mut zones);
         }

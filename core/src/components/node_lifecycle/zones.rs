@@ -213,8 +213,8 @@ impl Zones {
     pub(super) fn ensure(&mut self, key: &ZoneKey, rates: &Rates, now: Timestamp) {
         if let Some(zone) = self.0.get_mut(key) {
             if zone.state.is_none() {
-                let (ready, not_ready, evictions) = (zone.ready, zone.not_ready, zone.evictions);
-                *zone = Zone { ready, not_ready, evictions, ..Zone::new(rates, now) };
+                zone.state = Some(ZoneState::Initial);
+                zone.queue = zone.queue.renewed(rates.normal, now);
             }
         } else {
             self.0.insert(key.clone(), Zone::new(rates, now));
@@ -225,6 +225,12 @@ impl Zones {
     /// there).
     pub(super) fn queue(&mut self, key: &ZoneKey, rates: &Rates, now: Timestamp) -> &mut TaintQueue {
         &mut self.0.entry(key.clone()).or_insert_with(|| Zone::new(rates, now)).queue
+    }
+
+    /// Lets the nodes take turns whose zone no node counts in: each pass makes such a zone a new queue with all of them
+    /// and a full limiter, and where upstream's order is arbitrary, the first by name would be taken again and again.
+    pub(super) fn take_turns(&mut self, since: Timestamp) {
+        self.0.values_mut().filter(|zone| zone.size() == 0).for_each(|zone| zone.queue.take_turns(since));
     }
 
     /// Counts a node in its zone, and no longer in the zone of its last check.
