@@ -19,7 +19,7 @@ Feature: The garbage collector of Pods takes what nobody will end, and no more
 
   Rule: Of the Pods that have ended as many go as are too many, and those that were evicted first
 
-    Scenario: Two may stay and there are three
+    Scenario Outline: Two may stay and there are three, one of which is <phase> with the reason Evicted
       Given kube-controller-manager runs with:
         | flag                        | value |
         | terminated-pod-gc-threshold | 2     |
@@ -46,12 +46,17 @@ Feature: The garbage collector of Pods takes what nobody will end, and no more
         """
       And the user sends PATCH /api/v1/namespaces/default/pods/b/status:
         """
-        status: {phase: Failed, reason: Evicted}
+        status: {phase: <phase>, reason: Evicted}
         """
       When the user sends PATCH /api/v1/namespaces/default/pods/c/status:
         """
         status: {phase: Succeeded}
         """
-      Then Pod "b" is gone within 21s
-      And Pod "a" stays for 60s
+      Then Pod "<first>" is gone within 21s
+      And Pod "<kept>" stays for 60s
       And Pod "c" stays for 60s
+
+      Examples:
+        | phase     | first | kept |
+        | Failed    | b     | a    |
+        | Succeeded | a     | b    |

@@ -346,11 +346,12 @@ fn threshold(number: f64) -> usize {
 }
 
 /// Sorts pods for deletion: evicted ones first, then by age and name.
-/// Source: gc_controller.go (v1.34), `byEvictionAndCreationTimestamp`.
+/// Source: gc_controller.go (v1.34), `byEvictionAndCreationTimestamp`; pkg/kubelet/eviction/helpers.go, `PodIsEvicted`.
 fn in_order(mut pods: Vec<Object>) -> Vec<Object> {
     pods.sort_by_cached_key(|pod| {
         let tree = pod.stable();
-        let is_evicted = tree.at(&["status", "reason"]).as_str() == Some("Evicted");
+        let status = |field: &str| tree.at(&["status", field]).as_str();
+        let is_evicted = status("phase") == Some("Failed") && status("reason") == Some("Evicted");
         let created = tree.at(&["metadata", "creationTimestamp"]).as_text().cloned();
         (!is_evicted, created, Text::from(pod.name()))
     });
