@@ -4,7 +4,7 @@
 //! Mirrors kube-controller-manager's `pod-garbage-collector-controller` (pkg/controller/podgc/gc_controller.go, v1.34).
 //! Every 20 s, in this order: ended pods beyond the threshold, terminating pods of out-of-service nodes, pods of nodes
 //! that have been absent for 40 s (a read confirms it), terminating pods without a node. A pod that has not ended is
-//! first made Failed; then each is deleted without grace.
+//! first made Failed, but for releases that do not tell of disruptions; then each is deleted without grace.
 //! Inputs: Pods, Nodes, answers, time. Outputs: reads of Nodes, patches of statuses, deletions. It writes no Events.
 //! Invariant: the cost of a pass grows with the pods that it may delete and the nodes that have pods, not with all
 //! pods.
@@ -98,7 +98,8 @@ pub struct PodGc {
     threshold: usize,
     /// Whether pods of nodes out of service are deleted.
     collects_out_of_service: bool,
-    generation: Generation,
+    /// How the status of a Pod is written before its deletion; `None` where it is not.
+    marks: Option<Generation>,
     /// Names of absent nodes and when their quarantine is over.
     quarantine: BTreeMap<Text, Timestamp>,
     quarantine_time: SignedDuration,
@@ -120,7 +121,6 @@ impl PodGc {
     pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         let watched = [Watched::of(NODES), Watched::of(PODS)];
         let is_late = context.settings.is_lost(Race::PassBeforeQuarantineEnds);
-        let told = context.settings.profile().is("pod-conditions-observe-generation");
         Self {
             runtime: ControllerRuntime::new(&watched, context, now),
             pods_by_node: PodsByNode::default(),
@@ -128,7 +128,7 @@ impl PodGc {
             ending: BTreeSet::new(),
             threshold: threshold(context.settings.number("terminated-pod-gc-threshold")),
             collects_out_of_service: context.settings.profile().is("out-of-service-nodes-give-up-volumes"),
-            generation: if told { Generation::Observed } else { Generation::NotObserved },
+            marks: Generation::of(context.settings.profile()),
             quarantine: BTreeMap::new(),
             quarantine_time: if is_late { QUARANTINE + JUST_AFTER } else { QUARANTINE },
             under_way: BTreeMap::new(),
@@ -281,11 +281,11 @@ impl PodGc {
         let key = doomed.pod.key();
         let because = self.runtime.decide(format!("pod/{key}"), "force delete", doomed.reasons);
         *self.deletions.entry((key.namespace.clone(), doomed.cause)).or_default() += 1;
-        if is_terminal(&doomed.pod) {
+        let Some(generation) = self.marks.filter(|_| !is_terminal(&doomed.pod)) else {
             self.send_delete(&key, because, doomed.cause, now);
             return;
-        }
-        let patch = failed_patch(&doomed.pod, doomed.target, self.generation, now);
+        };
+        let patch = failed_patch(&doomed.pod, doomed.target, generation, now);
         let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
         let id = self.runtime.send(call, Some(because), now);
         self.under_way.insert(id, PodGcPurpose::Patch(key, because, doomed.cause));

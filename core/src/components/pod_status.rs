@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::json;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};
+use crate::profile::Profile;
 
 /// Whether writes of a pod's status set `observedGeneration`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +19,18 @@ pub(super) enum Generation {
     Observed,
     /// They do not.
     NotObserved,
+}
+
+impl Generation {
+    /// Returns how the status of a pod is written before its deletion; `None` where it is not.
+    ///
+    /// Source: pkg/controller/podgc/gc_controller.go, `markFailedAndDeletePodWithCondition`, and
+    /// pkg/controller/nodelifecycle/scheduler/taint_manager.go, `addConditionAndDeletePod` (v1.25, v1.26).
+    pub(super) fn of(profile: &Profile) -> Option<Self> {
+        let observed = profile.is("pod-conditions-observe-generation");
+        let own = if observed { Self::Observed } else { Self::NotObserved };
+        profile.is("disruptions-are-told").then_some(own)
+    }
 }
 
 /// Why a pod is disrupted: reason and message of its condition `DisruptionTarget`.

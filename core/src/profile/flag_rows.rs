@@ -221,7 +221,7 @@ const NO: Value = Value::Bool(false);
 const YES: Value = Value::Bool(true);
 
 /// What clusters did before the releases that are offered: how Pods left silent nodes, and what went with it.
-pub(super) const BEFORE_OFFERED: [Row; 16] = [
+pub(super) const BEFORE_OFFERED: [Row; 17] = [
     Row {
         name: "pod-eviction-timeout",
         says: "how long a node is silent or not ready before its Pods are deleted, where no NoExecute taint does it",
@@ -248,6 +248,13 @@ pub(super) const BEFORE_OFFERED: [Row; 16] = [
         says: "the conditions of a node and a cordon become NoSchedule taints",
         first: &[(OLDEST, NO), (Release::new(12, 0), YES)],
         source: "pkg/features/kube_features.go (v1.11, v1.12), TaintNodesByCondition",
+        flag: "",
+    },
+    Row {
+        name: "disruptions-are-told",
+        says: "a pod gets a condition that says why it is evicted, and has failed before it is deleted without a node",
+        first: &[(OLDEST, NO), (Release::new(26, 0), YES)],
+        source: "pkg/features/kube_features.go (v1.25, v1.26, v1.31), PodDisruptionConditions",
         flag: "",
     },
     Row {

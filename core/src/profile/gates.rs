@@ -203,6 +203,7 @@ static DRIVEN: &[(&str, &str, bool)] = &[
     ("NodeLease", "leases-are-signs-of-life", true),
     ("NodeOutOfServiceVolumeDetach", "out-of-service-nodes-give-up-volumes", true),
     ("PersistentVolumeClaimUnusedSinceTime", "claims-tell-whether-they-are-used", true),
+    ("PodDisruptionConditions", "disruptions-are-told", true),
     ("PodLevelResources", "pod-level-resources", true),
     ("PodObservedGenerationTracking", "pod-conditions-observe-generation", true),
     ("PodObservedGenerationTracking", "pod-observed-generation", true),

@@ -1,4 +1,4 @@
-//! One eviction: read the pod, write the condition DisruptionTarget, delete it.
+//! One eviction: read the pod, write the condition DisruptionTarget, delete it; before 1.26 only the last.
 //!
 //! Mirrors `deletePodHandler` and `addConditionAndDeletePod` (pkg/controller/tainteviction/taint_eviction.go, v1.34):
 //! five tries, 10 ms apart; any error is a failed try, even that the pod is gone. Inputs: answers, time. Outputs: the
@@ -48,6 +48,8 @@ enum EvictionStage {
 pub(super) struct Eviction {
     pub(super) pod: ObjectKey,
     pub(super) because: DecisionId,
+    /// How the pod's status is written first; `None` where it is not.
+    marks: Option<Generation>,
     /// When it was due.
     pub(super) due: Timestamp,
     stage: EvictionStage,
@@ -55,8 +57,8 @@ pub(super) struct Eviction {
 }
 
 impl Eviction {
-    pub(super) const fn new(pod: ObjectKey, because: DecisionId, due: Timestamp) -> Self {
-        Self { pod, because, due, stage: EvictionStage::Reading, tries: 0 }
+    pub(super) const fn new(pod: ObjectKey, because: DecisionId, marks: Option<Generation>, due: Timestamp) -> Self {
+        Self { pod, because, marks, due, stage: EvictionStage::Reading, tries: 0 }
     }
 
     /// Tells whether the deletion was asked for.
@@ -74,15 +76,18 @@ impl Eviction {
             return Next::GivenUp;
         }
         self.tries += 1;
+        if self.marks.is_none() {
+            return self.delete();
+        }
         self.stage = EvictionStage::Reading;
         Next::Send(self.call(Verb::Get))
     }
 
     /// Continues after an answer.
-    pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, generation: Generation, now: Timestamp) -> Next {
+    pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, now: Timestamp) -> Next {
         match (self.stage, outcome) {
             (EvictionStage::Reading, RequestOutcome::Done(Some(pod))) => {
-                match target_patch(&pod, TARGET, generation, now) {
+                match self.marks.and_then(|generation| target_patch(&pod, TARGET, generation, now)) {
                     Some(patch) => {
                         self.stage = EvictionStage::Patching;
                         let (namespace, name) = (&self.pod.namespace, &self.pod.name);

@@ -46,7 +46,8 @@ const JUST_AFTER: SignedDuration = SignedDuration::from_millis(1);
 pub struct TaintEviction {
     runtime: ControllerRuntime,
     pods_by_node: PodsByNode,
-    generation: Generation,
+    /// How the status of a Pod is written before its deletion; `None` where it is not.
+    marks: Option<Generation>,
     leaves_tombstones: bool,
     /// The NoExecute taints of the nodes that have any.
     tainted: BTreeMap<Text, Vec<Json>>,
@@ -72,11 +73,10 @@ impl TaintEviction {
         let watched = [Watched::of(NODES), Watched::of(PODS)];
         let runtime = ControllerRuntime::new(&watched, context, now);
         let profile = context.settings.profile();
-        let told = profile.is("pod-conditions-observe-generation");
         Some(Self {
             runtime,
             pods_by_node: PodsByNode::default(),
-            generation: if told { Generation::Observed } else { Generation::NotObserved },
+            marks: Generation::of(profile),
             leaves_tombstones: profile.is("taint-eviction-leaves-tombstones"),
             tainted: BTreeMap::new(),
             timers: Timers::default(),
@@ -214,7 +214,7 @@ impl TaintEviction {
 
     fn evict(&mut self, key: ObjectKey, reasons: Vec<Because>, now: Timestamp) {
         let because = self.runtime.decide(format!("pod/{key}"), "evict", reasons);
-        let mut eviction = Eviction::new(key.clone(), because, now);
+        let mut eviction = Eviction::new(key.clone(), because, self.marks, now);
         let next = eviction.start();
         self.go_on(eviction, next, now);
         self.event(&key, &format!("Marking for deletion Pod {}", event_name(&key)), because, now);
@@ -319,7 +319,7 @@ impl Controller for TaintEviction {
 
     fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         if let Some(mut eviction) = self.under_way.remove(&id) {
-            let next = eviction.handle_outcome(RequestOutcome::of(reply), self.generation, now);
+            let next = eviction.handle_outcome(RequestOutcome::of(reply), now);
             self.go_on(eviction, next, now);
         }
     }

@@ -16,5 +16,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "",
         ),
     ],
+    gates: &[gate(SINCE, "PodDisruptionConditions", ALPHA)],
     ..NOTHING
 };

@@ -1,4 +1,5 @@
-//! Kubernetes 1.26, which is not offered for clusters: the gate of nodes out of service is on.
+//! Kubernetes 1.26, which is not offered for clusters: the gates of nodes out of service and of
+//! disruptions that Pods tell are on.
 
 use super::*;
 
@@ -7,6 +8,6 @@ const SINCE: Release = Release::new(26, 0);
 pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 26,
     rows: &[row(SINCE, "out-of-service-nodes-give-up-volumes", YES, "")],
-    gates: &[gate(SINCE, "NodeOutOfServiceVolumeDetach", BETA)],
+    gates: &[gate(SINCE, "NodeOutOfServiceVolumeDetach", BETA), gate(SINCE, "PodDisruptionConditions", BETA)],
     ..NOTHING
 };
