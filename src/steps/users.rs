@@ -114,8 +114,8 @@ fn user_marks(draft: &mut Draft, what: String, node: String, value: String) {
         if let Some(taint) = draft.take(&value, words::taint(&value)) {
             draft.action(ScenarioAction::Taint { node, add: vec![taint], remove: Vec::new() });
         }
-    } else if let Some((key, value)) = draft.take(&value, words::label(&value)) {
-        draft.patch_label(node, &key, Json::text(value.unwrap_or_default()));
+    } else if let Some((key, value)) = draft.take(&value, words::new_label(&value)) {
+        draft.patch_label(node, &key, Json::text(value));
     }
 }
 

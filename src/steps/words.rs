@@ -153,6 +153,13 @@ pub(super) fn label(word: &str) -> Result<(Text, Option<Text>), Wrong> {
     Ok((Text::from(key), value.map(Text::from)))
 }
 
+/// Reads `key=value`: what has no value kubectl takes for the name of a resource.
+pub(super) fn new_label(word: &str) -> Result<(Text, Text), Wrong> {
+    let (key, value) = label(word)?;
+    let value = value.ok_or_else(|| format!("{word:?} is no label to set: the value is missing, as in {key}=value"))?;
+    Ok((key, value))
+}
+
 /// Checks `[domain/]name`.
 fn qualified_name(key: &str) -> Result<(), Wrong> {
     let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
@@ -270,6 +277,15 @@ mod tests {
         ] {
             assert!(duration(word).unwrap_err().contains(why), "{word}: {:?}", duration(word));
         }
+    }
+
+    #[test]
+    fn a_label_is_set_with_its_value() {
+        assert_eq!(new_label("a=b").unwrap(), (Text::from("a"), Text::from("b")));
+        assert_eq!(new_label("a=").unwrap(), (Text::from("a"), Text::from("")));
+        let why = "\"a\" is no label to set: the value is missing, as in a=value";
+        assert_eq!(new_label("a").unwrap_err(), why);
+        assert_eq!(label("a").unwrap(), (Text::from("a"), None));
     }
 
     #[test]
