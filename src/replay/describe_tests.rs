@@ -6,8 +6,8 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use nodeproof_core::components::describe::DescribedNode;
-use nodeproof_core::components::pod_resources::PodLevel;
 use nodeproof_core::objects::{Json, time};
+use nodeproof_core::profile::Profile;
 
 #[test]
 fn a_node_is_described_as_a_real_kubectl_does() {
@@ -25,7 +25,8 @@ fn a_node_is_described_as_a_real_kubectl_does() {
             lease: if lease.is_object() { Ok(lease) } else { Err(&missing) },
             pods: case.get("pods").items(),
             events: case.get("events").is_array().then(|| case.get("events").items()),
-            pod_level: PodLevel::Ignored,
+            slices: &[],
+            profile: &Profile::default(),
             now: time::parse(case.get("at").as_str().unwrap()).unwrap(),
         };
         let printed = described.lines().join("\n") + "\n";

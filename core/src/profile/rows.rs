@@ -404,6 +404,16 @@ static OTHERS: &[Row] = &[
     off("pods-do-not-swap-by-default", "NoSwap is a behaviour, and the default one; UnlimitedSwap is none"),
     off("critical-pods-do-not-swap", "critical pods get no swap space"),
     off("kubectl-counts-pod-level-resources", "a description of a node counts the resources of whole pods"),
+    Row {
+        name: "kubectl-counts-status-resources",
+        says: "what of a described node counts what containers have by their status: nothing, `requests` of pods, or \
+               requests and limits in the `lines` of pods, but not in the sums",
+        first: &[(OLDEST, Value::Text(""))],
+        ..PLAIN
+    },
+    on("kubectl-tells-kube-proxy-version", "a description of a node has a line for the version of its kube-proxy"),
+    off("kubectl-tells-field-paths", "a description of a node tells the field that an event is about"),
+    off("kubectl-lists-resource-slices", "a description of a node counts the slices of devices that are its own"),
     off("waiting-pull-tells-why", "a container that waits for the next pull of its image says why the last one failed"),
     off("probe-at-once-restarts-period", "a readiness probe that a sync makes at once begins its period anew"),
     off("restart-keeps-container-status", "containers stay started and ready over a restart of the kubelet"),

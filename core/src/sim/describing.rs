@@ -9,10 +9,11 @@ use alloc::vec::Vec;
 
 use super::Simulation;
 use crate::components::describe::DescribedNode;
-use crate::components::pod_resources::PodLevel;
-use crate::network::{Answer, Call, EVENTS, Identity, LEASES, NODE_LEASES, NODES, PODS, Verb};
+use crate::network::{Answer, Call, EVENTS, Identity, LEASES, NODE_LEASES, NODES, PODS, Resource, Verb};
 use crate::objects::{Json, Text};
 use crate::scenario::Observation;
+
+const RESOURCE_SLICES: Resource = Resource::of("resource.k8s.io", "v1", "resourceslices");
 
 impl Simulation {
     /// Describes Nodes, one after the other, with the administrator's rights.
@@ -53,12 +54,16 @@ impl Simulation {
             events.extend(found.get("items").items().iter().cloned());
         }
         let lease = self.read(Call::new(Verb::Get, LEASES, NODE_LEASES, name.clone()));
+        let lists_slices = self.settings.profile().is("kubectl-lists-resource-slices");
+        let slices = selected(Call::new(Verb::List, RESOURCE_SLICES, "", ""), format!("spec.nodeName={name}"));
+        let slices = lists_slices.then(|| self.read(slices).unwrap_or_default()).unwrap_or_default();
         let described = DescribedNode {
             node,
             lease: lease.as_ref().map_err(|(_, message)| message.as_str()),
             pods: pods.get("items").items(),
             events: Some(&events),
-            pod_level: PodLevel::of_kubectl(self.settings.profile()),
+            slices: slices.get("items").items(),
+            profile: self.settings.profile(),
             now: self.now,
         };
         described.lines()

@@ -6,7 +6,7 @@
 
 mod tab_writer;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -14,10 +14,11 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use self::tab_writer::TabWriter;
-use super::pod_resources::{Amounts, PodLevel, limits, requests};
+use super::pod_resources::{Amounts, PodLevel, limits, requests, spec_in_effect};
 use crate::objects::Json;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::time::{human_duration, parse};
+use crate::profile::Profile;
 
 /// Longest annotation that stays in one line. Source: describe.go (v1.34), `maxAnnotationLen`.
 const ANNOTATION_MAX: usize = 140;
@@ -26,6 +27,8 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Source: describe.go (v1.34), `LabelNodeRolePrefix`, `NodeLabelRole`.
 const ROLE_PREFIX: &str = "node-role.kubernetes.io/";
 const ROLE: &str = "kubernetes.io/role";
+/// How many pools of devices are shown. Source: describe.go (v1.36), `maxPoolsToShow`.
+const POOLS_MAX: usize = 10;
 
 /// A Node with what is told of it.
 #[derive(Clone, Debug)]
@@ -38,8 +41,10 @@ pub struct DescribedNode<'a> {
     pub pods: &'a [Json],
     /// The Events about it; `None` if they are not asked for.
     pub events: Option<&'a [Json]>,
-    /// Whether this kubectl counts resources of whole pods.
-    pub pod_level: PodLevel,
+    /// The ResourceSlices that are its own.
+    pub slices: &'a [Json],
+    /// The release of kubectl.
+    pub profile: &'a Profile,
     /// The instant.
     pub now: Timestamp,
 }
@@ -74,7 +79,7 @@ impl DescribedNode<'_> {
         self.status(&mut out);
         self.pods(&mut out);
         if let Some(events) = self.events {
-            describe_events(events, self.now, &mut out);
+            self.events(events, &mut out);
         }
         out.finish()
     }
@@ -143,8 +148,11 @@ impl DescribedNode<'_> {
             rows.sort();
             rows.into_iter().for_each(|row| out.line(row));
         }
+        slices(self.slices, out);
         out.line("System Info:");
-        for (title, field) in [
+        let tells_proxy = self.profile.is("kubectl-tells-kube-proxy-version");
+        let proxy = tells_proxy.then_some(("Kube-Proxy Version", "kubeProxyVersion"));
+        let info = [
             ("Machine ID", "machineID"),
             ("System UUID", "systemUUID"),
             ("Boot ID", "bootID"),
@@ -154,8 +162,8 @@ impl DescribedNode<'_> {
             ("Architecture", "architecture"),
             ("Container Runtime Version", "containerRuntimeVersion"),
             ("Kubelet Version", "kubeletVersion"),
-            ("Kube-Proxy Version", "kubeProxyVersion"),
-        ] {
+        ];
+        for (title, field) in info.into_iter().chain(proxy) {
             out.line(format!("  {title}:\t{}", text(status, &["nodeInfo", field])));
         }
         let spec = self.node.get("spec");
@@ -181,9 +189,8 @@ impl DescribedNode<'_> {
         let (mut asked, mut limited) = (Amounts::default(), Amounts::default());
         let mut formats = Formats::default();
         for pod in self.pods {
-            let spec = pod.get("spec");
-            let (own, most) = (requests(spec, self.pod_level), limits(spec, self.pod_level));
-            formats.learn(spec);
+            let [(own, most), counted] = self.amounts(pod);
+            formats.learn(pod.get("spec"));
             let share = |amounts: &Amounts, name: &str| {
                 let percent = percent(amounts.get(name), allocatable.get(name), false);
                 format!("{} ({percent}%)", formats.print(name, amounts.get(name)))
@@ -198,8 +205,8 @@ impl DescribedNode<'_> {
                 share(&most, "memory"),
                 since(pod.at(&["metadata", "creationTimestamp"]), self.now)
             ));
-            asked.add(&own);
-            limited.add(&most);
+            asked.add(&counted.0);
+            limited.add(&counted.1);
         }
         out.line("Allocated resources:");
         out.line("  (Total limits may be over 100 percent, i.e., overcommitted.)");
@@ -221,6 +228,77 @@ impl DescribedNode<'_> {
             let (asked, limited) = (asked.get(name), limited.get(name));
             out.line(format!("  {name}\t{}\t{}", formats.print(name, asked), formats.print(name, limited)));
         }
+    }
+
+    /// Returns requests and limits of a Pod, as its line tells them and as they are summed up.
+    fn amounts(&self, pod: &Json) -> [(Amounts, Amounts); 2] {
+        let (spec, level) = (pod.get("spec"), PodLevel::of_kubectl(self.profile));
+        let (asked, limited) = (requests(spec, level), limits(spec, level));
+        let in_effect = spec_in_effect(pod);
+        let in_effect = in_effect.as_ref().unwrap_or(spec);
+        let resized = requests(in_effect, level);
+        match self.profile.text("kubectl-counts-status-resources") {
+            "requests" => [(resized.clone(), limited.clone()), (resized, limited)],
+            "lines" => [(resized, limits(in_effect, level)), (asked, limited)],
+            _ => [(asked.clone(), limited.clone()), (asked, limited)],
+        }
+    }
+
+    fn events(&self, events: &[Json], out: &mut TabWriter) {
+        if events.is_empty() {
+            return out.line("Events:\t<none>");
+        }
+        out.flush();
+        let mut events: Vec<&Json> = events.iter().collect();
+        events.sort_by_key(|event| event.get("lastTimestamp").as_str().and_then(parse));
+        out.line("Events:");
+        out.line("  Type\tReason\tAge\tFrom\tMessage");
+        out.line("  ----\t------\t----\t----\t-------");
+        for event in events {
+            let first =
+                if event.get("eventTime").is_null() { event.get("firstTimestamp") } else { event.get("eventTime") };
+            let first = since(first, self.now);
+            let count = event.get("count").as_i64().unwrap_or(0);
+            let series = event.get("series");
+            let age = if series.is_object() {
+                let last = since(series.get("lastObservedTime"), self.now);
+                format!("{last} (x{} over {first})", series.get("count").as_i64().unwrap_or(0))
+            } else if count > 1 {
+                format!("{} (x{count} over {first})", since(event.get("lastTimestamp"), self.now))
+            } else {
+                first
+            };
+            let source = [text(event, &["source", "component"]), text(event, &["reportingComponent"])];
+            let source = source.into_iter().find(|source| !source.is_empty()).unwrap_or("");
+            let (kind, reason) = (text(event, &["type"]), text(event, &["reason"]));
+            let field = text(event, &["involvedObject", "fieldPath"]);
+            let tells_field = !field.is_empty() && self.profile.is("kubectl-tells-field-paths");
+            let field = if tells_field { format!("{field}: ") } else { String::new() };
+            out.line(format!("  {kind}\t{reason}\t{age}\t{source}\t{field}{}", text(event, &["message"]).trim()));
+        }
+    }
+}
+
+/// Sums slices up by driver and pool.
+fn slices(slices: &[Json], out: &mut TabWriter) {
+    let mut pools: BTreeMap<String, (&str, &str, usize, usize)> = BTreeMap::new();
+    for slice in slices {
+        let (driver, pool) = (text(slice, &["spec", "driver"]), text(slice, &["spec", "pool", "name"]));
+        let sum = pools.entry(format!("{driver}/{pool}")).or_insert((driver, pool, 0, 0));
+        sum.2 += 1;
+        sum.3 += slice.at(&["spec", "devices"]).items().len();
+    }
+    if pools.is_empty() {
+        return;
+    }
+    out.line("Node-Local ResourceSlices:");
+    out.line("  Driver\tPool\tSlices\tDevices");
+    out.line("  ------\t----\t------\t-------");
+    for (driver, pool, slices, devices) in pools.values().take(POOLS_MAX) {
+        out.line(format!("  {driver}\t{pool}\t{slices}\t{devices}"));
+    }
+    if pools.len() > POOLS_MAX {
+        out.line(format!("  ...and {} more pools", pools.len() - POOLS_MAX));
     }
 }
 
@@ -309,34 +387,4 @@ fn shortened(line: &str, most: usize) -> String {
     }
     let end = (0..=most).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
     format!("{}...", &line[..end])
-}
-
-fn describe_events(events: &[Json], now: Timestamp, out: &mut TabWriter) {
-    if events.is_empty() {
-        return out.line("Events:\t<none>");
-    }
-    out.flush();
-    let mut events: Vec<&Json> = events.iter().collect();
-    events.sort_by_key(|event| event.get("lastTimestamp").as_str().and_then(parse));
-    out.line("Events:");
-    out.line("  Type\tReason\tAge\tFrom\tMessage");
-    out.line("  ----\t------\t----\t----\t-------");
-    for event in events {
-        let first = if event.get("eventTime").is_null() { event.get("firstTimestamp") } else { event.get("eventTime") };
-        let first = since(first, now);
-        let count = event.get("count").as_i64().unwrap_or(0);
-        let series = event.get("series");
-        let age = if series.is_object() {
-            let last = since(series.get("lastObservedTime"), now);
-            format!("{last} (x{} over {first})", series.get("count").as_i64().unwrap_or(0))
-        } else if count > 1 {
-            format!("{} (x{count} over {first})", since(event.get("lastTimestamp"), now))
-        } else {
-            first
-        };
-        let source = [text(event, &["source", "component"]), text(event, &["reportingComponent"])];
-        let source = source.into_iter().find(|source| !source.is_empty()).unwrap_or("");
-        let (kind, reason) = (text(event, &["type"]), text(event, &["reason"]));
-        out.line(format!("  {kind}\t{reason}\t{age}\t{source}\t{}", text(event, &["message"]).trim()));
-    }
 }

@@ -185,6 +185,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "nodes-keep-their-owner-references", NO, ""),
         row(Release::new(33, 4), "nodes-keep-their-owner-references", YES, ""),
         row(SINCE, "scheme-name", Value::Text("pkg/runtime/scheme.go:110"), ""),
+        row(
+            SINCE,
+            "kubectl-counts-status-resources",
+            Value::Text("requests"),
+            "kubectl pkg/util/resource/resource.go (v1.33, v1.34), podRequests",
+        ),
     ],
     gates: &[
         gate(SINCE, "CPUManager", GateStage::Gone),

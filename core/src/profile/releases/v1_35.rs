@@ -85,6 +85,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "kubectl pkg/drain/drain.go (v1.34, v1.35), evictPods",
         ),
+        row(SINCE, "kubectl-tells-field-paths", YES, "kubectl pkg/describe/describe.go (v1.34, v1.35), DescribeEvents"),
         row(
             SINCE,
             "restart-keeps-container-status",
