@@ -248,5 +248,20 @@ system:aggregate-to-view: get,list,watch namespaces => get,list,watch namespaces
     events.k8s.io\n\
 system:node: create,patch,update events => create,patch,update events @core,events.k8s.io\n\
 ",
-    columns: &[Gone("serviceaccounts", "Secrets")],
+    columns: &[
+        Gone("serviceaccounts", "Secrets"),
+        Described(
+            "validatingadmissionpolicybindings",
+            "ParamRef",
+            "ParamRef indicates the param resource which sets the configuration param",
+        ),
+        Described(
+            "resourceslices",
+            "Driver",
+            "Driver identifies the DRA driver providing the capacity information. A field selector can be used to list \
+             only ResourceSlice objects with a certain driver name.\n\nMust be a DNS subdomain and should end with a \
+             DNS domain owned by the vendor of the driver. It should use only lower case characters. This field is \
+             immutable.",
+        ),
+    ],
 };

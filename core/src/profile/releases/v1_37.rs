@@ -337,6 +337,20 @@ system:node: get serviceaccounts => get,list,watch clustertrustbundles @certific
             "DriverName",
             "driverName is the name of the CSI driver This field is immutable.",
         ),
+        Described(
+            "ipaddresses",
+            "ParentRef",
+            "parentRef references the resource that an IPAddress is attached to. An IPAddress must reference a parent \
+             object.",
+        ),
+        Described(
+            "resourceslices",
+            "Pool",
+            "Name is used to identify the pool. For node-local devices, this is often the node name, but this is not \
+             required. A field selector can be used to list only ResourceSlice objects belonging to a certain \
+             pool.\n\nIt must not be longer than 253 characters and must consist of one or more DNS sub-domains \
+             separated by slashes. This field is immutable.",
+        ),
     ],
     ..NOTHING
 };

@@ -103,7 +103,7 @@ pub(super) fn count(object: &Json, path: &[&str]) -> Json {
     Json::Int(number(object, path))
 }
 
-fn length(list: &Json) -> i64 {
+pub(super) fn length(list: &Json) -> i64 {
     let count = list.items().len() + list.fields().count();
     i64::try_from(count).unwrap_or(i64::MAX)
 }

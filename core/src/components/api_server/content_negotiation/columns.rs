@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::{more_columns, newer_columns, storage_columns};
+use super::{more_columns, newer_columns, policy_columns, storage_columns};
 use crate::profile::Profile;
 use crate::profile::releases::{Column, ColumnChange};
 
@@ -50,11 +50,13 @@ pub(super) const JOB_SELECTOR: Column = wide(
      https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
 );
 
+static ALL: [&[(&str, &[Column])]; 5] =
+    [TABLES, more_columns::TABLES, storage_columns::TABLES, policy_columns::TABLES, newer_columns::TABLES];
+
 /// Returns the columns of a kind by its plural, each with the place of its cell: the place among all columns that the
 /// kind has had.
 pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
-    let tables = [TABLES, more_columns::TABLES, storage_columns::TABLES, newer_columns::TABLES];
-    let own = tables.into_iter().flatten().find(|(own, _)| *own == plural);
+    let own = ALL.into_iter().flatten().find(|(own, _)| *own == plural);
     let own = own.map_or(DEFAULT, |(_, columns)| columns).iter().copied();
     let mut columns: Vec<(usize, Column)> = own.enumerate().collect();
     let mut free = columns.len();
@@ -482,7 +484,7 @@ static TABLES: &[(&str, &[Column])] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLES, more_columns, newer_columns, of, storage_columns};
+    use super::{ALL, of};
     use crate::profile::releases::ColumnChange::{Added, Described, Gone, Last};
     use crate::profile::releases::all;
     use crate::profile::{Profile, Release};
@@ -504,9 +506,7 @@ mod tests {
             for change in data.columns {
                 let (Added(table, _) | Described(table, ..) | Gone(table, _) | Last(table, _)) = *change;
                 let is_there = |name| of(table, &before).iter().any(|(_, column)| column.name == name);
-                let parts = [TABLES, more_columns::TABLES, storage_columns::TABLES, newer_columns::TABLES];
-                let mut tables = parts.into_iter().flatten();
-                assert!(tables.any(|(own, _)| *own == table), "{table}");
+                assert!(ALL.into_iter().flatten().any(|(own, _)| *own == table), "{table}");
                 match *change {
                     Added(_, column) => assert!(!is_there(column.name), "{table} {}", column.name),
                     Described(_, name, _) | Gone(_, name) | Last(_, name) => assert!(is_there(name), "{table} {name}"),

@@ -15,6 +15,8 @@ mod more_columns;
 mod newer_cells;
 mod newer_columns;
 mod pods;
+mod policy_cells;
+mod policy_columns;
 pub(super) mod printed;
 mod storage_columns;
 

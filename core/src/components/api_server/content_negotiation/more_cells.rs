@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cells::{NONE, age, containers_of, count, labels, replicas, selector, text, text_or};
-use super::{TableContext, newer_cells};
+use super::{TableContext, newer_cells, policy_cells};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, NULL};
 
@@ -61,7 +61,18 @@ pub(super) fn of(plural: &str, object: &Json, own_age: Json, view: TableContext<
         "volumeattributesclasses" => Vec::from([text(object, &["driverName"]), own_age]),
         "servicecidrs" => Vec::from([Json::from(joined(object.at(&["spec", "cidrs"]), None)), own_age]),
         "deviceclasses" | "resourceclaimtemplates" => Vec::from([own_age]),
-        _ => return None,
+        "ipaddresses" => Vec::from([Json::from(parent(object.at(&["spec", "parentRef"]))), own_age]),
+        "csistoragecapacities" => {
+            Vec::from([text(object, &["storageClassName"]), text_or(object, &["capacity"], UNSET)])
+        }
+        "resourceclaims" => Vec::from([Json::from(claim_state(object)), own_age]),
+        "resourceslices" => Vec::from([
+            text(object, &["spec", "nodeName"]),
+            text(object, &["spec", "driver"]),
+            text(object, &["spec", "pool", "name"]),
+            own_age,
+        ]),
+        _ => return policy_cells::of(plural, object, own_age),
     })
 }
 
@@ -83,6 +94,30 @@ fn with_more(parts: &[String]) -> String {
         all if all > SHOWN => format!("{shown} + {} more...", all - SHOWN),
         _ => shown,
     }
+}
+
+/// Names the object to which an address belongs.
+fn parent(parent: &Json) -> String {
+    if parent.is_null() {
+        return String::from(NONE);
+    }
+    let part = |field: &str| parent.get(field).as_str().unwrap_or("");
+    let group = if part("group").is_empty() { String::new() } else { format!(".{}", part("group")) };
+    let namespace = if part("namespace").is_empty() { String::new() } else { format!("/{}", part("namespace")) };
+    format!("{}{namespace}/{}", format!("{}{group}", part("resource")).to_lowercase(), part("name"))
+}
+
+fn claim_state(claim: &Json) -> String {
+    let is_deleted = !claim.at(&["metadata", "deletionTimestamp"]).is_null();
+    let is_allocated = !claim.at(&["status", "allocation"]).is_null();
+    let is_reserved = is_allocated && !claim.at(&["status", "reservedFor"]).is_empty();
+    let states = [
+        (is_deleted, "deleted"),
+        (!is_allocated && !is_deleted, "pending"),
+        (is_allocated, "allocated"),
+        (is_reserved, "reserved"),
+    ];
+    states.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect::<Vec<_>>().join(",")
 }
 
 fn component_status(object: &Json) -> Vec<Json> {
@@ -338,7 +373,7 @@ fn claim(claim: &Json, age: Json) -> Vec<Json> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{endpoints, metrics, modes, slice};
+    use super::{claim_state, endpoints, metrics, modes, slice};
     use crate::json;
     use crate::objects::Json;
 
@@ -364,6 +399,23 @@ mod tests {
         own.set(&["status", "currentMetrics"], json!([current]));
         assert_eq!(metrics(&own), "cpu: 7%/80%, memory: <unknown>/1Gi + 1 more...");
         assert_eq!(metrics(&json!({})), "<none>");
+    }
+
+    #[test]
+    fn a_claim_of_devices_shows_its_states() {
+        let state = |deleted: bool, status: Json| {
+            let mut claim = json!({"metadata": {}});
+            claim.set(&["status"], status);
+            if deleted {
+                claim.set(&["metadata", "deletionTimestamp"], "2026-01-01T00:00:00Z");
+            }
+            claim_state(&claim)
+        };
+        assert_eq!(state(false, json!({})), "pending");
+        assert_eq!(state(true, json!({})), "deleted");
+        assert_eq!(state(false, json!({"allocation": {}})), "allocated");
+        let reserved = json!({"allocation": {}, "reservedFor": [{"name": "p"}]});
+        assert_eq!(state(true, reserved), "deleted,allocated,reserved");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The columns of tables of storage and devices.
+//! The columns of tables of storage, devices and addresses.
 //!
 //! Source: pkg/printers/internalversion/printers.go (v1.34), `AddHandlers`; descriptions are those of the fields in the
 //! types' own documentation (k8s.io/api v0.34, `SwaggerDoc`), which clients show as they are.
@@ -208,4 +208,67 @@ pub(super) static TABLES: &[(&str, &[Column])] = &[
     ),
     ("deviceclasses", &[NAME, AGE]),
     ("resourceclaimtemplates", &[NAME, AGE]),
+    (
+        "ipaddresses",
+        &[
+            NAME,
+            column(
+                "ParentRef",
+                "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a \
+                 parent object.",
+            ),
+        ],
+    ),
+    (
+        "csistoragecapacities",
+        &[
+            NAME,
+            column(
+                "StorageClassName",
+                "storageClassName represents the name of the StorageClass that the reported capacity applies to. It \
+                 must meet the same requirements as the name of a StorageClass object (non-empty, DNS subdomain). If \
+                 that object no longer exists, the CSIStorageCapacity object is obsolete and should be removed by its \
+                 creator. This field is immutable.",
+            ),
+            column(
+                "Capacity",
+                "capacity is the value reported by the CSI driver in its GetCapacityResponse for a GetCapacityRequest \
+                 with topology and parameters that match the previous fields.\n\nThe semantic is currently (CSI spec \
+                 1.2) defined as: The available capacity, in bytes, of the storage that can be used to provision \
+                 volumes. If not set, that information is currently unavailable.",
+            ),
+        ],
+    ),
+    (
+        "resourceclaims",
+        &[NAME, column("State", "A summary of the current state (allocated, pending, reserved, etc.)."), AGE],
+    ),
+    (
+        "resourceslices",
+        &[
+            NAME,
+            column(
+                "Node",
+                "NodeName identifies the node which provides the resources in this pool. A field selector can be used \
+                 to list only ResourceSlice objects belonging to a certain node.\n\nThis field can be used to limit \
+                 access from nodes to ResourceSlices with the same node name. It also indicates to autoscalers that \
+                 adding new nodes of the same type as some old node might also make new resources \
+                 available.\n\nExactly one of NodeName, NodeSelector, AllNodes, and PerDeviceNodeSelection must be \
+                 set. This field is immutable.",
+            ),
+            column(
+                "Driver",
+                "Driver identifies the DRA driver providing the capacity information. A field selector can be used to \
+                 list only ResourceSlice objects with a certain driver name.\n\nMust be a DNS subdomain and should end \
+                 with a DNS domain owned by the vendor of the driver. This field is immutable.",
+            ),
+            column(
+                "Pool",
+                "Name is used to identify the pool. For node-local devices, this is often the node name, but this is \
+                 not required.\n\nIt must not be longer than 253 characters and must consist of one or more DNS \
+                 sub-domains separated by slashes. This field is immutable.",
+            ),
+            AGE,
+        ],
+    ),
 ];
