@@ -429,6 +429,8 @@ static OTHERS: &[Row] = &[
     off("eviction-refusals-have-causes", "an eviction that a budget's state forbids tells its cause in the details"),
     off("binding-checks-node-name", "a binding to a node whose name cannot be one is refused"),
     off("patches-are-read-first", "a patch that cannot be read is refused before the object is looked for"),
+    off("job-table-tells-success-criteria", "a table of jobs shows SuccessCriteriaMet, not Running until the job ends"),
+    off("default-ingress-class-is-shown", "a table marks an IngressClass that is the default one"),
     off("one-storage-class-is-default", "a table marks one StorageClass of a list as the default one, not each marked"),
     off(
         "trust-and-migration-kinds-are-served",
@@ -439,6 +441,7 @@ static OTHERS: &[Row] = &[
     off("status-keeps-claim-statuses", "a Pod's status keeps the claims of devices that its writer leaves out"),
     off("restart-rules-of-init-containers-need-policy", "rules of restarts of an init container need its policy"),
     off("restart-rules-are-counted", "a list of rules of restarts that is too long is told in items"),
+    off("pod-table-tells-failed-containers", "a table of pods shows a container that failed beside one that completed"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];
 

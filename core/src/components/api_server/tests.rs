@@ -26,6 +26,7 @@ mod plugins;
 mod releases;
 mod rules;
 mod since_1_37;
+mod tables;
 mod updates;
 
 struct Fixture {

@@ -214,6 +214,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/controller/garbagecollector/operations.go (v1.33, v1.34), deleteObject",
         ),
+        row(
+            SINCE,
+            "job-table-tells-success-criteria",
+            YES,
+            "pkg/printers/internalversion/printers.go (v1.33, v1.34), printJob",
+        ),
     ],
     gates: &[
         gate(SINCE, "ClearingNominatedNodeNameAfterBinding", ALPHA),

@@ -203,6 +203,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34, v1.35)",
         ),
         row(SINCE, "scheduler-bound-nominee-frees-others", NO, ""),
+        row(
+            SINCE,
+            "pod-table-tells-failed-containers",
+            YES,
+            "pkg/printers/internalversion/printers.go (v1.34, v1.35), printPod",
+        ),
     ],
     gates: &[
         gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", GateStage::Retired(false)),

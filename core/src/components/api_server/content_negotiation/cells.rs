@@ -24,7 +24,7 @@ const UNKNOWN: &str = "<unknown>";
 pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>, defaults: &[&Json]) -> Vec<Json> {
     let age = age(object.at(&["metadata", "creationTimestamp"]), view);
     let mut name = text(object, &["metadata", "name"]);
-    if plural == "storageclasses" && defaults.contains(&object.at(&["metadata", "name"])) {
+    if defaults.contains(&object.at(&["metadata", "name"])) {
         name = Json::from(format!("{} (default)", name.as_str().unwrap_or("")));
     }
     let cells = match plural {
@@ -64,21 +64,30 @@ pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>, defaults: 
 }
 
 /// Source: pkg/apis/storage/util/helpers.go (v1.34), `IsDefaultAnnotation`.
-const DEFAULT_CLASS: [&str; 2] =
+const DEFAULT_STORAGE_CLASS: [&str; 2] =
     ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+/// Source: pkg/apis/networking/util/helpers.go (v1.36), `HasDefaultAnnotation`.
+const DEFAULT_INGRESS_CLASS: [&str; 1] = ["ingressclass.kubernetes.io/is-default-class"];
 
-fn is_marked(object: &Json) -> bool {
-    DEFAULT_CLASS.iter().any(|key| object.at(&["metadata", "annotations", key]).as_str() == Some("true"))
-}
-
-/// Returns the names of the classes that a table shows as default ones: of a list the one that counts, the newest.
+/// Returns the names of the classes that a table shows as default ones: all that are marked as such, but of a list of
+/// StorageClasses the one that counts, the newest.
 ///
-/// Source: printers.go (v1.34), `printStorageClass`, where all are that are marked; (v1.37), `printStorageClassList`.
-pub(super) fn default_classes<'a>(classes: &'a [Json], is_list: bool, profile: &Profile) -> Vec<&'a Json> {
+/// Source: printers.go (v1.34), `printStorageClass`; (v1.36), `printIngressClass`; (v1.37), `printStorageClassList`.
+pub(super) fn default_classes<'a>(
+    plural: &str,
+    (classes, is_list): (&'a [Json], bool),
+    profile: &Profile,
+) -> Vec<&'a Json> {
+    let marks: &[&str] = match plural {
+        "storageclasses" => &DEFAULT_STORAGE_CLASS,
+        "ingressclasses" if profile.is("default-ingress-class-is-shown") => &DEFAULT_INGRESS_CLASS,
+        _ => return Vec::new(),
+    };
     let name = |class: &'a Json| class.at(&["metadata", "name"]);
     let created = |class: &'a Json| class.at(&["metadata", "creationTimestamp"]).as_str().and_then(time::parse);
-    let marked = classes.iter().filter(|class| is_marked(class));
-    if !profile.is("one-storage-class-is-default") {
+    let is_marked = |class: &Json, key: &str| class.at(&["metadata", "annotations", key]).as_str() == Some("true");
+    let marked = classes.iter().filter(|class| marks.iter().any(|key| is_marked(class, key)));
+    if plural != "storageclasses" || !profile.is("one-storage-class-is-default") {
         return marked.map(name).collect();
     }
     let first_name = |class: &'a Json| Reverse(name(class).as_str());
@@ -306,7 +315,9 @@ fn job(job: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> {
     } else if !job.at(&["metadata", "deletionTimestamp"]).is_null() {
         "Terminating"
     } else {
-        ["Suspended", "FailureTarget", "SuccessCriteriaMet"].into_iter().find(|kind| is(kind)).unwrap_or("Running")
+        let tells_success = view.profile.is("job-table-tells-success-criteria");
+        let mut kinds = ["Suspended", "FailureTarget"].into_iter().chain(tells_success.then_some("SuccessCriteriaMet"));
+        kinds.find(|kind| is(kind)).unwrap_or("Running")
     };
     let mut cells = Vec::from([Json::from(status), Json::from(completions), Json::from(duration), age]);
     cells.extend(containers(job));

@@ -397,10 +397,7 @@ fn table(
     view: TableContext<'_>,
 ) -> Json {
     let plural = kind.resource.plural.as_str();
-    let defaults = match plural {
-        "storageclasses" => cells::default_classes(items, is_list, view.profile),
-        _ => Vec::new(),
-    };
+    let defaults = cells::default_classes(plural, (items, is_list), view.profile);
     let mut columns = columns::of(plural, view.profile);
     // Of a custom kind the name alone is known here.
     columns.truncate(if view.printed.is_some() { 1 } else { columns.len() });

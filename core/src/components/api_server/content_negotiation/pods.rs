@@ -16,6 +16,7 @@ use crate::json;
 use crate::objects::lifecycle::{condition_of, is_condition_true, is_sidecar};
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
+use crate::profile::Profile;
 
 /// The containers summed up.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +39,7 @@ impl Sum {
 pub(super) fn cells(pod: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> {
     let sidecars = pod.at(&["spec", "initContainers"]).items().iter().filter(|container| is_sidecar(container)).count();
     let total = pod.at(&["spec", "containers"]).items().len() + sidecars;
-    let sum = summary(pod);
+    let sum = summary(pod, view.profile);
     let restarts = match sum.last_restart {
         Some(at) if sum.restarts != 0 => {
             format!("{} ({} ago)", sum.restarts, human_duration(view.now.duration_since(at)))
@@ -73,7 +74,7 @@ pub(super) fn conditions(pod: &Json) -> Json {
     Json::array(Vec::from([condition]))
 }
 
-fn summary(pod: &Json) -> Sum {
+fn summary(pod: &Json, profile: &Profile) -> Sum {
     let status = |field: &str| pod.at(&["status", field]).as_str().unwrap_or("");
     let mut sum = Sum { word: String::from(status("phase")), ..Sum::default() };
     if !status("reason").is_empty() {
@@ -86,7 +87,7 @@ fn summary(pod: &Json) -> Sum {
     let (initializing, sidecars) = init_containers(pod, &mut sum);
     if !initializing || is_condition_true(pod, "Initialized") {
         (sum.restarts, sum.last_restart) = (sidecars.restarts, sidecars.last_restart);
-        containers(pod, &mut sum);
+        containers(pod, &mut sum, profile);
     }
     let is_over = ["Succeeded", "Failed"].contains(&status("phase"));
     let is_deleted = !pod.at(&["metadata", "deletionTimestamp"]).is_null();
@@ -128,15 +129,21 @@ fn init_containers(pod: &Json, sum: &mut Sum) -> (bool, Sum) {
     (false, sidecars)
 }
 
-fn containers(pod: &Json, sum: &mut Sum) {
+fn containers(pod: &Json, sum: &mut Sum, profile: &Profile) {
     let mut is_running = false;
+    let mut failure = None;
     for status in pod.at(&["status", "containerStatuses"]).items().iter().rev() {
         sum.count(status);
         let (ended, delayed_reads) = (status.at(&["state", "terminated"]), status.at(&["state", "waiting", "reason"]));
         let runs = !status.at(&["state", "running"]).is_null();
         match delayed_reads.as_str() {
             Some(reason) if !reason.is_empty() => sum.word = String::from(reason),
-            _ if !ended.is_null() => sum.word = end(ended),
+            _ if !ended.is_null() => {
+                sum.word = end(ended);
+                if ended.get("exitCode").as_i64().unwrap_or(0) != 0 {
+                    failure = Some(sum.word.clone());
+                }
+            }
             _ if runs && status.get("ready").as_bool() == Some(true) => {
                 is_running = true;
                 sum.ready += 1;
@@ -144,8 +151,16 @@ fn containers(pod: &Json, sum: &mut Sum) {
             _ => {}
         }
     }
-    if sum.word == "Completed" && is_running {
-        sum.word = String::from(if is_condition_true(pod, "Ready") { "Running" } else { "NotReady" });
+    if sum.word != "Completed" {
+        return;
+    }
+    let failure = failure.filter(|_| profile.is("pod-table-tells-failed-containers"));
+    if is_running && is_condition_true(pod, "Ready") {
+        sum.word = String::from("Running");
+    } else if let Some(failure) = failure {
+        sum.word = failure;
+    } else if is_running {
+        sum.word = String::from("NotReady");
     }
 }
 
