@@ -36,4 +36,6 @@ pub(super) static OF_KUBELETS: &[Row] = &[
         source: "pkg/kubelet/config/common.go (v1.32.5, v1.32.6, v1.33.1, v1.33.2)",
         ..PLAIN
     },
+    off("memory-limits-stay-or-grow", "no resize lowers or adds a memory limit, unless the container starts anew"),
+    off("init-containers-are-resized", "CPU and memory of init containers that are no sidecars change too"),
 ];

@@ -23,6 +23,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "memory-limits-stay-or-grow",
+            YES,
+            "pkg/apis/core/validation/validation.go (v1.33), validateContainerResize",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\

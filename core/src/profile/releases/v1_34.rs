@@ -11,6 +11,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "memory-limits-stay-or-grow",
+            NO,
+            "pkg/apis/core/validation/validation.go (v1.33, v1.34), validateContainerResize",
+        ),
+        row(
+            SINCE,
             "pod-security-version",
             Value::Number(34.0),
             "k8s.io/pod-security-admission policy/check_hostProbesAndhostLifecycle.go (v1.34)",

@@ -16,6 +16,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "init-containers-are-resized",
+            YES,
+            "pkg/features/kube_features.go (v1.36), InPlacePodVerticalScalingInitContainers",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\

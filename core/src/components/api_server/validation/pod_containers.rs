@@ -13,6 +13,7 @@ use crate::components::pod_resources::qos_class;
 use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::Wording;
+use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
 /// The resources that can change while a container runs.
@@ -88,7 +89,7 @@ pub(in super::super) fn resize(
     let before = errors.len();
     order(tree, old, &mut errors);
     if errors.len() == before {
-        amounts(tree, old, &mut errors);
+        amounts(tree, old, settings, &mut errors);
     }
     errors
 }
@@ -125,36 +126,81 @@ fn order(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
 }
 
 /// Checks what changes of each container.
-fn amounts(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+fn amounts(tree: &Json, old: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
     let pairs = |list: &'static str| tree.at(&["spec", list]).items().iter().zip(old.at(&["spec", list]).items());
-    let restarts = |container: &Json| text(container, "restartPolicy") == "Always";
+    let resizes_inits = settings.profile().is("init-containers-are-resized");
     for list in ["initContainers", "containers"] {
-        let own = pairs(list).enumerate().filter(|(_, (_, old))| list == "containers" || restarts(old));
-        for (at, (new, old)) in own {
-            for (kind, why) in
-                [("requests", "resource requests cannot be removed"), ("limits", "resource limits cannot be removed")]
-            {
-                let (new, old) = (new.at(&["resources", kind]), old.at(&["resources", kind]));
-                if old.fields().any(|(name, _)| new.get(name).is_null()) {
-                    errors.push(FieldError::forbidden(format!("spec.{list}[{at}].resources.{kind}"), why));
-                }
-            }
+        let counts = |old: &Json| list == "containers" || restarts(old) || resizes_inits;
+        for (at, (new, old)) in pairs(list).enumerate().filter(|(_, (_, old))| counts(old)) {
+            lists(new, old, &format!("spec.{list}[{at}].resources"), settings, errors);
         }
     }
     for list in LISTS {
-        for (new, old) in pairs(list) {
-            let why = match list {
-                "containers" => "only cpu and memory resources are mutable",
-                _ if restarts(new) => "only cpu and memory resources for sidecar containers are mutable",
-                _ => "resources for non-sidecar init containers are immutable",
-            };
-            let is_fixed = list == "initContainers" && !restarts(new);
-            let is_other = if is_fixed { new != old } else { with_amounts_of(new, old) != *old };
-            if is_other {
-                errors.push(FieldError::forbidden("spec", why));
+        for (at, (new, old)) in pairs(list).enumerate() {
+            if list == "containers" {
+                if with_amounts_of(new, old) != *old {
+                    errors.push(FieldError::forbidden("spec", "only cpu and memory resources are mutable"));
+                }
+            } else if resizes_inits {
+                init(new, old, &format!("spec.{list}[{at}]"), errors);
+            } else {
+                let why = match restarts(new) {
+                    true => "only cpu and memory resources for sidecar containers are mutable",
+                    false => "resources for non-sidecar init containers are immutable",
+                };
+                let is_other = if restarts(new) { with_amounts_of(new, old) != *old } else { new != old };
+                errors.extend(is_other.then(|| FieldError::forbidden("spec", why)));
             }
         }
     }
+}
+
+fn restarts(container: &Json) -> bool {
+    text(container, "restartPolicy") == "Always"
+}
+
+/// Checks that nothing is taken away. Source: validation.go (v1.33, v1.34), `validateContainerResize`.
+fn lists(new: &Json, old: &Json, path: &str, settings: &Settings, errors: &mut Vec<FieldError>) {
+    for (kind, why) in
+        [("requests", "resource requests cannot be removed"), ("limits", "resource limits cannot be removed")]
+    {
+        let (new, old) = (new.at(&["resources", kind]), old.at(&["resources", kind]));
+        if old.fields().any(|(name, _)| new.get(name).is_null()) {
+            errors.push(FieldError::forbidden(format!("{path}.{kind}"), why));
+        }
+    }
+    if !settings.profile().is("memory-limits-stay-or-grow") || restarts_for_memory(new) {
+        return;
+    }
+    let [wanted, has] = [new, old].map(|own| Quantity::from_json(own.at(&["resources", "limits", "memory"])));
+    let what = match (wanted, has) {
+        (Some(wanted), Some(has)) if wanted < has => "decreased",
+        (Some(_), None) => "added",
+        _ => return,
+    };
+    let why = format!("memory limits cannot be {what} unless resizePolicy is RestartContainer");
+    errors.push(FieldError::forbidden(format!("{path}.limits[memory]"), why));
+}
+
+/// Checks what changes of an init container where any can be resized. Source: validation.go (v1.36, v1.37),
+/// `ValidatePodResize`.
+fn init(new: &Json, old: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    if with_amounts_of(new, old) != *old {
+        let why = "only cpu and memory resources for init or sidecar containers are mutable";
+        errors.push(FieldError::forbidden(path, why));
+    }
+    if new != old && !restarts(new) {
+        let why = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized";
+        let policies = new.get("resizePolicy").items().iter();
+        let anew = policies.filter(|own| text(own, "restartPolicy") == "RestartContainer");
+        errors.extend(anew.map(|_| FieldError::forbidden(path, why)));
+    }
+}
+
+/// Tells whether a container starts anew with other memory. Source: validation.go (v1.33), `validateContainerResize`.
+fn restarts_for_memory(container: &Json) -> bool {
+    let own = container.get("resizePolicy").items().iter().find(|own| text(own, "resourceName") == "memory");
+    own.is_some_and(|own| text(own, "restartPolicy") == "RestartContainer")
 }
 
 /// Returns a container with the processor and memory of the stored one. Source: validation.go (v1.34),
