@@ -36,6 +36,17 @@ pub(super) static OF_KUBELETS: &[Row] = &[
         source: "pkg/kubelet/config/common.go (v1.32.5, v1.32.6, v1.33.1, v1.33.2)",
         ..PLAIN
     },
+    off("resize-has-conditions", "kubelets change the resources of pods that run, and say so in their conditions"),
+    off(
+        "resizes-are-queued",
+        "a resize that has to wait is tried in the order of a queue, not in each sync of its pod",
+    ),
+    off("resize-refusals-name-policies", "exclusive CPUs or memory refuse a resize only if their own resource changes"),
+    off("resize-checks-container-memory", "no memory limit goes below what is used, of a container or of its pod"),
+    off("resize-completion-is-told", "the Event ResizeCompleted"),
+    off("resize-steps-are-told", "the Events ResizeStarted, ResizeDeferred, ResizeInfeasible and ResizeError"),
+    off("resize-beyond-node-is-infeasible", "a resize to more than the node has is Infeasible, and not Deferred"),
+    off("ended-pods-free-resizes", "resizes that wait are tried again as soon as a pod has succeeded or failed"),
     off("memory-limits-stay-or-grow", "no resize lowers or adds a memory limit, unless the container starts anew"),
     off("init-containers-are-resized", "CPU and memory of init containers that are no sidecars change too"),
 ];

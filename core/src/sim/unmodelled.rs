@@ -22,7 +22,8 @@ const OF_ADMISSION: [&str; 4] = [
 /// Kinds that change others by a controller. The server itself treats them as any object.
 const OF_CONTROLLERS: [&str; 2] = ["HorizontalPodAutoscaler", "ResourceClaim"];
 
-/// Subresources by which a user changes the containers of a Pod that runs: its kubelet does nothing of it here.
+/// Subresources by which a user changes the containers of a Pod that runs: a kubelet here does nothing of it, or not in
+/// each case.
 const OF_KUBELETS: [&str; 2] = ["ephemeralcontainers", "resize"];
 
 /// Returns which part of an object a request writes, if that may change what happens elsewhere: the whole, which is an
@@ -41,6 +42,9 @@ impl Simulation {
         if !(200..300).contains(&answer.code) {
             return None;
         }
+        if *part == *"resize" && self.resizes(&answer.body) {
+            return None;
+        }
         if !part.is_empty() {
             let what = format!("what a kubelet does when {part} of a Pod is written{NOT_MODELLED}");
             // Lines about the answer hold.
@@ -49,6 +53,12 @@ impl Simulation {
         let what = effect(&answer.body)?;
         let kind = answer.body.get("kind").as_str().filter(|kind| OF_CONTROLLERS.contains(kind)).map(String::from);
         Some(Unmodelled { what, only_for_others_than: kind })
+    }
+
+    /// Tells whether a kubelet here does what follows from other resources of a Pod: it does in releases that tell of it
+    /// in conditions, and not of resources of the Pod as a whole.
+    fn resizes(&self, pod: &Json) -> bool {
+        self.settings.profile().is("resize-has-conditions") && pod.at(&["spec", "resources"]).is_empty()
     }
 }
 

@@ -56,6 +56,22 @@ impl ContainerLimits {
         (self.cpu_limit > 0).then_some(wanted.max(QUOTA_MIN))
     }
 
+    /// Returns the limit of CPU as it is read back, in thousandths; `None` for any.
+    ///
+    /// Source: pkg/kubelet/kuberuntime/helpers_linux.go (v1.34), `quotaToMilliCPU`.
+    #[must_use]
+    pub fn cpu_limit_read_back(&self) -> Option<i64> {
+        self.quota().map(|quota| quota * 1000 / PERIOD)
+    }
+
+    /// Returns the requested CPU as it is read back, in thousandths.
+    ///
+    /// Source: as above, `sharesToMilliCPU`.
+    #[must_use]
+    pub fn cpu_request_read_back(&self) -> i64 {
+        (self.shares() * 1000 + 1023) / 1024
+    }
+
     /// Returns how much memory a process can use before the kernel ends it, with the swap space that it may use.
     #[must_use]
     pub fn most_memory(&self) -> Option<i64> {

@@ -7,6 +7,7 @@
 mod behaviours;
 mod commands;
 mod hooks;
+mod resizing;
 mod role;
 mod script;
 mod stopping;
@@ -75,6 +76,8 @@ pub struct Container {
     pub signals: Vec<Signal>,
     /// What its cgroup limits.
     pub limits: Option<ContainerLimits>,
+    /// The resources that it has, as its pod wrote them; `Null` if it ran before everything.
+    pub resources: Json,
     /// The image, as the pod names it.
     pub image: Text,
     /// Whether its writable layer is on the disk: until somebody removes the ended container.
@@ -113,6 +116,7 @@ impl Container {
             state: ContainerState::Running,
             signals: Vec::new(),
             limits: None,
+            resources: Json::Null,
             image: Text::default(),
             has_layer: true,
             before: None,
@@ -173,6 +177,8 @@ pub struct Sandbox {
     pub ip: Text,
     /// The containers, the latest of each name.
     pub containers: Vec<Container>,
+    /// The specification of the pod with the resources that the kubelet gave it.
+    pub given: Json,
     /// The annotations of the pod, which may say what its containers use.
     annotations: Json,
     /// The volumes of the pod that have something in them; none once the pod has ended and was cleaned up.
@@ -257,6 +263,7 @@ impl Runtime {
         let before = at.map(|at| sandbox.containers.remove(at));
         let mut started = Container::running(key.1.clone(), id, restarts, now);
         started.image = image;
+        started.resources = found.map(|(_, own)| own.get("resources").clone()).unwrap_or_default();
         let end = |after| now.checked_add(after).unwrap_or(Timestamp::MAX);
         started.ends = behaviour.own_end(is_init).map(|(after, exit_code)| (end(after), exit_code));
         // The runtime keeps one dead container beside the present one.
@@ -329,7 +336,8 @@ impl Runtime {
         };
         let volumes = spec.get("volumes").clone();
         let key = pod.key();
-        Sandbox { key, is_ready: true, ip, containers: Vec::new(), annotations, volumes }
+        let given = spec.clone();
+        Sandbox { key, is_ready: true, ip, containers: Vec::new(), given, annotations, volumes }
     }
 
     /// Forgets which processes are to get SIGKILL: the process that waited for that is gone.

@@ -23,7 +23,7 @@ use super::setters::is_huge_page;
 use super::sysctls;
 use crate::components::host::Host;
 use crate::components::node_affinity::matches_required;
-use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
+use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, spec_in_effect};
 use crate::components::tolerations::tolerates;
 use crate::json;
 use crate::objects::quantity::{Format, Quantity};
@@ -193,7 +193,7 @@ impl AdmissionContext<'_> {
 }
 
 /// Returns all missing resources, in the order in which they are checked.
-fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> Vec<Shortage> {
+pub(super) fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> Vec<Shortage> {
     let hardware = &place.host.spec.hardware;
     let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods(hardware));
     let lack = |resource: &str, requested: i64, used: i64, capacity: i64| {
@@ -203,8 +203,11 @@ fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> V
     let level = place.pod_level();
     let wanted = requests(spec, level);
     let mut used = Amounts::default();
+    let counts_status = place.profile.is("container-resources-in-status");
     for other in others {
-        used.add(&requests(other.stable().get("spec"), level));
+        // One that is being resized counts with the most of what it had, has and was given.
+        let resized = spec_in_effect(other.stable()).filter(|_| counts_status);
+        used.add(&requests(resized.as_ref().unwrap_or(other.stable().get("spec")), level));
     }
     let scalars = wanted.iter().map(|(name, _)| name.as_str()).filter(|name| !FIRST.contains(name));
     let of_resources = FIRST.into_iter().chain(scalars).filter(|name| wanted.get(name) > 0);
@@ -214,7 +217,7 @@ fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> V
 }
 
 /// Returns the allocatable amount of a resource; `None` for one that the node does not know, which is not checked.
-fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
+pub(super) fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
     let (hardware, kept) = (&place.host.spec.hardware, place.config.reservations);
     let huge_pages = || {
         let sizes = hardware.extended.iter().filter(|(name, ..)| is_huge_page(name));

@@ -25,6 +25,7 @@ mod probing;
 mod pulling;
 mod reading_again;
 mod rejections;
+mod resizing;
 mod restarts;
 mod running;
 mod starting;
@@ -65,6 +66,7 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 use initializing::Initialization;
 use probe_starts::ProbePauses;
 use probing::adopted_probes;
+use resizing::Resizes;
 use starting::plan_of;
 use worker::KilledFor;
 use worker::WorkerStage;
@@ -109,6 +111,7 @@ pub(super) struct PodManager {
     chance: Chance,
     pauses: ProbePauses,
     workers: Workers,
+    resizes: Resizes,
     due: Option<Timestamp>,
     /// The addresses of the Node as of the last look.
     addresses: Option<Json>,
@@ -127,6 +130,7 @@ impl PodManager {
             pauses: ProbePauses::new(chance.fork("probes")),
             chance,
             workers: Workers::default(),
+            resizes: Resizes::default(),
             due: None,
             addresses: None,
             is_filled: false,
@@ -194,7 +198,7 @@ impl PodManager {
     }
 
     fn recompute_deadline(&mut self, now: Timestamp) {
-        self.due = self.workers.settle(now);
+        self.due = self.workers.settle(now).into_iter().chain(self.resizes.due()).min();
     }
 
     /// Tells whether the pods of the node are known.
@@ -309,10 +313,12 @@ impl Kubelet {
             return;
         }
         let mut seen: Vec<Object> = Vec::new();
+        let mut has_gone = false;
         for change in changes {
             let replaced =
                 change.before.filter(|before| change.after.as_ref().is_none_or(|after| after.uid() != before.uid()));
             if let Some(gone) = replaced {
+                has_gone = true;
                 if is_mirror(&gone) {
                     self.mirror_gone(&gone, context.now);
                 }
@@ -330,6 +336,9 @@ impl Kubelet {
         } else if is_first {
             self.pods.is_filled = true;
             self.end_orphans(context);
+        }
+        if has_gone {
+            self.retry_resizes(context);
         }
         self.start_preemptors(context);
         self.note_pods(context);

@@ -23,6 +23,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "resize-has-conditions",
+            YES,
+            "pkg/kubelet/kubelet.go (v1.32, v1.33), handlePodResourcesResize",
+        ),
+        row(
+            SINCE,
+            "resize-beyond-node-is-infeasible",
+            YES,
+            "pkg/kubelet/kubelet.go (v1.33), canResizePod",
+        ),
+        row(
+            SINCE,
             "memory-limits-stay-or-grow",
             YES,
             "pkg/apis/core/validation/validation.go (v1.33), validateContainerResize",

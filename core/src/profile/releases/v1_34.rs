@@ -11,6 +11,30 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     rows: &[
         row(
             SINCE,
+            "resizes-are-queued",
+            YES,
+            "pkg/kubelet/allocation/allocation_manager.go (v1.34), retryPendingResizes",
+        ),
+        row(
+            SINCE,
+            "resize-refusals-name-policies",
+            YES,
+            "pkg/kubelet/kubelet.go (v1.33) and allocation/allocation_manager.go (v1.34), canResizePod",
+        ),
+        row(
+            SINCE,
+            "resize-checks-container-memory",
+            YES,
+            "pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.33, v1.34), validateMemoryResizeAction",
+        ),
+        row(
+            SINCE,
+            "resize-completion-is-told",
+            YES,
+            "pkg/kubelet/allocation/allocation_manager.go (v1.34), CheckPodResizeInProgress",
+        ),
+        row(
+            SINCE,
             "memory-limits-stay-or-grow",
             NO,
             "pkg/apis/core/validation/validation.go (v1.33, v1.34), validateContainerResize",

@@ -23,6 +23,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "resize-steps-are-told",
+            YES,
+            "pkg/kubelet/allocation/allocation_manager.go (v1.34, v1.35), handlePodResourcesResize",
+        ),
+        row(
+            SINCE,
             "unissued-requests-are-removed",
             YES,
             "pkg/controller/certificates/cleaner/cleaner.go (v1.34, v1.35), isApprovedUnissuedPastDeadline",

@@ -22,6 +22,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "resize-beyond-node-is-infeasible",
+            NO,
+            "pkg/kubelet/allocation/allocation_manager.go (v1.35), canResizePod; allocation/handlers.go (v1.36)",
+        ),
+        row(
+            SINCE,
+            "ended-pods-free-resizes",
+            YES,
+            "pkg/kubelet/kubelet.go (v1.35, v1.36), HandlePodReconcile",
+        ),
+        row(
+            SINCE,
             "cpu-manager-options",
             Value::Text(
                 "align-by-socket=Alpha,distribute-cpus-across-cores=Alpha,distribute-cpus-across-numa=Beta,\

@@ -2,6 +2,7 @@
 //!
 //! Inputs: pods of the watch. Outputs: workers, refusals, Events.
 
+use super::resizing::Resizing;
 use super::*;
 use crate::objects::lifecycle::{is_ending, is_terminal};
 
@@ -31,6 +32,7 @@ impl Kubelet {
     fn pod_seen(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
         let uid = Text::from(pod.uid());
         context.host.runtime.note_annotations(&pod, context.now);
+        let pod = self.as_given(&uid, pod);
         if let Some(worker) = self.pods.workers.get_mut(&uid) {
             let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
             let is_new_generation = generation(&worker.object) != generation(&pod);
@@ -61,6 +63,7 @@ impl Kubelet {
             if let Some(pod) = pod.filter(|pod| !is_ending(pod)) {
                 self.watch_for_foreign_writes(&uid, &pod, context);
             }
+            self.note_resize(&uid, &before, context);
             self.sync_pod(&uid, context);
             return;
         }
@@ -69,6 +72,7 @@ impl Kubelet {
 
     /// Makes the worker of a pod, and does what follows from whether it is admitted.
     pub(in crate::components::kubelet) fn adopt(&mut self, uid: Text, pod: Object, context: &mut KubeletContext<'_>) {
+        let (pod, wanted) = self.given_before(&uid, pod, context.host);
         let has_sandbox = context.host.runtime.sandbox(&uid).is_some();
         let is_deleted = is_ending(&pod);
         let is_terminal = is_terminal(&pod);
@@ -86,6 +90,7 @@ impl Kubelet {
         };
         let worker = self.new_worker(&pod, (rejection.clone(), victims), context);
         self.pods.workers.insert(uid.clone(), worker);
+        self.resume_resize(&uid, wanted, context);
         self.preempt_next(&uid, context);
         if let Some((reason, message)) = rejection {
             self.count_rejection(&reason);
@@ -138,8 +143,7 @@ impl Kubelet {
         (rejection, victims): (Option<(Text, Text)>, Vec<Text>),
         context: &KubeletContext<'_>,
     ) -> Worker {
-        let uid = Text::from(pod.uid());
-        let sandbox = context.host.runtime.sandbox(&uid);
+        let (uid, sandbox) = (Text::from(pod.uid()), context.host.runtime.sandbox(pod.uid()));
         let (is_terminal, is_deleted) = (is_terminal(pod), is_ending(pod));
         let stage = match &rejection {
             Some(_) if sandbox.is_some() => WorkerStage::Stopping,
@@ -196,6 +200,7 @@ impl Kubelet {
             deadline_at: None,
             has_restart_rules: self.settings.is_gate_on("ContainerRestartRules"),
             post_start: None,
+            resizing: Resizing::default(),
             conditions: Json::Null,
             written: None,
             victims,

@@ -16,7 +16,7 @@ use crate::components::host::runtime::{Container, ContainerState};
 use crate::components::kubelet::image_names::{full_name, image_id};
 use crate::json;
 use crate::objects::go_duration::go_duration;
-use crate::objects::{Json, Text};
+use crate::objects::{Json, NULL, Text};
 
 /// Builds the status of a container.
 pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &StatusContext<'_>) -> Json {
@@ -67,12 +67,7 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
         },
     }
     if view.settings.profile().is("container-resources-in-status") {
-        let resources = spec.map(|spec| spec.get("resources").clone()).filter(Json::is_object);
-        let resources = resources.unwrap_or_else(Json::object);
-        if !resources.get("requests").is_empty() {
-            status.set(&["allocatedResources"], resources.get("requests").clone());
-        }
-        status.set(&["resources"], resources);
+        worker.resizing.set_resources(&mut status, worker, container, stored.unwrap_or(&NULL));
     }
     status
 }

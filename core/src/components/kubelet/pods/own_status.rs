@@ -52,7 +52,7 @@ impl Worker {
         let mut pod = stored.json();
         let Some(own) = self.written.as_ref().filter(|_| self.is_overwritten(stored)) else { return pod };
         let own = own.stable().get("status");
-        let mut conditions = foreign(pod.get("status"));
+        let mut conditions = foreign(pod.get("status"), |kind| OWNED.contains(&kind));
         let owned = own.get("conditions").items().iter();
         conditions
             .extend(owned.filter(|item| item.get("type").as_str().is_some_and(|kind| OWNED.contains(&kind))).cloned());

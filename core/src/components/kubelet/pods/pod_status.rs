@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::container_status::container_status;
 use super::initializing::Initialization;
+use super::resizing::is_of_resize;
 use super::status_context::StatusContext;
 use super::whole_pod::set_resources;
 use super::{ContainerPlan, Worker};
@@ -182,7 +183,7 @@ fn refusal(worker: &Worker, (reason, message): (&Text, &Text), stored: &Json, vi
     let was_started = view.host.runtime.sandbox(&worker.uid).is_some();
     // While containers may still run the phase stays, and the reason is not written yet.
     let mut rejected = if was_started {
-        json!({"phase": status.get("phase").as_str().unwrap_or("Pending"), "conditions": foreign(status)})
+        json!({"phase": status.get("phase").as_str().unwrap_or("Pending"), "conditions": others(status, view)})
     } else {
         json!({"phase": "Failed", "reason": reason.as_str(), "message": message.as_str()})
     };
@@ -256,7 +257,8 @@ fn conditions(
     // One that is overdue has failed from then on; only its phase is held back until its containers have ended.
     let phase = if worker.is_overdue() { "Failed" } else { phase };
     let has_sandbox = is_ready_to_start(worker, is_over, view);
-    let mut written: Vec<Json> = foreign(status);
+    let mut written: Vec<Json> = others(status, view);
+    written.extend(worker.resizing.conditions(worker.is_over(), view));
     let is_early = worker.has_failed_early();
     if is_over && !is_early {
         disturb(&mut written, worker, stored, generation, view);
@@ -430,8 +432,13 @@ pub(super) fn has_stale_readiness(pod: &Object) -> bool {
     ready.get("status").as_str() != Some(status) || ready.get("message").as_str() != message.as_deref()
 }
 
-/// Returns the conditions of other writers.
-pub(super) fn foreign(status: &Json) -> Vec<Json> {
-    let is_foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !OWNED.contains(&kind));
+/// Returns the conditions of other writers; those of a resize are the kubelet's too.
+fn others(status: &Json, view: &StatusContext<'_>) -> Vec<Json> {
+    foreign(status, |kind| OWNED.contains(&kind) || is_of_resize(kind, view.settings))
+}
+
+/// Returns the conditions that are not one's own.
+pub(super) fn foreign(status: &Json, is_own: impl Fn(&str) -> bool) -> Vec<Json> {
+    let is_foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !is_own(kind));
     status.get("conditions").items().iter().filter(is_foreign).cloned().collect()
 }

@@ -22,6 +22,7 @@ impl Kubelet {
         if self.pods.due.is_none_or(|at| at > context.now) {
             return;
         }
+        self.retry_due_resizes(context);
         let uids = self.pods.workers.active_uids();
         for uid in uids {
             if self.pods.workers.get(&uid).is_some_and(|worker| worker.resync_at.is_some_and(|at| at <= context.now)) {

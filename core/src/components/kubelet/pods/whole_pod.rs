@@ -39,7 +39,9 @@ pub(super) fn set_resources(status: &mut Json, worker: &Worker, view: &StatusCon
     }
     let (spec, level) = (worker.object.stable().get("spec"), PodLevel::of(view.settings.profile()));
     let (requested, limited) = (requests(spec, level), limits(spec, level));
-    if worker.synced_phase == *"Running" {
+    if worker.resizing.is_unseen() {
+        // What the cgroup had before stays.
+    } else if worker.synced_phase == *"Running" {
         let is_old = view.host.spec.hardware.cgroup_version == 1;
         let keeps_requests = view.settings.profile().is("pod-level-requests-are-as-written");
         let before = status.get("resources");

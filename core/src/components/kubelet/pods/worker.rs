@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::ending::{Ending, PREEMPTED};
 use super::probes::{ProbeKind, Probes};
+use super::resizing::Resizing;
 use super::whole_pod::is_shown;
 use crate::components::host::Host;
 use crate::components::host::runtime::ContainerRole;
@@ -46,6 +47,8 @@ pub(super) enum KilledFor {
     Probe,
     /// The pod names another image.
     Image,
+    /// The pod got other resources, with which the container has to start anew.
+    Resize,
 }
 
 /// A sync of a pod that waits for a hook.
@@ -164,6 +167,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(super) victims: Vec<Text>,
     /// Until when the end of the first of them is waited for.
     pub(super) victim_until: Option<Timestamp>,
+    /// How far it is with resources other than those that it began with.
+    pub(super) resizing: Resizing,
     /// Whether its containers may have policies of restarts of their own.
     pub(super) has_restart_rules: bool,
     pub(super) stage: WorkerStage,

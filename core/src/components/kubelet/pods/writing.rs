@@ -74,6 +74,7 @@ impl Kubelet {
         let is_free = |own: &&mut Worker| own.post_start.is_none() || own.tells_sandbox;
         let Some(worker) = self.pods.workers.get_mut(uid).filter(is_free) else { return };
         if worker.is_dirty && !worker.is_gone {
+            self.sync_resize(uid, context);
             self.note_conditions(uid, context);
         }
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
