@@ -52,7 +52,7 @@ impl Writer {
 impl Writer {
     /// Returns the writers that run on their own and whose writes recordings hold.
     pub fn controllers() -> impl Iterator<Item = Self> {
-        ROWS.iter().filter(|row| !matches!(row.duty, Duty::Credentials | Duty::Driver)).map(|row| Self(row.name))
+        ROWS.iter().filter(|row| !matches!(row.duty, Duty::Unrecorded | Duty::Driver)).map(|row| Self(row.name))
     }
 
     /// Returns the name, as in `--controllers`.

@@ -16,7 +16,6 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("src/replay/writers.rs", 571),
     ],
     functions: &[
-        ("core/src/components/api_server/read.rs", "check_fields", 71),
         ("core/src/components/api_server/read.rs", "watch", 93),
         ("src/live/hollow/control_plane.rs", "commands", 86),
     ],

@@ -251,13 +251,13 @@ fn limit() -> Result<(), String> {
         );
     }
     world.write("features/a/many.feature", text);
-    world.call(&["run", "--report", "out", "--report-limit", "1"]).ends(1)?;
+    world.call(&["run", "--report", "out", "--report-limit", "2"]).ends(1)?;
     let size = |name: &str| fs::metadata(world.path(name)).map_or(0, |found| found.len());
     let files = world.files("out");
     let total: u64 = files.iter().map(|name| size(name)).sum();
-    require(total < 1_000_000, || format!("{total} bytes: {files:?}"))?;
+    require(total < 2_000_000, || format!("{total} bytes: {files:?}"))?;
     let page = world.read("out/index.html");
-    require(page.contains("To stay below 1 MB: the trace of ") && page.contains("--report-limit none"), || {
+    require(page.contains("To stay below 2 MB: the trace of ") && page.contains("--report-limit none"), || {
         page.clone()
     })?;
     let kept = |end: &str| world.path(&format!("out/scenarios/a/many/number_39.{end}")).is_file();

@@ -33,8 +33,8 @@ pub enum Duty {
     Workload,
     /// Anything else.
     Other,
-    /// It writes certificates or accounts, which no recording holds.
-    Credentials,
+    /// It writes what no recording holds: certificates, accounts, Endpoints.
+    Unrecorded,
     /// It is no part of every cluster, as software of a storage or a cloud, so that no recording judges it.
     Driver,
 }
@@ -70,7 +70,7 @@ macro_rules! rows {
 
 rows! {
     // name, alias, user, source of Events, duty, start
-    "endpoints-controller" "endpoint" "endpoint-controller" "endpoint-controller" Other
+    "endpoints-controller" "endpoint" "endpoint-controller" "endpoint-controller" Unrecorded
         |context, now| boxed(endpointslice::start_endpoints(context, now));
     "endpointslice-controller" "endpointslice" "endpointslice-controller" "endpoint-slice-controller" Other
         |context, now| boxed(endpointslice::start(context, now));
@@ -82,7 +82,7 @@ rows! {
         |context, now| boxed(resource_quota::start(context, now));
     "namespace-controller" "namespace" "namespace-controller" "" Other
         |context, now| boxed(namespace::start(context, now));
-    "serviceaccount-controller" "serviceaccount" "service-account-controller" "" Credentials
+    "serviceaccount-controller" "serviceaccount" "service-account-controller" "" Unrecorded
         |context, now| boxed(service_accounts::start_accounts(context, now));
     "garbage-collector-controller" "garbagecollector" "generic-garbage-collector" "garbage-collector-controller" Other
         |context, now| boxed(GarbageCollector::new(context, now));
@@ -100,11 +100,11 @@ rows! {
         |context, now| boxed(statefulset::start(context, now));
     "cronjob-controller" "cronjob" "cronjob-controller" "cronjob-controller" Workload
         |context, now| boxed(cron_job::start(context, now));
-    "certificatesigningrequest-signing-controller" "csrsigning" "certificate-controller" "" Credentials
+    "certificatesigningrequest-signing-controller" "csrsigning" "certificate-controller" "" Unrecorded
         |context, now| boxed(certificates::start_signer(context, now));
-    "certificatesigningrequest-approving-controller" "csrapproving" "certificate-controller" "" Credentials
+    "certificatesigningrequest-approving-controller" "csrapproving" "certificate-controller" "" Unrecorded
         |context, now| boxed(certificates::start_approver(context, now));
-    "certificatesigningrequest-cleaner-controller" "csrcleaner" "certificate-controller" "" Credentials
+    "certificatesigningrequest-cleaner-controller" "csrcleaner" "certificate-controller" "" Unrecorded
         |context, now| boxed(certificates::start_cleaner(context, now));
     "ttl-controller" "ttl" "ttl-controller" "" Other
         |context, now| boxed(ttl::start(context, now));
@@ -122,7 +122,7 @@ rows! {
         |context, now| boxed(storage_protection::start_volumes(context, now));
     "ttl-after-finished-controller" "ttl-after-finished" "ttl-after-finished-controller" "" Other
         |context, now| boxed(ttl_after_finished::start(context, now));
-    "root-ca-certificate-publisher-controller" "root-ca-cert-publisher" "root-ca-cert-publisher" "" Credentials
+    "root-ca-certificate-publisher-controller" "root-ca-cert-publisher" "root-ca-cert-publisher" "" Unrecorded
         |context, now| boxed(service_accounts::start_certificates(context, now));
     "ephemeral-volume-controller" "ephemeral-volume" "ephemeral-volume-controller" "ephemeral_volume" Other
         |context, now| boxed(ephemeral_volumes::start(context, now));

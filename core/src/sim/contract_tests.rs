@@ -350,6 +350,11 @@ fn started(timers: TimerWheel) -> Cluster {
         "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "Deployment"}}}});
     cluster.ask(create(Resource::of("policy", "v1", "poddisruptionbudgets"), "default", budget));
     store(&mut cluster);
+    let volume = json!({"name": "own", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}}}}}});
+    let ephemeral = json!({"metadata": {"name": "ephemeral"}, "spec": {"volumes": [volume],
+        "containers": [{"name": "main", "image": "pause"}]}});
+    cluster.ask(create(PODS, "default", ephemeral));
     run_pods(&mut cluster);
     let subject = DistinguishedName {
         common_name: String::from("system:node:w4"),

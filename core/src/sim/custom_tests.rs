@@ -88,7 +88,8 @@ fn budget(subresources: &Json, uid: Option<&str>, version: &str) -> Json {
                 "replicas": {"type": "integer"}}}}}}}]}});
     definition.entry(&["spec", "versions"]).make_array()[0].set(&["subresources"], subresources.clone());
     ask(&mut sim, Call::new(Verb::Create, DEFINITIONS, "", "").body(definition));
-    let body = json!({"metadata": {"name": "owner"}, "spec": {"replicas": 5}});
+    let body = json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": "owner"},
+        "spec": {"replicas": 5}});
     let owner = ask(&mut sim, Call::new(Verb::Create, WIDGETS, "default", "").body(body));
     let uid = uid.or(owner.at(&["metadata", "uid"]).as_str()).unwrap_or("").to_string();
     let owners = json!([{"apiVersion": version, "kind": "Widget", "name": "owner", "uid": &*uid, "controller": true}]);

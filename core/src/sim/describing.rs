@@ -56,7 +56,7 @@ impl Simulation {
         let lease = self.read(Call::new(Verb::Get, LEASES, NODE_LEASES, name.clone()));
         let lists_slices = self.settings.profile().is("kubectl-lists-resource-slices");
         let slices = selected(Call::new(Verb::List, RESOURCE_SLICES, "", ""), format!("spec.nodeName={name}"));
-        let slices = lists_slices.then(|| self.read(slices).unwrap_or_default()).unwrap_or_default();
+        let slices = if lists_slices { self.read(slices).unwrap_or_default() } else { Json::Null };
         let described = DescribedNode {
             node,
             lease: lease.as_ref().map_err(|(_, message)| message.as_str()),

@@ -55,8 +55,8 @@ impl Simulation {
         Some(Unmodelled { what, only_for_others_than: kind })
     }
 
-    /// Tells whether a kubelet here does what follows from other resources of a Pod: it does in releases that tell of it
-    /// in conditions, and not of resources of the Pod as a whole.
+    /// Tells whether a kubelet here does what follows from other resources of a Pod: it does in releases that tell of
+    /// it in conditions, and not of resources of the Pod as a whole.
     fn resizes(&self, pod: &Json) -> bool {
         self.settings.profile().is("resize-has-conditions") && pod.at(&["spec", "resources"]).is_empty()
     }

@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
@@ -282,8 +283,7 @@ pub(super) fn selection(info: &RequestInfo, options: &RequestOptions, wording: W
 /// Refuses fields that objects of a kind cannot be selected by. Source: the conversions in pkg/apis (v1.34),
 /// `AddFieldLabelConversionsFor…`, and k8s.io/apimachinery pkg/runtime/converter.go for all other kinds.
 fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
-    let group = kind.resource.group.as_str();
-    let own: Option<&[&str]> = match (group, kind.resource.plural.as_str()) {
+    let own: Option<&[&str]> = match (kind.resource.group.as_str(), kind.resource.plural.as_str()) {
         ("", "nodes") => Some(&["metadata.name", "spec.unschedulable"]),
         ("", "pods") => {
             fields.rename(|field| (*field == "spec.host").then(|| Text::of("spec.nodeName")));
@@ -342,11 +342,7 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
     for field in fields.fields().map(Text::as_str) {
         let message = match own {
             Some(own) if own.contains(&field) => continue,
-            Some(_) if group == "batch" => format!("field label {field:?} not supported for Job"),
-            Some(_) if group == "resource.k8s.io" => {
-                format!("field label not supported for {}, Kind={}: {field}", kind.resource.api_version(), kind.name)
-            }
-            Some(_) => format!("field label not supported: {field}"),
+            Some(_) => unsupported_field(kind, field),
             None if ["metadata.name", "metadata.namespace"].contains(&field) => continue,
             None => {
                 format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"")
@@ -355,6 +351,17 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         return Err(status::bad_request(&message));
     }
     Ok(())
+}
+
+/// Returns what is said of a field that objects of a kind with fields of its own are not selected by.
+fn unsupported_field(kind: &Kind, field: &str) -> String {
+    match kind.resource.group.as_str() {
+        "batch" => format!("field label {field:?} not supported for Job"),
+        "resource.k8s.io" => {
+            format!("field label not supported for {}, Kind={}: {field}", kind.resource.api_version(), kind.name)
+        }
+        _ => format!("field label not supported: {field}"),
+    }
 }
 
 /// Source: pkg/apis/certificates/v1/conversion.go (v1.34, v1.37), `addFieldLabelConversionFuncs`.

@@ -10,14 +10,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use super::cell_values::{
+    NONE, UNKNOWN, age, containers, count, labels, length, number, replicas, selector, since, text, text_or,
+};
 use super::{TableContext, more_cells, pods};
-use crate::objects::selector::selector_text;
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 use crate::profile::Profile;
-
-pub(super) const NONE: &str = "<none>";
-const UNKNOWN: &str = "<unknown>";
 
 /// Returns the cells of an object of a kind, one for each column that the kind has had; a release shows its own.
 /// The name of a class that is the default one is marked as such if it is among those that are given.
@@ -93,38 +92,6 @@ pub(super) fn default_classes<'a>(
     let first_name = |class: &'a Json| Reverse(name(class).as_str());
     let one = marked.filter(|_| is_list).max_by_key(|class| (created(class), first_name(class)));
     one.map(name).into_iter().collect()
-}
-
-/// Returns the text at a path; an empty one if there is none.
-pub(super) fn text(object: &Json, path: &[&str]) -> Json {
-    Json::from(object.at(path).as_str().unwrap_or(""))
-}
-
-pub(super) fn text_or(object: &Json, path: &[&str], otherwise: &str) -> Json {
-    Json::from(object.at(path).as_str().filter(|text| !text.is_empty()).unwrap_or(otherwise))
-}
-
-fn number(object: &Json, path: &[&str]) -> i64 {
-    object.at(path).as_i64().unwrap_or(0)
-}
-
-pub(super) fn count(object: &Json, path: &[&str]) -> Json {
-    Json::Int(number(object, path))
-}
-
-pub(super) fn length(list: &Json) -> i64 {
-    let count = list.items().len() + list.fields().count();
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-/// Returns how long ago an instant was.
-pub(super) fn since(at: &Json, view: TableContext<'_>) -> Option<String> {
-    let at = at.as_str().and_then(time::parse)?;
-    Some(human_duration(view.now.duration_since(at)))
-}
-
-pub(super) fn age(at: &Json, view: TableContext<'_>) -> Json {
-    Json::from(since(at, view).unwrap_or_else(|| String::from(UNKNOWN)))
 }
 
 fn node(node: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> {
@@ -215,32 +182,6 @@ fn event(event: &Json, view: TableContext<'_>) -> Vec<Json> {
     ])
 }
 
-/// Returns the cells `Containers` and `Images` of what has a template.
-fn containers(object: &Json) -> [Json; 2] {
-    containers_of(object.at(&["spec", "template", "spec", "containers"]))
-}
-
-pub(super) fn containers_of(list: &Json) -> [Json; 2] {
-    ["name", "image"].map(|field| {
-        let parts: Vec<&str> =
-            list.items().iter().map(|container| container.get(field).as_str().unwrap_or("")).collect();
-        Json::from(parts.join(","))
-    })
-}
-
-/// Prints labels as `a=b,c=d`.
-pub(super) fn labels(labels: &Json) -> String {
-    let parts: Vec<String> =
-        labels.fields().map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or(""))).collect();
-    if parts.is_empty() { String::from(NONE) } else { parts.join(",") }
-}
-
-/// Prints a label selector as kubectl takes it.
-pub(super) fn selector(selector: &Json) -> Json {
-    let printed = selector_text(selector);
-    Json::from(if printed.is_empty() { String::from(NONE) } else { printed })
-}
-
 fn daemon_set(set: &Json, age: Json) -> Vec<Json> {
     let counts = [
         "desiredNumberScheduled",
@@ -270,19 +211,6 @@ fn deployment(deployment: &Json, age: Json) -> Vec<Json> {
     ]);
     cells.extend(containers(deployment));
     cells.push(selector(deployment.at(&["spec", "selector"])));
-    cells
-}
-
-/// Returns the cells of what keeps a number of Pods.
-pub(super) fn replicas(object: &Json, age: Json, selector: Json) -> Vec<Json> {
-    let mut cells = Vec::from([
-        count(object, &["spec", "replicas"]),
-        count(object, &["status", "replicas"]),
-        count(object, &["status", "readyReplicas"]),
-        age,
-    ]);
-    cells.extend(containers(object));
-    cells.push(selector);
     cells
 }
 

@@ -7,7 +7,9 @@
 //! Left out on purpose: watches in protobuf, and kinds that only custom resources have; both are JSON.
 
 mod accept;
+mod cell_values;
 mod cells;
+mod column_forms;
 mod columns;
 mod lines;
 mod more_cells;

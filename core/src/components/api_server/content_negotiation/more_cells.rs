@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::cells::{NONE, age, containers_of, count, labels, replicas, selector, text, text_or};
+use super::cell_values::{NONE, age, containers_of, count, labels, replicas, selector, text, text_or};
 use super::{TableContext, newer_cells, policy_cells};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, NULL};

@@ -3,7 +3,7 @@
 //! Source: pkg/printers/internalversion/printers.go (v1.34), `AddHandlers`; descriptions are those of the fields in the
 //! types' own documentation (k8s.io/api v0.34, `SwaggerDoc`), which clients show as they are.
 
-use super::columns::{AGE, CONTAINERS, IMAGES, JOB_SELECTOR, NAME, boolean, column, integer, wide};
+use super::column_forms::{AGE, CONTAINERS, IMAGES, JOB_SELECTOR, NAME, boolean, column, integer, wide};
 use crate::profile::releases::Column;
 
 pub(super) static TABLES: &[(&str, &[Column])] = &[

@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::TableContext;
-use super::cells::{NONE, labels, since, text, text_or};
+use super::cell_values::{NONE, labels, since, text, text_or};
 use crate::objects::Json;
 
 /// Returns the cells of an object of a kind.

@@ -4,7 +4,7 @@
 //! Pure data. Source: pkg/printers/internalversion/printers.go (v1.37), and the descriptions of fields in k8s.io/api
 //! (v0.37), `SwaggerDoc`.
 
-use super::columns::{AGE, NAME, column};
+use super::column_forms::{AGE, NAME, column};
 use crate::profile::releases::Column;
 
 pub(super) const TABLES: &[(&str, &[Column])] = &[

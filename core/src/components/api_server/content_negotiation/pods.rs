@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::TableContext;
-use super::cells::text_or;
+use super::cell_values::text_or;
 use crate::json;
 use crate::objects::lifecycle::{condition_of, is_condition_true, is_sidecar};
 use crate::objects::time::human_duration;

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::cells::{NONE, count, length, text, text_or};
+use super::cell_values::{NONE, count, length, text, text_or};
 use crate::objects::{Json, Text};
 
 const UNSET: &str = "<unset>";

@@ -3,7 +3,7 @@
 //! Source: pkg/printers/internalversion/printers.go (v1.34, v1.36), `AddHandlers`; descriptions are those of the fields
 //! in the types' own documentation (k8s.io/api v0.34, `SwaggerDoc`), which clients show as they are.
 
-use super::columns::{AGE, NAME, column, integer};
+use super::column_forms::{AGE, NAME, column, integer};
 use crate::profile::releases::Column;
 
 pub(super) static TABLES: &[(&str, &[Column])] = &[

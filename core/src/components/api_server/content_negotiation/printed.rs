@@ -8,7 +8,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::TableContext;
-use super::cells::age;
+use super::cell_values::age;
 use crate::json;
 use crate::objects::jsonpath::JsonPath;
 use crate::objects::{Json, Text};
@@ -44,7 +44,7 @@ pub(in super::super) fn read(version: &Json) -> PrinterColumns {
 }
 
 /// What is said of the age. Source: tableconvertor.go (v1.34), `metav1.ObjectMeta{}.SwaggerDoc()`.
-const AGE_ABOUT: &str = super::columns::AGE.about;
+const AGE_ABOUT: &str = super::column_forms::AGE.about;
 /// What is said of a column without a description. Source: tableconvertor.go (v1.34), `New`.
 const ABOUT: &str = "Custom resource definition column (in JSONPath format): ";
 

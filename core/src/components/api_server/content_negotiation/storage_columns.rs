@@ -3,7 +3,7 @@
 //! Source: pkg/printers/internalversion/printers.go (v1.34), `AddHandlers`; descriptions are those of the fields in the
 //! types' own documentation (k8s.io/api v0.34, `SwaggerDoc`), which clients show as they are.
 
-use super::columns::{AGE, NAME, boolean, column, named, wide};
+use super::column_forms::{AGE, NAME, boolean, column, named, wide};
 use crate::profile::releases::Column;
 
 pub(super) static TABLES: &[(&str, &[Column])] = &[

@@ -48,7 +48,7 @@ const BESIDE_STATUS: [(&str, &str); 22] = [
 
 /// Where a schema stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum SchemaPlace {
     Root,
     Item,
     Field,
@@ -63,7 +63,7 @@ pub(super) fn check(schema: &Json, has_status: bool, path: &str, errors: &mut Ve
         errors.push(FieldError::forbidden(format!("{path}.nullable"), "nullable cannot be true at the root"));
     }
     let mut structural = Vec::new();
-    structure(schema, Level::Root, path, &mut structural);
+    structure(schema, SchemaPlace::Root, path, &mut structural);
     structural.sort_by_cached_key(FieldError::text);
     errors.append(&mut structural);
     words(schema, path, Surroundings { is_root: true, ..Surroundings::default() }, errors);
@@ -87,23 +87,23 @@ fn beside_status(schema: &Json, path: &str, errors: &mut Vec<FieldError>) {
 }
 
 /// Source: pkg/apiserver/schema/validation.go, `validateStructuralInvariants`.
-fn structure(schema: &Json, level: Level, path: &str, errors: &mut Vec<FieldError>) {
+fn structure(schema: &Json, level: SchemaPlace, path: &str, errors: &mut Vec<FieldError>) {
     let (kind, items) = (text(schema, "type"), schema.get("items"));
     if kind == "array" && items.is_null() {
         errors.push(FieldError::required(format!("{path}.items"), "must be specified"));
     }
     if items.is_object() {
-        structure(items, Level::Item, &format!("{path}.items"), errors);
+        structure(items, SchemaPlace::Item, &format!("{path}.items"), errors);
     }
     for (name, own) in schema.get("properties").fields() {
-        structure(own, Level::Field, &format!("{path}.properties[{name}]"), errors);
+        structure(own, SchemaPlace::Field, &format!("{path}.properties[{name}]"), errors);
     }
     let (others, below) = (schema.get("additionalProperties"), format!("{path}.additionalProperties"));
-    if !others.is_null() && level == Level::Root {
+    if !others.is_null() && level == SchemaPlace::Root {
         errors.push(FieldError::forbidden(below.as_str(), "must not be used at the root"));
     }
     if others.is_object() {
-        structure(others, Level::Field, &below, errors);
+        structure(others, SchemaPlace::Field, &below, errors);
     }
     let (is_int_or_string, keeps) = (is(schema, INT_OR_STRING), is(schema, PRESERVE));
     if is_int_or_string && keeps {
@@ -117,13 +117,13 @@ fn structure(schema: &Json, level: Level, path: &str, errors: &mut Vec<FieldErro
     }
     if kind.is_empty() && !is_int_or_string && !keeps {
         let why = match level {
-            Level::Root => "must not be empty at the root",
-            Level::Item => "must not be empty for specified array items",
-            Level::Field => "must not be empty for specified object fields",
+            SchemaPlace::Root => "must not be empty at the root",
+            SchemaPlace::Item => "must not be empty for specified array items",
+            SchemaPlace::Field => "must not be empty for specified object fields",
         };
         errors.push(FieldError::required(format!("{path}.type"), why));
     }
-    if level == Level::Root {
+    if level == SchemaPlace::Root {
         root(schema, path, errors);
     }
 }
@@ -381,7 +381,8 @@ mod tests {
                 x-kubernetes-list-type=set",
             ),
             (
-                json!({"type": "array", "items": {"type": "string", "nullable": true}, "x-kubernetes-list-type": "set"}),
+                json!({"type": "array", "items": {"type": "string", "nullable": true},
+                    "x-kubernetes-list-type": "set"}),
                 "items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set",
             ),
             (

@@ -225,7 +225,8 @@ fn kinds_of_two_groups_with_one_name_have_fields_of_their_own() {
     assert_eq!((answer.code, answer.body().get("message").is_null()), (201, true));
     let claims = Resource::of("resource.k8s.io", "v1", "resourceclaims");
     let claim = json!({"kind": "ResourceClaim", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "c"},
-        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "d"}}]}}});
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "d",
+            "allocationMode": "ExactCount", "count": 1}}]}}});
     let answer = fixture.call(Call::new(Verb::Create, claims, "default", "").body(claim.clone()));
     assert_eq!(*answer.body().get("spec"), *claim.get("spec"));
 }

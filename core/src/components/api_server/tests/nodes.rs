@@ -18,7 +18,10 @@ fn a_review_counts_the_fields_by_which_a_list_selects() {
         let body = json!({"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": spec});
         fixture.post(&REVIEWS, "", body).body().at(&["status", "allowed"]).as_bool()
     };
-    let requirement = |operator: &str, values: Json| json!({"requirements": [{"key": "spec.nodeName", "operator": operator, "values": values}]});
+    let requirement = |operator: &str, values: Json| {
+        let of_node = json!({"key": "spec.nodeName", "operator": operator, "values": values});
+        json!({"requirements": [of_node]})
+    };
     let mut fixture = Fixture::of(Release::new(34, 0));
     for (selector, allowed) in [
         (requirement("In", json!(["n1"])), true),

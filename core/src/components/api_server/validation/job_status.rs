@@ -231,7 +231,9 @@ impl<'a> StatusChange<'a> {
             self.refuse_number("terminating", "terminating>0 is invalid for finished job");
         }
         let is_active_changed = self.number("active") != self.stored_number("active");
-        if self.number("ready") > self.number("active") && (self.is_changed("ready") || is_active_changed) {
+        let is_told = !self.field("ready").is_null();
+        let are_more = is_told && self.number("ready") > self.number("active");
+        if are_more && (self.is_changed("ready") || is_active_changed) {
             self.refuse_number("ready", "cannot set more ready pods than active");
         }
     }

@@ -1,6 +1,7 @@
 //! Validation of ServiceCIDRs and IPAddresses: where the addresses of Services come from, and whose they are.
 //!
-//! Mirrors pkg/apis/networking/validation/validation.go (v1.34). Inputs: an object, and the stored one. Outputs: errors.
+//! Mirrors pkg/apis/networking/validation/validation.go (v1.34). Inputs: an object, and the stored one. Outputs: what
+//! is wrong with it.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -123,8 +124,8 @@ mod tests {
             ),
             (
                 json!(["10.0.0.0/8", "11.0.0.0/8"]),
-                "spec.cidrs: Invalid value: [\"10.0.0.0/8\",\"11.0.0.0/8\"]: may specify no more than one IP for each IP \
-                    family, i.e 192.168.0.0/24 and 2001:db8::/64",
+                "spec.cidrs: Invalid value: [\"10.0.0.0/8\",\"11.0.0.0/8\"]: may specify no more than one IP for each \
+                 IP family, i.e 192.168.0.0/24 and 2001:db8::/64",
             ),
         ] {
             assert_eq!(told(|errors| networks(&of(cidrs), errors)), [why]);

@@ -144,7 +144,7 @@ impl Kubelet {
         context: &KubeletContext<'_>,
     ) -> Worker {
         let (uid, sandbox) = (Text::from(pod.uid()), context.host.runtime.sandbox(pod.uid()));
-        let (is_terminal, is_deleted) = (is_terminal(pod), is_ending(pod));
+        let is_terminal = is_terminal(pod);
         let stage = match &rejection {
             Some(_) if sandbox.is_some() => WorkerStage::Stopping,
             Some(_) => WorkerStage::Over,
@@ -154,21 +154,20 @@ impl Kubelet {
         // A process that has just started asks the runtime, which knows no address of a sandbox that was stopped.
         let is_down = sandbox.is_none_or(|sandbox| !sandbox.is_ready);
         let has_address = !pod.stable().at(&["status", "podIP"]).is_null();
-        let in_own_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true);
-        let has_lost_address = is_terminal && is_down && has_address && in_own_network;
+        let shares_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() == Some(true);
+        let has_lost_address = is_terminal && is_down && has_address && !shares_network;
         let named = ContainerRole::containers(pod).filter_map(|(role, own)| Some((role, own.get("name").as_text()?)));
         let mut plans: Vec<ContainerPlan> = named.map(|(role, name)| plan_of(name, role, pod, context.host)).collect();
         let keeps = self.settings.profile().is("restart-keeps-container-status");
         for plan in &mut plans {
-            let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
-            let running = container.filter(|own| own.is_running());
+            let running = sandbox.and_then(|own| own.container(&plan.name)).filter(|own| own.is_running());
             let start = self.pods.pauses.start(pod, (self.started, context.now), context.host);
             plan.probes = running.map(|own| adopted_probes(pod, own, (&start, keeps), context.host));
         }
         // What was started by this process was synced while the API had another phase.
-        let first_started = sandbox.and_then(|own| own.containers.iter().map(|own| own.started_at).max());
-        let first_started = first_started.filter(|at| *at >= self.started);
-        let phase = pod.stable().at(&["status", "phase"]).as_text().cloned();
+        let last_started = sandbox.and_then(|own| own.containers.iter().map(|own| own.started_at).max());
+        let first_started = last_started.filter(|at| *at >= self.started);
+        let phase = pod.stable().at(&["status", "phase"]).as_text().filter(|_| first_started.is_none());
         Worker {
             uid,
             seen_at: context.now,
@@ -177,7 +176,7 @@ impl Kubelet {
             plans,
             is_gone: false,
             ends_after_sync: false,
-            is_dirty: has_lost_address || victims.is_empty() && (!is_terminal || is_deleted),
+            is_dirty: has_lost_address || victims.is_empty() && (!is_terminal || is_ending(pod)),
             is_syncing: false,
             sync_at: None,
             delete_at: None,
@@ -189,7 +188,7 @@ impl Kubelet {
             ending: None,
             mirror: Text::default(),
             is_removed: false,
-            synced_phase: phase.filter(|_| first_started.is_none()).unwrap_or_default(),
+            synced_phase: phase.cloned().unwrap_or_default(),
             synced_at: first_started.unwrap_or(context.now),
             keeps_start: first_started.is_some()
                 || sandbox.is_some() && self.choices.as_ref().is_some_and(|choices| choices.is_under_way),

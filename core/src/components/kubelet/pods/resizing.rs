@@ -19,6 +19,8 @@ use crate::components::pod_resources::{PodLevel, quantities, requests, spec_in_e
 use crate::objects::lifecycle::is_terminal;
 use crate::profile::Settings;
 
+/// The conditions, in the order in which they are written.
+const KINDS: [&str; 2] = ["PodResizePending", "PodResizeInProgress"];
 /// The lists of containers whose resources count.
 const LISTS: [&str; 2] = ["containers", "initContainers"];
 
@@ -209,7 +211,7 @@ impl Worker {
             let generation = found.get("observedGeneration").as_i64().unwrap_or_default();
             Some(ResizeCondition::after(None, (text("reason"), text("message")), generation, now))
         };
-        let [pending, progress] = telling::KINDS.map(find);
+        let [pending, progress] = KINDS.map(find);
         (self.resizing.pending, self.resizing.progress) = (pending, progress);
     }
 }

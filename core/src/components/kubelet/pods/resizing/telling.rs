@@ -6,9 +6,6 @@
 use super::*;
 use crate::components::kubelet::pods::status_context::StatusContext;
 
-/// The conditions, in the order in which they are written.
-pub(super) const KINDS: [&str; 2] = ["PodResizePending", "PodResizeInProgress"];
-
 /// Type, reason and first words of an Event.
 type EventWords = (EventType, &'static str, &'static str);
 
