@@ -431,30 +431,28 @@ impl Reconciler for Disruption {
         runtime: &mut KeyedRuntime<DisruptionPurpose>,
         now: Timestamp,
     ) -> Flow {
-        let purpose = match purpose {
-            DisruptionPurpose::Kind(owner) => {
+        match (purpose, failure(reply)) {
+            (DisruptionPurpose::Kind(owner), _) => {
                 match owner.scale_call(reply) {
                     Ok(call) => runtime.send(key, DisruptionPurpose::Scale(owner), call, None, now),
                     Err(why) => self.note_scale(key, owner, Err(why)),
                 }
-                return Flow::Next;
+                Flow::Next
             }
-            DisruptionPurpose::Scale(owner) => {
+            (DisruptionPurpose::Scale(owner), _) => {
                 let replicas = owner.replicas(reply);
                 self.note_scale(key, owner, replicas);
-                return Flow::Next;
+                Flow::Next
             }
-            other => other,
-        };
-        let Some(why) = failure(reply) else { return Flow::Next };
-        match purpose {
-            DisruptionPurpose::Status(budget) if code(reply) != 409 => {
+            (_, None) => Flow::Next,
+            (DisruptionPurpose::Status(budget), Some(why)) if code(reply) != 409 => {
                 self.fail(key, &budget, &why, runtime, now);
                 Flow::Next
             }
             _ => Flow::Retry,
         }
     }
+
     fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DisruptionPurpose>, now: Timestamp) -> Flow {
         if self.scales.contains_key(key) { self.sync_budget(key, runtime, now) } else { Flow::Done }
     }

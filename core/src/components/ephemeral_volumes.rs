@@ -19,8 +19,8 @@ use super::controller::{
     Retries, Watched, failure,
 };
 use super::events::{EventType, InvolvedObject};
-use super::volumes::{CLAIMS, claim_of};
-use super::workload::pods::{controller_of, reference_to};
+use super::volumes::{CLAIMS, claim_of, claims_of};
+use super::workload::pods::{is_controlled_by, reference_to};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::is_ending;
@@ -91,10 +91,7 @@ impl Reconciler for EphemeralVolumes {
             (POD_CACHE, None, Some(pod)) => queue(pod, runtime),
             (CLAIM_CACHE, Some(claim), None) => {
                 let gone = claim.key();
-                let uses = |pod: &&Object| {
-                    let key = pod.key();
-                    volumes(pod).iter().any(|volume| claim_of(&key, volume).is_some_and(|(name, _)| name == gone))
-                };
+                let uses = |pod: &&Object| claims_of(pod).any(|own| own == gone);
                 let users: Vec<Object> = runtime.cache(POD_CACHE).objects().filter(uses).cloned().collect();
                 users.iter().for_each(|pod| queue(pod, runtime));
             }
@@ -132,7 +129,7 @@ impl Reconciler for EphemeralVolumes {
         for (at, volume) in volumes(&pod).iter().enumerate().skip(seen) {
             let Some((name, true)) = claim_of(key, volume) else { continue };
             if let Some(own) = runtime.cache(CLAIM_CACHE).get(&name) {
-                if controller_of(own).is_some_and(|owner| owner.get("uid").as_str() == Some(pod.uid())) {
+                if is_controlled_by(own, &pod) {
                     continue;
                 }
                 // Source: k8s.io/component-helpers storage/ephemeral/ephemeral.go (v1.34), `VolumeIsForPod`.

@@ -17,9 +17,9 @@ use super::controller::{
     Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
 };
 use super::volumes::{
-    CLAIM_FINALIZER, CLAIMS, ClaimUsers, VOLUME_FINALIZER, VOLUMES, claim_of, has_claims, is_finished,
+    CLAIM_FINALIZER, CLAIMS, ClaimUsers, VOLUME_FINALIZER, VOLUMES, claim_of, claims_of, has_claims, is_finished,
 };
-use super::workload::pods::controller_of;
+use super::workload::pods::is_controlled_by;
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
 use crate::objects::lifecycle::{condition, has_finalizer, is_ending};
@@ -133,7 +133,7 @@ impl Protection {
 /// Tells whether a Pod names a claim, or needs one that was made for one of its volumes.
 fn names(pod: &Object, claim: &Object, needs_own: impl Fn() -> bool) -> bool {
     let (own, key) = (pod.key(), claim.key());
-    let is_for_pod = || controller_of(claim).is_some_and(|owner| owner.get("uid").as_str() == Some(pod.uid()));
+    let is_for_pod = || is_controlled_by(claim, pod);
     let mut volumes = pod.stable().at(&["spec", "volumes"]).items().iter();
     volumes.any(|volume| {
         claim_of(&own, volume)
@@ -153,9 +153,7 @@ fn uses(pod: &Object, claim: &Object) -> bool {
 
 /// Queues the claims of a Pod.
 fn look_at_claims(pod: &Object, runtime: &mut KeyedRuntime<()>) {
-    let key = pod.key();
-    let volumes = pod.stable().at(&["spec", "volumes"]).items();
-    volumes.iter().filter_map(|volume| claim_of(&key, volume)).for_each(|(claim, _)| runtime.add(claim));
+    claims_of(pod).for_each(|claim| runtime.add(claim));
 }
 
 impl Reconciler for Protection {

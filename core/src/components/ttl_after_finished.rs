@@ -20,7 +20,7 @@ use super::controller::{
 use super::workload::JOBS;
 use crate::json;
 use crate::network::{Call, Verb};
-use crate::objects::lifecycle::{condition, is_ending};
+use crate::objects::lifecycle::{condition, is_ending, job_end};
 use crate::objects::{Object, ObjectKey, time};
 
 const CONFIG: ControllerConfig = ControllerConfig {
@@ -52,8 +52,7 @@ struct TtlAfterFinished {
 /// Returns when a Job is to be deleted; `None` for one that has not ended, has no such time, or is being deleted.
 fn expiry(job: &Object) -> Option<Timestamp> {
     let seconds = job.stable().at(&["spec", "ttlSecondsAfterFinished"]).as_i64().filter(|_| !is_ending(job))?;
-    let conditions = ["Complete", "Failed"].map(|kind| condition(job, kind));
-    let end = conditions.into_iter().find(|condition| condition.get("status").as_str() == Some("True"))?;
+    let end = condition(job, job_end(job)?);
     Some(time::parse(end.get("lastTransitionTime").as_str()?)? + SignedDuration::from_secs(seconds))
 }
 

@@ -55,6 +55,12 @@ pub fn claim_of(pod: &ObjectKey, volume: &Json) -> Option<(ObjectKey, bool)> {
     (!volume.get("ephemeral").is_null()).then(|| (key(format!("{}-{name}", pod.name)), true))
 }
 
+/// Returns the claims that a Pod's volumes name.
+pub fn claims_of(pod: &Object) -> impl Iterator<Item = ObjectKey> {
+    let (key, volumes) = (pod.key(), pod.stable().at(&["spec", "volumes"]).items());
+    volumes.iter().filter_map(move |volume| claim_of(&key, volume)).map(|(claim, _)| claim)
+}
+
 /// Tells whether a Pod uses any claim.
 #[must_use]
 pub fn has_claims(pod: &Object) -> bool {
@@ -74,7 +80,8 @@ impl ClaimUsers {
             return;
         }
         if let Some(pod) = before {
-            for (claim, key) in Self::named(pod) {
+            let key = pod.key();
+            for claim in claims_of(pod) {
                 if let Some(users) = self.0.get_mut(&claim) {
                     users.remove(&key);
                     if users.is_empty() {
@@ -83,19 +90,17 @@ impl ClaimUsers {
                 }
             }
         }
-        for (claim, key) in after.into_iter().flat_map(Self::named) {
-            self.0.entry(claim).or_default().insert(key);
+        if let Some(pod) = after {
+            let key = pod.key();
+            for claim in claims_of(pod) {
+                self.0.entry(claim).or_default().insert(key.clone());
+            }
         }
     }
 
     /// Returns the Pods that name a claim.
     pub fn of<'a>(&'a self, claim: &ObjectKey) -> impl Iterator<Item = &'a ObjectKey> + use<'a> {
         self.0.get(claim).into_iter().flatten()
-    }
-
-    fn named(pod: &Object) -> impl Iterator<Item = (ObjectKey, ObjectKey)> {
-        let (key, volumes) = (pod.key(), pod.stable().at(&["spec", "volumes"]).items());
-        volumes.iter().filter_map(move |volume| Some((claim_of(&key, volume)?.0, key.clone())))
     }
 }
 

@@ -282,6 +282,12 @@ pub(crate) fn named(name: &str, mut kinds: impl Iterator<Item = &'static Kind>) 
     kinds.find(is_named).map(|kind| (kind.resource.clone(), kind.is_namespaced()))
 }
 
+/// Returns the built-in kind of a name and an `apiVersion`.
+pub(crate) fn built_in(api_version: &str, name: &str) -> Option<&'static Kind> {
+    let (group, version) = Resource::group_and_version(api_version);
+    KINDS.iter().find(|kind| kind.name == name && kind.resource.group == *group && kind.resource.version == *version)
+}
+
 /// Tells whether the server has a kind, in this group and version.
 #[must_use]
 pub fn is_known(resource: &Resource) -> bool {

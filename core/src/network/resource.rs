@@ -95,6 +95,12 @@ impl Resource {
         if self.group.is_empty() { String::from(&*self.version) } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Returns group and version of an `apiVersion`.
+    #[must_use]
+    pub fn group_and_version(api_version: &str) -> (&str, &str) {
+        api_version.split_once('/').unwrap_or(("", api_version))
+    }
+
     /// Returns the path of the collection, or of one namespace's part of it.
     #[must_use]
     pub fn path(&self, namespace: &str) -> String {

@@ -48,6 +48,13 @@ pub fn condition_of<'a>(tree: &'a Json, kind: &str) -> &'a Json {
     conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind)).unwrap_or(&Json::Null)
 }
 
+/// Returns the condition with which a Job has ended. Source: pkg/controller/job/util/utils.go (v1.34),
+/// `FinishedCondition`.
+#[must_use]
+pub fn job_end(job: &Object) -> Option<&'static str> {
+    ["Complete", "Failed"].into_iter().find(|kind| is_condition_true(job.stable(), kind))
+}
+
 /// Tells whether a condition of a tree's status is True.
 #[must_use]
 pub fn is_condition_true(tree: &Json, kind: &str) -> bool {

@@ -149,7 +149,7 @@ impl ApiServer {
             return Ok(None);
         }
         let text = |field: &str| bound.get(field).as_str().unwrap_or("");
-        let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
+        let (group, version) = Resource::group_and_version(text("apiVersion"));
         let (resource, namespace) = match (group, text("kind")) {
             ("", "Pod") => (PODS, info.namespace.clone()),
             ("", "Secret") => (SECRETS, info.namespace.clone()),

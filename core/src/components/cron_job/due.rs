@@ -7,6 +7,7 @@ use alloc::string::String;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::objects::cron::{CronSchedule, is_utc};
+use crate::objects::lifecycle::is_ending;
 use crate::objects::{Object, time};
 
 /// How long after an instant of its schedule a CronJob is looked at. Source: cronjob_controllerv2.go (v1.34),
@@ -33,8 +34,7 @@ pub(super) fn schedule_text(cron: &Object) -> String {
 /// Tells whether a CronJob makes Jobs: it is not suspended, stays, and its time zone is known here.
 pub(super) fn is_followed(cron: &Object) -> bool {
     let spec = cron.stable().get("spec");
-    let is_ending = !cron.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-    !is_ending && spec.get("suspend").as_bool() != Some(true) && is_utc(spec)
+    !is_ending(cron) && spec.get("suspend").as_bool() != Some(true) && is_utc(spec)
 }
 
 /// Returns the instant that a Job is to be made for now, and whether too many before it were missed.
@@ -68,7 +68,7 @@ fn missed(
     now: Timestamp,
     heeds_deadline: bool,
 ) -> Result<Missed, &'static str> {
-    let instant = |path: &[&str]| cron.json().at(path).as_str().and_then(time::parse);
+    let instant = |path: &[&str]| cron.stable().at(path).as_str().and_then(time::parse);
     let created = instant(&["metadata", "creationTimestamp"]).unwrap_or(now);
     let mut earliest = instant(&["status", "lastScheduleTime"]).unwrap_or(created);
     if let Some(seconds) = starting_deadline(cron).filter(|_| heeds_deadline) {

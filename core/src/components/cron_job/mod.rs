@@ -122,9 +122,13 @@ impl CronJobs {
         }
     }
 
-    fn send_delete(key: &ObjectKey, purpose: CronPurpose, runtime: &mut KeyedRuntime<CronPurpose>, now: Timestamp) {
-        let CronPurpose::Delete { job, is_replaced } = &purpose else { return };
-        let why = if *is_replaced { "the next one replaces it" } else { "too many have ended" };
+    fn send_delete(
+        key: &ObjectKey,
+        (job, is_replaced): (Object, bool),
+        runtime: &mut KeyedRuntime<CronPurpose>,
+        now: Timestamp,
+    ) {
+        let why = if is_replaced { "the next one replaces it" } else { "too many have ended" };
         let because = runtime.decide(
             format!("job/{}/{}", key.namespace, job.name()),
             "delete",
@@ -132,7 +136,7 @@ impl CronJobs {
         );
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
         let call = Call::new(Verb::Delete, JOBS, &key.namespace, job.name()).body(options);
-        runtime.send(key, purpose, call, Some(because), now);
+        runtime.send(key, CronPurpose::Delete { job, is_replaced }, call, Some(because), now);
     }
 
     fn send_get(
@@ -277,7 +281,7 @@ impl Reconciler for CronJobs {
             }
             (CronPurpose::Confirm(_), Some(_)) => {}
             (CronPurpose::Replaced, Some(job)) => {
-                Self::send_delete(key, CronPurpose::Delete { job, is_replaced: true }, runtime, now);
+                Self::send_delete(key, (job, true), runtime, now);
             }
             (CronPurpose::Replaced, None) => {
                 let message = format!("Get job: {}", error.unwrap_or_default());
@@ -300,7 +304,7 @@ impl Reconciler for CronJobs {
             match &mut work.stage {
                 CronStage::Clean(old) => match old.pop_front() {
                     Some(job) => {
-                        Self::send_delete(key, CronPurpose::Delete { job, is_replaced: false }, runtime, now);
+                        Self::send_delete(key, (job, false), runtime, now);
                         break;
                     }
                     None => work.stage = CronStage::Follow(work.jobs.iter().cloned().collect()),

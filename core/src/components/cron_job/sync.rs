@@ -9,10 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::due::{due, next_look, schedule_text, starting_deadline};
 use crate::components::events::EventType;
-use crate::components::workload::pods::{controller_of, reference_to};
+use crate::components::workload::pods::{is_controlled_by, reference_to};
 use crate::json;
 use crate::objects::cron::CronSchedule;
-use crate::objects::lifecycle::is_condition_true;
+use crate::objects::lifecycle::job_end;
 use crate::objects::{Json, Object, Text, time};
 
 /// The annotation that tells what instant a Job is for.
@@ -50,11 +50,6 @@ pub(super) struct CronSync {
     pub(super) has_failed: bool,
     /// How long it is until the CronJob is looked at again.
     pub(super) look_again: Option<SignedDuration>,
-}
-
-/// Returns how a Job has ended. Source: pkg/controller/job/util/utils.go (v1.34), `FinishedCondition`.
-fn end_of(job: &Object) -> Option<&'static str> {
-    ["Complete", "Failed"].into_iter().find(|kind| is_condition_true(job.stable(), kind))
 }
 
 impl CronSync {
@@ -109,7 +104,7 @@ impl CronSync {
 
     /// Tells whether a Job runs that the status does not name.
     pub(super) fn is_unknown(&self, job: &Object) -> bool {
-        end_of(job).is_none() && !self.is_active(job.uid())
+        job_end(job).is_none() && !self.is_active(job.uid())
     }
 
     /// Takes the CronJob as the server has it; true if that does not name the Job either.
@@ -131,15 +126,15 @@ impl CronSync {
 
     /// Notes the end of a Job; returns what to tell of it.
     pub(super) fn follow(&mut self, job: &Object) -> Option<String> {
-        let end = end_of(job)?;
+        let end = job_end(job)?;
         let told = self.is_active(job.uid()).then(|| {
             self.remove_active(job.uid());
             self.is_changed = true;
             format!("Saw completed job: {}, condition: {end}", job.name())
         });
-        let completed = job.json().at(&["status", "completionTime"]).clone();
+        let completed = job.stable().at(&["status", "completionTime"]).clone();
         let instant = |value: &Json| value.as_str().and_then(time::parse);
-        let last = instant(self.cron.json().at(&["status", "lastSuccessfulTime"]));
+        let last = instant(self.cron.stable().at(&["status", "lastSuccessfulTime"]));
         if end == "Complete" && (last.is_none() || instant(&completed) > last) {
             if !completed.is_null() {
                 self.change(|tree| tree.set(&["status", "lastSuccessfulTime"], completed));
@@ -196,7 +191,7 @@ impl CronSync {
         }
         let name = self.job_name();
         let active = self.active();
-        let last = self.cron.json().at(&["status", "lastScheduleTime"]).as_str().and_then(time::parse);
+        let last = self.cron.stable().at(&["status", "lastScheduleTime"]).as_str().and_then(time::parse);
         if active.iter().any(|job| job.get("name").as_str() == Some(name.as_str())) || last == Some(due) {
             return told;
         }
@@ -256,8 +251,7 @@ impl CronSync {
 
     /// Takes the Job that has the name already: nothing is done about one of somebody else, or one that is known.
     pub(super) fn take_existing(&mut self, job: &Object, now: Timestamp) {
-        let is_own = controller_of(job).is_some_and(|owner| owner.get("uid").as_str() == Some(self.cron.uid()));
-        if is_own && !self.is_active(job.uid()) {
+        if is_controlled_by(job, &self.cron) && !self.is_active(job.uid()) {
             self.note_started(job, now);
         } else {
             self.look_again = None;
@@ -274,8 +268,8 @@ fn too_many(cron: &Object, jobs: &[Object]) -> VecDeque<Object> {
     for (end, limit) in limits {
         let limit = cron.stable().at(&["spec", limit]).as_i64().and_then(|limit| usize::try_from(limit).ok());
         let Some(limit) = limit else { continue };
-        let mut ended: Vec<&Object> = jobs.iter().filter(|job| end_of(job) == Some(end)).collect();
-        let start = |job: &Object| job.json().at(&["status", "startTime"]).as_str().and_then(time::parse);
+        let mut ended: Vec<&Object> = jobs.iter().filter(|job| job_end(job) == Some(end)).collect();
+        let start = |job: &Object| job.stable().at(&["status", "startTime"]).as_str().and_then(time::parse);
         ended.sort_by_key(|job| (start(job).is_none(), start(job), Text::from(job.name())));
         let spare = ended.len().saturating_sub(limit);
         found.extend(ended.into_iter().take(spare).cloned());

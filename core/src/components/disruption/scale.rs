@@ -13,7 +13,7 @@ use alloc::string::String;
 use super::{DEPLOYMENT_CACHE, Disruption, DisruptionPurpose, PODS_CACHE, REPLICATION, SETS, STATEFUL};
 use crate::components::controller::{ApiResult, KeyedRuntime, code, failure};
 use crate::components::workload::pods::{controller_of, number, owner_key};
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::built_in;
 use crate::network::{Call, Resource, Target, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -72,7 +72,7 @@ impl ScaledOwner {
         let Some(plural) = resources.iter().find(is_its).map(name) else {
             return Err(no_match(&self.kind, &self.api_version));
         };
-        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        let (group, version) = Resource::group_and_version(&self.api_version);
         let resource = Resource { group: group.into(), version: version.into(), plural };
         let scale = format!("{}/scale", resource.plural);
         if !resources.iter().any(|one| name(one) == *scale && one.get("kind").as_str() == Some("Scale")) {
@@ -174,15 +174,12 @@ fn found_owner<'a>(
 }
 
 fn group_of(owner: &Json) -> &str {
-    owner.get("apiVersion").as_str().and_then(|version| version.rsplit_once('/')).map_or("", |(group, _)| group)
+    Resource::group_and_version(owner.get("apiVersion").as_str().unwrap_or("")).0
 }
 
 /// Returns the resource of an owner, of its group and version.
 fn resource_of(owner: &Json, kind: &str) -> Option<&'static Resource> {
-    let version = owner.get("apiVersion").as_str().unwrap_or("");
-    let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
-    let is_its = |own: &&Kind| own.name == kind && own.resource.group == *group && own.resource.version == *version;
-    KINDS.iter().find(is_its).map(|own| &own.resource)
+    built_in(owner.get("apiVersion").as_str().unwrap_or(""), kind).map(|own| &own.resource)
 }
 
 /// Returns why an owner is not found, or of a kind whose scale is not known.
@@ -205,6 +202,5 @@ fn no_controller(pod: &Object) -> String {
 }
 
 fn without_scale(resource: &Resource) -> String {
-    let dot = if resource.group.is_empty() { "" } else { "." };
-    format!("{}{dot}{} does not implement the scale subresource", resource.plural, resource.group)
+    format!("{} does not implement the scale subresource", resource.qualified())
 }

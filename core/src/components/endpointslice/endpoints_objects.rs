@@ -94,10 +94,8 @@ fn is_over_capacity(endpoints: &Json) -> bool {
 impl EndpointsObjects {
     /// Returns the labels of a Service's Endpoints.
     fn labels(&self, service: &Object) -> Json {
-        let mut own = Json::object();
-        for (name, value) in labels(service).fields() {
-            own.set(&[name.as_str()], value.clone());
-        }
+        let own = labels(service).clone();
+        let mut own = if own.is_null() { Json::object() } else { own };
         own.remove(&[HEADLESS]);
         if is_headless(service) {
             own.set(&[HEADLESS], "");

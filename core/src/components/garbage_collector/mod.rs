@@ -48,7 +48,7 @@ struct MonitoredKind {
 /// behind them once their definitions are seen.
 ///
 /// Source: garbagecollector.go (v1.34), `GetDeletableResources`; graph_builder.go, `ignoredResources`: no Events.
-fn built_in(profile: &Profile) -> Vec<MonitoredKind> {
+fn deletable(profile: &Profile) -> Vec<MonitoredKind> {
     let is_monitored = |kind: &&Kind| !kind.is(Trait::Review) && kind.name != "Event";
     let kinds = KINDS.iter().filter(is_monitored).filter(|kind| is_served(&kind.resource, profile));
     let monitored = |kind: &'static Kind| MonitoredKind {
@@ -127,7 +127,7 @@ impl GarbageCollector {
     /// Starts the controller with empty caches.
     #[must_use]
     pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
-        let kinds = built_in(context.settings.profile());
+        let kinds = deletable(context.settings.profile());
         let watched: Vec<Watched> = kinds.iter().map(|kind| Watched::of(kind.resource.clone())).collect();
         Self {
             runtime: ControllerRuntime::new(&watched, context, now),
@@ -168,7 +168,7 @@ impl GarbageCollector {
 
     /// Returns kind and key of an owner as its dependent names it; `None` for a kind that is not watched.
     fn place_of(&self, owner: &OwnerReference, namespace: &Text) -> Option<(usize, ObjectKey)> {
-        let (group, version) = owner.api_version.split_once('/').unwrap_or(("", &owner.api_version));
+        let (group, version) = Resource::group_and_version(&owner.api_version);
         let kind = self.kinds.iter().position(|kind| {
             kind.name == *owner.kind && kind.resource.group == *group && kind.resource.version == *version
         })?;

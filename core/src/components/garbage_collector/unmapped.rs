@@ -11,7 +11,7 @@ use super::graph::{Item, OwnerReference};
 use super::{GarbageCollector, WORKERS};
 use crate::components::Deadline;
 use crate::components::client::WorkQueue;
-use crate::network::kinds::{KINDS, Kind};
+use crate::network::kinds::built_in;
 use crate::objects::Text;
 
 /// Owners that were never seen, each with the namespace of the dependent that named it first.
@@ -38,9 +38,7 @@ impl Unmapped {
 
 /// Tells whether a kind is built in; custom ones are known by their definitions.
 pub(super) fn is_built_in(owner: &OwnerReference) -> bool {
-    let (group, version) = owner.api_version.split_once('/').unwrap_or(("", &owner.api_version));
-    let is_its = |kind: &Kind| kind.resource.group == *group && kind.resource.version == *version;
-    KINDS.iter().any(|kind| kind.name == &*owner.kind && is_its(kind))
+    built_in(&owner.api_version, &owner.kind).is_some()
 }
 
 impl GarbageCollector {

@@ -40,7 +40,7 @@ use super::workload::pods::{Orphans, Owned};
 use super::workload::{Expectations, JOBS, pod_control};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
-use crate::objects::lifecycle::{is_condition_true, is_ending, is_ready};
+use crate::objects::lifecycle::{is_ending, is_ready, job_end};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The finalizer of pods that the status does not account for yet.
@@ -123,7 +123,7 @@ struct Jobs {
 
 /// Tells whether a Job has ended. Source: pkg/controller/job/util/utils.go (v1.34), `IsJobFinished`.
 fn is_finished(job: &Object) -> bool {
-    ["Complete", "Failed"].iter().any(|kind| is_condition_true(job.stable(), kind))
+    job_end(job).is_some()
 }
 
 /// Makes the patch that removes the finalizer of a pod.

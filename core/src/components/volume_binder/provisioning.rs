@@ -15,7 +15,7 @@ use super::{BinderRuntime, BinderStage, BinderSync, POD_CACHE, VolumeBinder, abo
 use crate::components::client::node_name;
 use crate::components::controller::Flow;
 use crate::components::events::EventType;
-use crate::components::volumes::{claim_of, has_claims, is_finished};
+use crate::components::volumes::{claims_of, is_finished};
 use crate::objects::{Object, ObjectKey, Text};
 
 /// The annotations of a claim with the provisioner that is to make its volume. Source:
@@ -71,11 +71,7 @@ impl VolumeBinder {
 /// Source: pv_controller.go (v1.34), `emitEventForUnboundDelayBindingClaim`.
 pub(super) fn waiting_for(claim: &Object, runtime: &BinderRuntime) -> (&'static str, String) {
     let key = claim.key();
-    let uses = |pod: &&Object| {
-        let own = pod.key();
-        let volumes = pod.stable().at(&["spec", "volumes"]).items();
-        has_claims(pod) && volumes.iter().any(|volume| claim_of(&own, volume).is_some_and(|(name, _)| name == key))
-    };
+    let uses = |pod: &&Object| claims_of(pod).any(|own| own == key);
     let waits = |pod: &&Object| node_name(pod).is_none() && !is_finished(pod);
     let pods: Vec<Text> =
         runtime.cache(POD_CACHE).objects().filter(waits).filter(uses).map(|pod| Text::from(pod.name())).collect();

@@ -121,6 +121,11 @@ pub(in crate::components) fn controller_of(object: &Object) -> Option<&Json> {
     owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true))
 }
 
+/// Tells whether an object belongs to a controller.
+pub(in crate::components) fn is_controlled_by(object: &Object, owner: &Object) -> bool {
+    controller_of(object).is_some_and(|own| own.get("uid").as_str() == Some(owner.uid()))
+}
+
 /// Returns the key of the owner of a kind.
 pub(in crate::components) fn owner_key(object: &Object, kind: &str) -> Option<(ObjectKey, Text)> {
     let owner = controller_of(object).filter(|owner| owner.get("kind").as_str() == Some(kind))?;

@@ -119,9 +119,7 @@ fn value_of(kind: CachedKind, value: &Json) -> Option<String> {
 /// Source: pkg/api/v1/resource/helpers.go (v1.34), `findContainerInPod`.
 fn missing_container<'a>(pod: &Object, from: &'a Json) -> Option<&'a str> {
     let name = from.at(&["resourceFieldRef", "containerName"]).as_str().filter(|name| !name.is_empty())?;
-    let spec = pod.stable().get("spec");
-    let mut all = ["containers", "initContainers"].into_iter().flat_map(|list| spec.get(list).items());
-    (!all.any(|own| own.get("name").as_str() == Some(name))).then_some(name)
+    ContainerRole::find(pod, name).is_none().then_some(name)
 }
 
 /// Tells whether a variable takes its value from a label or an annotation that the pod does not have.

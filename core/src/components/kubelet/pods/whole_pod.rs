@@ -39,16 +39,16 @@ pub(super) fn set_resources(status: &mut Json, worker: &Worker, view: &StatusCon
     }
     let (spec, level) = (worker.object.stable().get("spec"), PodLevel::of(view.settings.profile()));
     let (requested, limited) = (requests(spec, level), limits(spec, level));
-    if worker.resizing.is_unseen() {
-        // What the cgroup had before stays.
-    } else if worker.synced_phase == *"Running" {
-        let is_old = view.host.spec.hardware.cgroup_version == 1;
-        let keeps_requests = view.settings.profile().is("pod-level-requests-are-as-written");
-        let before = status.get("resources");
-        let own = read_back(spec, (&requested, &limited), (is_old, keeps_requests), before);
-        status.set(&["resources"], own);
-    } else {
-        let own = resources(list(spec, "requests", &requested), list(spec, "limits", &limited));
+    // Until the kubelet has seen what it changed, what the cgroup had before stays.
+    if !worker.resizing.is_unseen() {
+        let own = if worker.synced_phase == *"Running" {
+            let is_old = view.host.spec.hardware.cgroup_version == 1;
+            let keeps_requests = view.settings.profile().is("pod-level-requests-are-as-written");
+            let before = status.get("resources");
+            read_back(spec, (&requested, &limited), (is_old, keeps_requests), before)
+        } else {
+            resources(list(spec, "requests", &requested), list(spec, "limits", &limited))
+        };
         status.set(&["resources"], own);
     }
     if requested.iter().next().is_some() {
