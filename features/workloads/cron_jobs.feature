@@ -226,6 +226,42 @@ Feature: A CronJob makes a Job when its schedule says so
         """
       Then the request is refused with 422 "expected exactly 5 fields, found 2: [every minute]"
 
+  Rule: A schedule is in the time zone that the CronJob names
+
+    @sim-only:instants
+    Scenario Outline: Clocks in <zone>
+      When the user creates:
+        """
+        apiVersion: batch/v1
+        kind: CronJob
+        metadata: {name: tick, namespace: default}
+        spec:
+          schedule: "<schedule>"
+          timeZone: <zone>
+          jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: pause}]}}}}
+        """
+      Then CronJob "tick" field status.lastScheduleTime is "2026-01-01T00:15:00Z" within 15m
+      And an Event SuccessfulCreate about CronJob "tick", message "Created job tick-29453775" within 15m
+
+      Examples:
+        | zone             | schedule     |
+        | UTC              | 15 0 1 1 ?   |
+        | Asia/Kathmandu   | 0 6 * * THU  |
+        | America/New_York | 15 19 31 * * |
+
+    Scenario: There is no such time zone
+      When the user sends POST /apis/batch/v1/namespaces/default/cronjobs:
+        """
+        apiVersion: batch/v1
+        kind: CronJob
+        metadata: {name: tick, namespace: default}
+        spec:
+          schedule: "* * * * *"
+          timeZone: europe/berlin
+          jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: pause}]}}}}
+        """
+      Then the request is refused with 422 "unknown time zone europe/berlin"
+
   Rule: Its Jobs go with it
 
     Scenario: It is deleted

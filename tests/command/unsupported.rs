@@ -64,12 +64,6 @@ fn without_effect() -> Result<(), String> {
             "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: w}}",
             "what ValidatingWebhookConfiguration \"w\" does to other objects",
         ),
-        (
-            "{apiVersion: batch/v1, kind: CronJob, metadata: {name: j}, spec: {schedule: '* * * * *', timeZone: \
-             Asia/Tokyo, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: \
-             i}]}}}}}}",
-            "a schedule in another time zone than UTC, as that of CronJob \"j\"",
-        ),
         (pod, "a Pod with claims of devices"),
     ] {
         let world = World::new();

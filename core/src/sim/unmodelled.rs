@@ -8,7 +8,6 @@ use alloc::string::String;
 
 use super::Simulation;
 use crate::network::{Call, Target, Verb};
-use crate::objects::cron::is_utc;
 use crate::objects::{Json, NOT_MODELLED, Text};
 use crate::scenario::{AnswerSeen, Unmodelled};
 
@@ -71,9 +70,6 @@ fn effect(object: &Json) -> Option<String> {
     }
     match kind {
         "Pod" => effect_of_pod(object.get("spec")),
-        "CronJob" if !is_utc(object.get("spec")) => {
-            Some(format!("a schedule in another time zone than UTC, as that of CronJob \"{name}\"{NOT_MODELLED}"))
-        }
         _ => effect_of_pod(object.at(&["spec", "template", "spec"])),
     }
 }
@@ -101,12 +97,6 @@ mod tests {
         let what = "what ValidatingWebhookConfiguration \"w\" does to other objects is not modelled yet";
         assert_eq!(told(&hook), what);
         assert_eq!(told(&json!({"kind": "Namespace", "metadata": {"name": "n"}})), "");
-        let cron = |spec: Json| told(&json!({"kind": "CronJob", "metadata": {"name": "c"}, "spec": spec}));
-        let what = "a schedule in another time zone than UTC, as that of CronJob \"c\" is not modelled yet";
-        assert_eq!(cron(json!({"schedule": "* * * * *", "timeZone": "Asia/Tokyo"})), what);
-        assert_eq!(cron(json!({"schedule": "TZ=Asia/Tokyo * * * * *"})), what);
-        assert_eq!(cron(json!({"schedule": "TZ=UTC * * * * *"})), "");
-        assert_eq!(cron(json!({"schedule": "* * * * *", "timeZone": "Etc/UTC"})), "");
     }
 
     #[test]

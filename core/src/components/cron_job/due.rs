@@ -2,11 +2,12 @@
 //!
 //! Mirrors pkg/controller/cronjob/utils.go (v1.34), `mostRecentScheduleTime` and its callers. Pure.
 
+use alloc::format;
 use alloc::string::String;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::objects::cron::{CronSchedule, is_utc};
+use crate::objects::cron::CronSchedule;
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Object, time};
 
@@ -26,15 +27,28 @@ struct Missed {
     count: i64,
 }
 
-/// Returns a CronJob's schedule.
+/// Returns a CronJob's schedule, without the time zone of its own field.
 pub(super) fn schedule_text(cron: &Object) -> String {
     String::from(cron.stable().at(&["spec", "schedule"]).as_str().unwrap_or_default())
 }
 
-/// Tells whether a CronJob makes Jobs: it is not suspended, stays, and its time zone is known here.
+/// Returns the schedule of a CronJob in its time zone; one in front of the schedule counts alone.
+///
+/// Source: cronjob_controllerv2.go (v1.34), `formatSchedule`.
+///
+/// # Errors
+/// The parser's own words.
+pub(super) fn schedule(cron: &Object) -> Result<CronSchedule, String> {
+    let text = schedule_text(cron);
+    match cron.stable().at(&["spec", "timeZone"]).as_str() {
+        Some(zone) if !text.contains("TZ") => CronSchedule::parse(&format!("TZ={zone} {text}")),
+        _ => CronSchedule::parse(&text),
+    }
+}
+
+/// Tells whether a CronJob makes Jobs: it is not suspended, and stays.
 pub(super) fn is_followed(cron: &Object) -> bool {
-    let spec = cron.stable().get("spec");
-    !is_ending(cron) && spec.get("suspend").as_bool() != Some(true) && is_utc(spec)
+    !is_ending(cron) && cron.stable().at(&["spec", "suspend"]).as_bool() != Some(true)
 }
 
 /// Returns the instant that a Job is to be made for now, and whether too many before it were missed.

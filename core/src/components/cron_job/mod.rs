@@ -5,7 +5,6 @@
 //! schedule. A sync deletes the oldest of too many finished Jobs, follows the active ones, makes the Job of the last
 //! instant that was missed, if it is not too late and its policy allows one, and writes the status at the end.
 //! Inputs: CronJobs, Jobs, answers, time. Outputs: Jobs made and deleted, statuses, Events.
-//! Left out on purpose: time zones other than UTC, whose CronJobs are never due.
 
 mod due;
 mod sync;
@@ -17,7 +16,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use self::due::{is_followed, next_look, schedule_text};
+use self::due::{is_followed, next_look, schedule, schedule_text};
 use self::sync::{CronStage, CronSync};
 use super::Because;
 use super::client::CacheEvent;
@@ -30,7 +29,6 @@ use super::workload::JOBS;
 use super::workload::pods::{controller_of, owner_key};
 use crate::json;
 use crate::network::{Call, Resource, Verb};
-use crate::objects::cron::CronSchedule;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 const CRON_JOBS: Resource = Resource::of("batch", "v1", "cronjobs");
@@ -114,7 +112,7 @@ impl CronJobs {
         };
         if of(before) == of(cron) {
             runtime.add(cron.key());
-        } else if let Ok(schedule) = CronSchedule::parse(&schedule_text(cron)) {
+        } else if let Ok(schedule) = schedule(cron) {
             runtime.add_after(cron.key(), next_look(cron, &schedule, now), now);
         } else {
             let message = format!("unparseable schedule for cronjob: {}", schedule_text(cron));

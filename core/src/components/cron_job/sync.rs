@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::due::{due, next_look, schedule_text, starting_deadline};
+use super::due::{due, next_look, schedule, schedule_text, starting_deadline};
 use crate::components::events::EventType;
 use crate::components::workload::pods::{is_controlled_by, reference_to};
 use crate::json;
-use crate::objects::cron::CronSchedule;
+use crate::objects::cron::{find_zone, time_in};
 use crate::objects::lifecycle::job_end;
 use crate::objects::{Json, Object, Text, time};
 
@@ -161,7 +161,7 @@ impl CronSync {
             );
             told.push((EventType::Warning, "UnsupportedSchedule", message));
         }
-        let schedule = match CronSchedule::parse(&text) {
+        let schedule = match schedule(&self.cron) {
             Ok(schedule) => schedule,
             Err(error) => {
                 let message = format!("unparseable schedule: {text:?} : {error}");
@@ -225,7 +225,10 @@ impl CronSync {
         if !annotations.is_empty() {
             job.set(&["metadata", "annotations"], annotations.clone());
         }
-        job.set(&["metadata", "annotations", SCHEDULED], time::to_time(self.due));
+        let zone = self.cron.stable().at(&["spec", "timeZone"]).as_str().unwrap_or_default();
+        if let Ok(zone) = find_zone(zone) {
+            job.set(&["metadata", "annotations", SCHEDULED], time_in(&zone, self.due));
+        }
         let owner = reference_to(&self.cron, "batch/v1", "CronJob");
         job.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
         job.set(&["spec"], template.get("spec").clone());
@@ -244,7 +247,7 @@ impl CronSync {
             tree.set(&["status", "lastScheduleTime"], due);
         });
         self.is_changed = true;
-        if let Ok(schedule) = CronSchedule::parse(&schedule_text(&self.cron)) {
+        if let Ok(schedule) = schedule(&self.cron) {
             self.look_again = Some(next_look(&self.cron, &schedule, now));
         }
     }

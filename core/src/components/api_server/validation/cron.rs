@@ -1,7 +1,6 @@
 //! Validation of the schedule of a CronJob.
 //!
 //! Mirrors pkg/apis/batch/validation/validation.go (v1.34), `validateScheduleFormat` and `validateTimeZone`.
-//! Left out on purpose: whether a time zone exists.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::FieldError;
 use crate::objects::Json;
-use crate::objects::cron::CronSchedule;
+use crate::objects::cron::{CronSchedule, find_zone};
 
 /// Checks a schedule, which names no time zone unless the stored one does.
 pub(super) fn schedule(text: &str, allows_zone: bool, has_zone: bool, errors: &mut Vec<FieldError>) {
@@ -26,7 +25,7 @@ pub(super) fn schedule(text: &str, allows_zone: bool, has_zone: bool, errors: &m
     }
 }
 
-/// Checks the form of the name of a time zone.
+/// Checks the name of a time zone.
 pub(super) fn time_zone(zone: &Json, errors: &mut Vec<FieldError>) {
     let Some(name) = zone.as_str() else { return };
     if name.is_empty() {
@@ -42,8 +41,13 @@ pub(super) fn time_zone(zone: &Json, errors: &mut Vec<FieldError>) {
     };
     if !name.split('/').all(is_part) {
         errors.push(FieldError::invalid("spec.timeZone", zone, format!("unknown time zone {name}")));
-    } else if name.eq_ignore_ascii_case("local") {
+        return;
+    }
+    if name.eq_ignore_ascii_case("local") {
         let why = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
+        errors.push(FieldError::invalid("spec.timeZone", zone, why));
+    }
+    if let Err(why) = find_zone(name) {
         errors.push(FieldError::invalid("spec.timeZone", zone, why));
     }
 }
