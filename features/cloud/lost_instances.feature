@@ -22,7 +22,9 @@ Feature: The cloud is asked about a Node that is not ready
       Given a cloud with the instances:
         | name      |
         | bystander |
+        | worker-1  |
       And a ready Node "worker-1"
+      And the cloud's instance "worker-1" is gone
       When nothing is done
       Then Node "worker-1" stays for 10m
       And no Event DeletingNode about Node "worker-1" for 10m
@@ -39,8 +41,8 @@ Feature: The cloud is asked about a Node that is not ready
 
     Scenario: A cloud that does not answer deletes nothing until it does
       Given a cloud
-      And a ready Node "worker-1"
       And requests to the cloud from cloud-node-lifecycle-controller are lost
+      And a ready Node "worker-1"
       When machine "worker-1" loses power
       Then Node "worker-1" has condition Ready=Unknown within 61s
       And Node "worker-1" stays for 10m

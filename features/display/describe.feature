@@ -7,13 +7,16 @@ Feature: kubectl describe node shows status and details
   Rule: One command shows the Node, its Lease, its Pods with what they ask for, and its Events
 
     Scenario: A ready Node with a Pod
-      Given a machine "worker-1" with:
+      Given kube-controller-manager stops
+      And a machine "worker-1" with:
         | name      | value                                           |
         | cpu       | 4                                               |
         | memory    | 8Gi                                             |
         | zone      | a                                               |
         | addresses | [{"type": "InternalIP", "address": "10.9.8.7"}] |
       And Node "worker-1" has condition Ready=True
+      And 5s pass
+      And kube-controller-manager starts
       And the object:
         """yaml
         apiVersion: v1
@@ -88,7 +91,8 @@ Feature: kubectl describe node shows status and details
       And kubectl prints "                    node.kubernetes.io/unschedulable:NoSchedule" within 1s
 
     Scenario: A Node that nobody stands behind
-      Given the object:
+      Given kube-controller-manager stops
+      And the object:
         """yaml
         apiVersion: v1
         kind: Node
@@ -130,7 +134,8 @@ Feature: kubectl describe node shows status and details
         | not told | never prints "  Kube-Proxy Version:         " for 1s |
 
     Scenario Outline: A Pod that has more than its spec asks for is counted with <what>
-      Given the objects:
+      Given kube-controller-manager stops
+      And the objects:
         """yaml
         kind: Node
         apiVersion: v1
@@ -157,6 +162,7 @@ Feature: kubectl describe node shows status and details
             allocatedResources: {cpu: 300m}
             resources: {requests: {cpu: 500m}, limits: {cpu: 600m}}
         """
+      And 10m pass
       When the user describes Node "by-hand"
       Then kubectl prints "  default                     web     <line>" within 1s
       And kubectl prints "  cpu                <sum>" within 1s
@@ -164,20 +170,21 @@ Feature: kubectl describe node shows status and details
       @until:1.32
       Examples:
         | what | line | sum |
-        | what its spec asks for | 100m (1%)     200m (2%)   0 (0%)           0 (0%)         0s | 100m (1%)  200m (2%) |
+        | what its spec asks for | 100m (1%)     200m (2%)   0 (0%)           0 (0%)         10m | 100m (1%)  200m (2%) |
 
       @since:1.33 @until:1.35
       Examples:
         | what | line | sum |
-        | what it has, but for limits | 500m (5%)     200m (2%)   0 (0%)           0 (0%)         0s | 500m (5%)  200m (2%) |
+        | what it has, but for limits | 500m (5%)     200m (2%)   0 (0%)           0 (0%)         10m | 500m (5%)  200m (2%) |
 
       @since:1.36
       Examples:
         | what | line | sum |
-        | what it has, but for the sums | 500m (5%)     600m (6%)   0 (0%)           0 (0%)         0s | 100m (1%)  200m (2%) |
+        | what it has, but for the sums | 500m (5%)     600m (6%)   0 (0%)           0 (0%)         10m | 100m (1%)  200m (2%) |
 
     Scenario Outline: The field that an Event is about is <what>
-      Given the objects:
+      Given kube-controller-manager stops
+      And the objects:
         """yaml
         kind: Node
         apiVersion: v1

@@ -53,7 +53,7 @@ Feature: What heartbeats cost
       And 10m pass
       When 10m pass
       Then the heartbeats of Node "a-1" send 2600 to 2850 bytes a minute for 10m
-      And the heartbeats of Node "a-1" store 2900 to 3400 bytes a minute for 10m
+      And the heartbeats of Node "a-1" store 2750 to 3400 bytes a minute for 10m
 
     Scenario: Images make the status large, and each version of it
       Given a machine "worker-1" with:

@@ -294,8 +294,7 @@ Feature: The volumes of a dead node stay attached to it until it is safe to take
     Scenario: A pod that is deleted moves when its kubelet has reported the volume unused
       Given the user cordons Node "worker-1"
       When the user deletes Pod "db-0"
-      Then Event FailedAttachVolume about Pod "db-0" within 10s
-      And Node "worker-1" field status.volumesInUse is absent within 15s
+      Then Node "worker-1" field status.volumesInUse is absent within 15s
       And Node "worker-1" field status.volumesAttached is absent after Node "worker-1" field status.volumesInUse is absent, within 16s
       And 1 Pod of "db" is running on Node "worker-2" within 40s
 

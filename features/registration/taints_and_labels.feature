@@ -198,7 +198,7 @@ Feature: What a kubelet gives its Node when it registers
       And whose kubelet runs with:
         | flag        | value                                    |
         | node-labels | example.com/disk=hdd,example.com/rack=r7 |
-      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" field spec.taints is absent
       When the kubelet on "worker-1" restarts with:
         | flag        | value                                     |
         | node-labels | example.com/disk=ssd,example.com/new=true |
@@ -256,7 +256,7 @@ Feature: What a kubelet gives its Node when it registers
       And whose kubelet runs with:
         | flag        | value       |
         | node-labels | <label>=one |
-      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" field spec.taints is absent
       When the kubelet on "worker-1" restarts with:
         | flag        | value       |
         | node-labels | <label>=two |
@@ -275,7 +275,7 @@ Feature: What a kubelet gives its Node when it registers
       And whose kubelet runs with:
         | flag        | value                                |
         | node-labels | node.kubernetes.io/instance-type=one |
-      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" field spec.taints is absent
       When the kubelet on "worker-1" restarts with:
         | flag        | value              |
         | node-labels | example.com/new=a  |

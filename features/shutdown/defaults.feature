@@ -86,4 +86,4 @@ Feature: A shutdown waits for no pod unless the kubelet is told to
       Then Pod "late" field status.phase is "Running" within 10s
       And no Event NodeShutdown about Pod "late" for 2m
       And Node "worker-1" never has condition Ready=False for 2m
-      And Node "worker-1" has condition Ready=Unknown between 53s and 86s
+      And Node "worker-1" has condition Ready=Unknown between 49s and 86s

@@ -120,7 +120,6 @@ Feature: What the status of a Node says about its machine
         {"metadata": {"annotations": {"alpha.kubernetes.io/provided-node-ip": "192.0.2.8"}}}
         """
       Then Node "worker-1" field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] is "192.0.2.8" at once
-      And Node "worker-1" keeps field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] at "192.0.2.8" for 30s
       And Node "worker-1" field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] is "192.0.2.7" within 8m
 
     Scenario: Without addresses the kubelet gives its Hostname again

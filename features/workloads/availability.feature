@@ -29,8 +29,8 @@ Feature: With minReadySeconds a Pod counts as available when it has been ready f
       And DaemonSet "agent" field status.numberReady is 1
       When a kubelet named "worker-2" registers
       Then DaemonSet "agent" field status.numberReady is 2 between 1s and 7s
-      And DaemonSet "agent" field status.numberAvailable is 1 between 9s and 11s
-      And DaemonSet "agent" field status.numberAvailable is 2 between 19s and 22s
+      And DaemonSet "agent" field status.numberAvailable is 1 between 4s and 11s
+      And DaemonSet "agent" field status.numberAvailable is 2 between 14s and 22s
 
   Rule: A StatefulSet plans its looks since 1.35
 
@@ -61,12 +61,12 @@ Feature: With minReadySeconds a Pod counts as available when it has been ready f
     Scenario: It looks when the second Pod becomes available
       When a kubelet named "worker-2" registers
       Then StatefulSet "db" field status.readyReplicas is 2 between 1s and 7s
-      And StatefulSet "db" field status.availableReplicas is 1 between 8s and 11s
+      And StatefulSet "db" field status.availableReplicas is 1 between 4s and 11s
       And StatefulSet "db" field status.availableReplicas is 2 between 11s and 17s
 
     @until:1.34
     Scenario: It looks again and again after the whole time, which runs since it made the Pod
       When a kubelet named "worker-2" registers
       Then StatefulSet "db" field status.readyReplicas is 2 between 1s and 7s
-      And StatefulSet "db" keeps field status.availableReplicas 0 for 15s
-      And StatefulSet "db" field status.availableReplicas is 2 between 15s and 21s
+      And StatefulSet "db" keeps field status.availableReplicas 0 for 14s
+      And StatefulSet "db" field status.availableReplicas is 2 between 14s and 21s

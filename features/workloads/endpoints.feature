@@ -56,7 +56,7 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
 
       Examples:
         | grace | kept | last |
-        | 16s   | 5s   | 23s  |
+        | 16s   | 9s   | 27s  |
         | 20s   | 9s   | 27s  |
         | 60s   | 49s  | 67s  |
 

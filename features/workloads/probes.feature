@@ -65,7 +65,7 @@ Feature: Probes say when a container is ready, and when it has to run anew
         """
       And Pod "web" field status.containerStatuses[0].restartCount is 1
       When Pod "web" has condition Ready=False
-      Then Pod "web" has condition Ready=True within 16s
+      Then Pod "web" has condition Ready=True within 21s
 
   Rule: Until a startup probe has succeeded nothing else is asked, and nothing starts behind a sidecar
 

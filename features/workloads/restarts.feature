@@ -105,7 +105,7 @@ Feature: Which containers run anew, when, and which wait
         """
       Then Pod "web" field status.containerStatuses[0].state.terminated.exitCode is 42 within 5s
       And Pod "web" field status.containerStatuses[0].restartCount is 1 within 6s
-      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" within 20s
+      And Pod "web" field status.containerStatuses[0].state.waiting.reason is "CrashLoopBackOff" within 25s
       And Pod "web" field status.containerStatuses[0].restartCount is 2 between 10s and 40s
 
   @since:1.34

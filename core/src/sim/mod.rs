@@ -87,7 +87,7 @@ const DELIVERIES_PER_INSTANT_MAX: u64 = 50_000_000;
 pub struct SimulationOptions {
     /// The release with its flags.
     pub settings: Settings,
-    /// The seed of all free choices. Default 1.
+    /// The seed of all free choices. Default 1, under which a scenario starts all machines of a `Given` at once.
     pub seed: u64,
     /// The instant at which the control plane starts. Default 2026-01-01T00:00:00Z.
     pub start: Timestamp,

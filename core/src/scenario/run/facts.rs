@@ -5,12 +5,14 @@ use alloc::format;
 use alloc::string::String;
 
 use super::view::is_event_about;
-use crate::network::{ENDPOINT_SLICES, EVENTS, LEASES, NODES, PODS, Resource, SERVICE_NAME};
+use crate::network::{ENDPOINT_SLICES, EVENTS, LEASES, NODES, PODS, Resource, SERVICE_NAME, Verb};
 use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
 use crate::objects::{Json, ObjectKey, Path};
 use crate::scenario::words::change_text;
-use crate::scenario::{Fact, ObjectChange, ObjectRef, Predicate, Scenario, Subject, Unmodelled};
+use crate::scenario::{
+    Action, Fact, ObjectChange, ObjectRef, Predicate, Scenario, ScenarioAction, Subject, Task, Unmodelled,
+};
 
 /// Names an EndpointSlice after its Service; `None` for any other object. Of several slices of a Service, which it has
 /// beyond 100 endpoints or with addresses of two families, the one that changed last counts.
@@ -113,4 +115,22 @@ pub(super) fn elsewhere(before: &Json, after: &Json, named: &[Path]) -> Option<S
         })
         .map(|change| change_text(&change, None))
         .map(|(path, text)| format!("{path}: {text}"))
+}
+
+/// Tells whether a task opens a watch.
+pub(super) fn is_watch(task: &Task) -> bool {
+    match task {
+        Task::Action(ScenarioAction::Action(action)) => {
+            matches!(&**action, Action::Api { call, .. } if call.verb == Verb::Watch)
+        }
+        Task::Action(_) | Task::Feed(_) => false,
+    }
+}
+
+/// Tells whether a task is a fault, which must have an effect by the end of its act.
+pub(super) fn is_fault(task: &Task) -> bool {
+    match task {
+        Task::Action(ScenarioAction::Action(action)) => matches!(**action, Action::AddRule(_) | Action::Machine { .. }),
+        Task::Action(_) | Task::Feed(_) => false,
+    }
 }

@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::facts::{bare, named_after_service, observed};
+use self::facts::{bare, is_fault, is_watch, named_after_service, observed};
 use self::judge::{ChangeOrigin, Judge, Scene};
 use self::truth::Holds;
 use self::view::{ClusterView, Measures};
@@ -36,6 +36,7 @@ use super::{
     ObjectRef, Observation, Outcome, Position, Predicate, RunOutput, Scenario, ScenarioAction, Setup, Snapshot,
     StepVerdict, Subject, Task, Verdict, When,
 };
+use crate::chance::Chance;
 use crate::components::{Deadline, RecordedDecision};
 use crate::json;
 use crate::network::{Call, EVENTS, Identity, LEASES, NODES, PODS, Resource, Verb};
@@ -57,6 +58,9 @@ pub struct RunOptions {
     /// How long the first act waits after all `Given` lines are established. Backends vary it by seed to shift the act
     /// against the periodic loops, and controllers can react to the last `Given` before it. Default 0 s.
     pub lead: SignedDuration,
+    /// Chooses when the first `Given` begins, and when within a heartbeat period each machine of a `Given` starts, so
+    /// that heartbeats and periodic loops meet in each way that they can. Default: all at once.
+    pub starts: Option<Chance>,
     /// How far an exact instant may be missed. Default 1 ms, less a nanosecond: what prints as the same millisecond.
     pub tolerance: SignedDuration,
     /// How long a Node may be silent before its conditions become Unknown: `--node-monitor-grace-period`. Default 50 s.
@@ -74,6 +78,7 @@ impl Default for RunOptions {
             patience: SignedDuration::from_mins(10),
             wait_for_late: SignedDuration::from_mins(2),
             lead: SignedDuration::ZERO,
+            starts: None,
             tolerance: SignedDuration::from_nanos(999_999),
             grace_period: SignedDuration::from_secs(50),
             server: DEFAULT_RELEASE,
@@ -480,23 +485,5 @@ impl Run {
         let (also, replay) = (Vec::new(), String::new());
         self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, also, replay });
         self.finish(now);
-    }
-}
-
-/// Tells whether a task opens a watch.
-fn is_watch(task: &Task) -> bool {
-    match task {
-        Task::Action(ScenarioAction::Action(action)) => {
-            matches!(&**action, Action::Api { call, .. } if call.verb == Verb::Watch)
-        }
-        Task::Action(_) | Task::Feed(_) => false,
-    }
-}
-
-/// Tells whether a task is a fault, which must have an effect by the end of its act.
-fn is_fault(task: &Task) -> bool {
-    match task {
-        Task::Action(ScenarioAction::Action(action)) => matches!(**action, Action::AddRule(_) | Action::Machine { .. }),
-        Task::Action(_) | Task::Feed(_) => false,
     }
 }

@@ -11,6 +11,16 @@ use crate::scenario::{FieldTest, Given};
 
 /// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
 const SETTLED: SignedDuration = SignedDuration::from_mins(5);
+/// How often a kubelet renews its Lease. Source: pkg/kubelet/kubelet.go (v1.34), `NodeLeaseDurationSeconds` 40 and
+/// `nodeLeaseRenewIntervalFraction` 0.25.
+const HEARTBEAT_PERIOD: SignedDuration = SignedDuration::from_secs(10);
+/// The period of the slowest loop that acts on nodes and their Pods, the pass of the Pod garbage collector; that of the
+/// health pass divides it. Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod`.
+const LOOP_PERIOD: SignedDuration = SignedDuration::from_secs(20);
+
+fn pass(span: SignedDuration) -> Task {
+    Task::Action(ScenarioAction::Pass(span))
+}
 
 impl Run {
     /// Notes that a command of kubectl has ended. Its failure ends the scenario if no line speaks of the command.
@@ -34,9 +44,7 @@ impl Run {
             return;
         };
         let tasks = match &line.setup {
-            Setup::ReadyNodes(specs) => {
-                specs.iter().map(|spec| Task::Action(Action::AddMachine(spec.clone()).into())).collect()
-            }
+            Setup::ReadyNodes(specs) => self.starts(specs),
             Setup::HandFedNodes(nodes) => nodes.iter().cloned().map(Task::Feed).collect(),
             Setup::RunningPod { pod } => self.running_pod(pod),
             Setup::Objects(objects) => {
@@ -45,9 +53,28 @@ impl Run {
             Setup::Do(action) => Vec::from([Task::Action(action.clone())]),
             Setup::Until(_) => Vec::new(),
         };
-        self.jobs =
-            tasks.into_iter().map(|task| QueuedTask { task, step: line.position.clone(), when: false }).collect();
+        let first = self.options.starts.as_ref().filter(|_| given == 0);
+        let first = first.map(|chance| pass(chance.fork("").up_to(LOOP_PERIOD)));
+        let tasks = first.into_iter().chain(tasks);
+        self.jobs = tasks.map(|task| QueuedTask { task, step: line.position.clone(), when: false }).collect();
         self.next_job(now);
+    }
+
+    /// Returns the tasks that start machines, each where chance has it within a heartbeat period.
+    fn starts(&self, specs: &[MachineSpec]) -> Vec<Task> {
+        let chance = self.options.starts.as_ref();
+        let start = |name: &Text| chance.map(|chance| chance.fork(name).up_to(HEARTBEAT_PERIOD)).unwrap_or_default();
+        let mut starts: Vec<(SignedDuration, &MachineSpec)> =
+            specs.iter().map(|spec| (start(&spec.name), spec)).collect();
+        starts.sort_by_key(|(at, _)| *at);
+        let mut last = SignedDuration::ZERO;
+        let mut tasks = Vec::new();
+        for (at, spec) in starts {
+            let pause = at - core::mem::replace(&mut last, at);
+            tasks.extend(Some(pass(pause)).filter(|_| !pause.is_zero()));
+            tasks.push(Task::Action(Action::AddMachine(spec.clone()).into()));
+        }
+        tasks
     }
 
     /// Returns the tasks for a running Pod. On a Node without a kubelet the scenario writes the Pod's status in the

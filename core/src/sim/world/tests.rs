@@ -1,11 +1,13 @@
 //! Tests scenarios on the simulator, from the Given to the failure text.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
+use crate::components::machine::{MachineAction, MachineSpec};
 use crate::json;
 use crate::network::{Call, Identity, NODES, Verb};
 use crate::objects::Text;
@@ -144,6 +146,24 @@ fn the_same_seed_gives_the_same_outcome() {
     let (one, other) = (run(), run());
     assert!(!one.trace.is_empty());
     assert_eq!(one, other);
+}
+
+/// Unknown comes 50 s after the first health pass that saw the last Lease, so 40 to 55 s after a loss of power.
+#[test]
+fn seeds_move_heartbeats_and_loops_against_each_other() {
+    let lines = Vec::from([line(ready("True"), Bound::For(sec(48)))]);
+    let mut scenario = scenario(silence(), lines);
+    let machine = MachineSpec::from_json(&json!({"name": "w1"})).unwrap();
+    scenario.given =
+        Vec::from([Given { setup: Setup::ReadyNodes(Vec::from([machine])), position: at(5, "Given a ready Node") }]);
+    let power_off = Action::Machine { name: Text::of("w1"), action: MachineAction::PowerOff };
+    scenario.acts[0].when[0].actions = Vec::from([ScenarioAction::Action(Box::new(power_off))]);
+    let holds = |seed: &u64| {
+        let options = SimulationOptions { seed: *seed, ..SimulationOptions::default() };
+        run_scenario(&scenario, options).verdict == Verdict::Passed
+    };
+    let held = (1..=20).filter(holds).count();
+    assert!((4..=18).contains(&held), "under {held} of 20 seeds the Node is ready for 48 s");
 }
 
 #[test]
