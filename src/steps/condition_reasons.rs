@@ -3,6 +3,8 @@
 //! A reason of Kubernetes says more than one word: `KubeletReady` stands with `Ready=True` alone. A line that asks for
 //! another pair can never be true, and never fails where it says that something does not happen.
 
+use super::own_names::OwnNames;
+
 /// A reason, the conditions that it comes with (empty for all), and their status.
 type Pair = (&'static str, &'static [&'static str], &'static str);
 
@@ -44,7 +46,11 @@ const OF_PODS: &[Pair] = &[
 
 /// Refuses a condition with a reason that never comes with it, unless the scenario itself says the reason: returns the
 /// reason, what is wrong, and what would be right.
-pub(super) fn never_together(kind: &str, [condition, status, reason]: [&str; 3], own: &str) -> Option<[String; 3]> {
+pub(super) fn never_together(
+    kind: &str,
+    [condition, status, reason]: [&str; 3],
+    own: &OwnNames,
+) -> Option<[String; 3]> {
     let rows = match kind {
         "Node" => OF_NODES,
         "Pod" => OF_PODS,
@@ -52,7 +58,7 @@ pub(super) fn never_together(kind: &str, [condition, status, reason]: [&str; 3],
     };
     let (_, conditions, right) = rows.iter().find(|(known, ..)| *known == reason)?;
     let fits = *right == status && (conditions.is_empty() || conditions.contains(&condition));
-    if fits || own.contains(reason) {
+    if fits || own.sets(reason) {
         return None;
     }
     let whole: Vec<String> = match conditions {
@@ -75,7 +81,7 @@ mod tests {
     #[test]
     fn a_reason_of_another_status_or_condition_is_refused() {
         let of = |kind: &str, condition: &str, status: &str, reason: &str| {
-            never_together(kind, [condition, status, reason], "").map(|[_, message, _]| message)
+            never_together(kind, [condition, status, reason], &OwnNames::default()).map(|[_, message, _]| message)
         };
         let refused = "the reason KubeletReady comes with Ready=True, and never with Ready=False";
         assert_eq!(of("Node", "Ready", "False", "KubeletReady").as_deref(), Some(refused));
@@ -85,7 +91,7 @@ mod tests {
         let either = "the reason ContainersNotReady comes with Ready=False or ContainersReady=False, and never with \
                       Ready=True";
         assert_eq!(of("Pod", "Ready", "True", "ContainersNotReady").as_deref(), Some(either));
-        assert_eq!(never_together("Node", ["Ready", "False", "KubeletReady"], "reason KubeletReady"), None);
+        assert_eq!(never_together("Node", ["Ready", "False", "KubeletReady"], &OwnNames::with("KubeletReady")), None);
     }
 
     #[test]

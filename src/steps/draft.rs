@@ -1,7 +1,6 @@
 //! The scenario being compiled: the functions of sentences write their actions and expectations into it.
 //!
-//! Inputs: the steps of a case, one after the other. Outputs: a scenario, and the problems of its steps.
-//! Cucumber calls this type the World.
+//! Inputs: the steps of a case in turn. Outputs: a scenario, and the problems of its steps. Cucumber calls it World.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +17,8 @@ use nodeproof_core::scenario::{
 use super::custom::CustomKinds;
 use super::functions::CompileContext;
 use super::manifest::{Manifest, manifests};
-use super::names::{own_words, unknown_in_object, unknown_name};
+use super::names::{unknown_in_object, unknown_name};
+use super::own_names::OwnNames;
 use super::words::Wrong;
 use crate::load::near::nearest;
 use crate::load::{Case, Problem, Row, StepLine, Tags, cell_place, step_problem};
@@ -78,8 +78,8 @@ pub struct Draft {
     pub(super) said_by: usize,
     /// The tags in force.
     pub(super) tags: Tags,
-    /// What the scenario itself says in `Given`, `When` and `@custom:` tags: names in it are meant.
-    own_words: String,
+    /// What the scenario itself says in `Given`, `When` and `@custom:` tags.
+    said: Arc<OwnNames>,
     /// The kinds that the scenario defines.
     pub(super) custom: CustomKinds,
     /// The kind of the objects of the watch that a step has opened last.
@@ -108,18 +108,23 @@ struct DraftPosition {
 
 impl Draft {
     /// Begins a scenario.
-    pub(super) fn new(file: &str, case: &Case, area: &str, topic: &str, compile_context: Arc<CompileContext>) -> Self {
-        let text = |text: &str| Text::from(text);
+    pub(super) fn new(
+        file: &str,
+        case: &Case,
+        (area, topic): (&str, &str),
+        said: OwnNames,
+        compile_context: Arc<CompileContext>,
+    ) -> Self {
+        let text = |own: &str| Text::from(own);
         let position = Position {
             file: text(file),
             line: u32::try_from(case.line).unwrap_or(u32::MAX),
             column: u32::try_from(case.column).unwrap_or(u32::MAX),
-            text: Text::from(format!("Scenario: {}", case.name)),
+            text: format!("Scenario: {}", case.name).into(),
         };
-        let name = case.id.rsplit("::").next().map_or_else(String::new, |_| case.name.clone());
         Self {
             scenario: Scenario {
-                name: Text::from(name),
+                name: text(&case.name),
                 area: text(area),
                 topic: text(topic),
                 feature: text(&case.feature),
@@ -128,10 +133,10 @@ impl Draft {
                 position,
                 ..Scenario::default()
             },
-            place: DraftPosition { file: file.to_owned(), row: case.row.clone(), ..DraftPosition::default() },
+            place: DraftPosition { file: file.into(), row: case.row.clone(), ..DraftPosition::default() },
             compile_context,
             tags: case.tags.clone(),
-            own_words: own_words(case),
+            said: Arc::new(said),
             ..Self::default()
         }
     }
@@ -332,7 +337,7 @@ impl Draft {
 
     /// Notes a name in a predicate that nothing in the cluster can have.
     pub(super) fn has_unknown_name(&mut self, subject: &Subject, predicate: &Predicate) -> bool {
-        let unknown = unknown_name(subject, predicate, &self.own_words);
+        let unknown = unknown_name(subject, predicate, &self.said);
         unknown.map(|unknown| self.problem_with(&unknown.name, unknown.message, vec![unknown.help])).is_some()
     }
 
@@ -347,7 +352,7 @@ impl Draft {
             said_by: self.said_by + 1,
             watched: self.watched.clone(),
             tags: self.tags.clone(),
-            own_words: self.own_words.clone(),
+            said: Arc::clone(&self.said),
             place: DraftPosition {
                 file: self.place.file.clone(),
                 row: self.place.row.clone(),
@@ -427,21 +432,20 @@ impl Draft {
         nodes
     }
 
-    /// Tells whether a name stands in what the scenario itself says.
+    /// Tells whether the scenario itself names an object so.
     pub(super) fn says(&self, name: &str) -> bool {
-        words_of(&self.own_words).any(|word| word == name)
+        self.said.names(name)
     }
 
-    /// Tells whether a name stands in what the scenario itself says, beside the current step.
+    /// Tells whether the scenario itself names an object so, beside the current step.
     pub(super) fn says_elsewhere(&self, name: &str) -> bool {
-        let here = self.step().filter(|_| !self.place.scratch).map_or("", |step| step.value.as_str());
-        let count = |text| words_of(text).filter(|word| *word == name).count();
-        count(&self.own_words) > if self.is_given() || self.is_when() { count(here) } else { 0 }
+        let here = self.place.line.as_ref().filter(|_| !self.place.scratch && (self.is_given() || self.is_when()));
+        self.said.names_beside(name, here.map_or(usize::MAX, |line| line.line))
     }
 
     /// Notes the name of an object of a fixture, which no step says.
     pub(super) fn note_name(&mut self, name: &str) {
-        self.own_words.extend(["\n", name]);
+        Arc::make_mut(&mut self.said).note(name);
     }
 
     /// Tells whether an object of this name is there or comes: the scenario says it, or makes it with others.
@@ -490,10 +494,6 @@ impl Draft {
             self.last_machine = Some((machines, LastMachine::Ready));
         }
     }
-}
-
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.')
 }
 
 /// The Node that is there beside those that a scenario names.

@@ -24,6 +24,7 @@ mod nodes;
 mod objects;
 mod observe;
 pub mod own;
+mod own_names;
 mod parameters;
 mod patterns;
 mod pods;

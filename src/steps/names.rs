@@ -1,13 +1,12 @@
 //! Names that Kubernetes does not have, in expectations and objects: with a typo in it, a negative would hold for ever.
 //!
 //! Inputs: a predicate, the kind of its subject, and what the scenario itself says in `Given` and `When`. Output: what
-//! is wrong, with the likely name. A name passes that some release has, that the scenario itself uses outside of
-//! expectations, or that a tag `@custom:NAME` says something else in the cluster sets. Other kinds than Nodes and Pods
+//! is wrong, with the likely name. A name passes that some release has, that the scenario itself sets, or
+//! that a tag `@custom:NAME` says something else in the cluster sets. Other kinds than Nodes and Pods
 //! have conditions of their own, and kinds without a schema fields of their own: those are not checked.
 
 use std::sync::LazyLock;
 
-use gherkin::StepType;
 use nodeproof_core::network::{find_kind, is_known, kind_names};
 use nodeproof_core::objects::kubelet_labels::{KUBELET_LABELS, is_reserved_label};
 use nodeproof_core::objects::schema::{FieldType, Schema, Struct};
@@ -23,10 +22,9 @@ use super::known_names::{
     phases_of, reasons_of,
 };
 use super::manifest::Manifest;
-use super::predicates::MAIN;
+use super::own_names::{MAIN, OwnNames};
 use super::taint_forms::impossible;
 use super::workload_names::{JOB_EVENTS, VOLUME_EVENTS};
-use crate::load::Case;
 use crate::load::near::nearest;
 
 /// The fields of each release.
@@ -50,19 +48,8 @@ impl UnknownName {
     }
 }
 
-/// Returns what a scenario itself says in `Given`, `When` and its tags, with their tables and doc strings.
-pub(super) fn own_words(case: &Case) -> String {
-    let mut words: Vec<&str> = case.tags.all.iter().filter_map(|tag| tag.strip_prefix("custom:")).collect();
-    for step in case.steps.iter().map(|line| &line.step).filter(|step| step.ty != StepType::Then) {
-        words.push(&step.value);
-        words.extend(step.docstring.as_deref());
-        words.extend(step.table.iter().flat_map(|table| table.rows.iter().flatten()).map(String::as_str));
-    }
-    words.join("\n")
-}
-
 /// Finds a name in a predicate that nothing in the cluster can have; `own` is what the scenario itself says.
-pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) -> Option<UnknownName> {
+pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &OwnNames) -> Option<UnknownName> {
     let kind = kind_of(subject);
     match predicate {
         Predicate::Not(inner) | Predicate::Count { of: inner, .. } => unknown_name(subject, inner, own),
@@ -89,7 +76,7 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         }),
         Predicate::Field { path, .. } if matches!(subject, Subject::Machine(_)) => unknown_of_machine(path, own),
         Predicate::Field { path, test } => in_every_release(kind, |schema, root| unknown_part(schema, root, path))
-            .filter(|unknown| !own.contains(&unknown.name))
+            .filter(|unknown| !own.sets_field(&unknown.name))
             .or_else(|| in_every_release(kind, |schema, root| wrong_type(schema, root, path, test)))
             .or_else(|| unknown_key(kind, path, own))
             .or_else(|| unknown_value(kind, path, test, own)),
@@ -98,27 +85,26 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
 }
 
 /// Refuses a name that is neither known nor said by the scenario.
-fn unknown(what: &str, name: &str, known: &[&str], own: &str) -> Option<UnknownName> {
-    // A JSON patch writes a slash of a key as `~1`.
-    let is_known = known.contains(&name) || own.contains(name) || own.contains(&name.replace('/', "~1"));
+fn unknown(what: &str, name: &str, known: &[&str], own: &OwnNames) -> Option<UnknownName> {
+    let is_known = known.contains(&name) || own.sets(name);
     (!is_known).then(|| refused(what, name, known.iter().copied()))
 }
 
 /// Refuses an Event about a Node whose reason is of Pods, or the reverse: nobody records one.
-fn event_of_others(kind: &str, reason: &str, own: &str) -> Option<UnknownName> {
+fn event_of_others(kind: &str, reason: &str, own: &OwnNames) -> Option<UnknownName> {
     let (of, other) = match kind {
         "Node" => ("Pod", POD_EVENTS),
         "Pod" => ("Node", NODE_EVENTS),
         _ => return None,
     };
-    (other.contains(&reason) && !own.contains(reason)).then(|| UnknownName {
+    (other.contains(&reason) && !own.sets(reason)).then(|| UnknownName {
         name: reason.to_owned(),
         message: format!("an Event {reason} is about a {of}, and never about a {kind}"),
         help: format!("{reason} about {of} \"…\""),
     })
 }
 
-fn unknown_condition(kind: &str, name: &str, own: &str) -> Option<UnknownName> {
+fn unknown_condition(kind: &str, name: &str, own: &OwnNames) -> Option<UnknownName> {
     let what = if ["Node", "Pod", "Deployment"].contains(&kind) {
         format!("condition of {kind}s")
     } else {
@@ -127,12 +113,12 @@ fn unknown_condition(kind: &str, name: &str, own: &str) -> Option<UnknownName> {
     unknown(&what, name, conditions_of(kind), own)
 }
 
-fn unknown_reason(kind: &str, reason: &str, own: &str) -> Option<UnknownName> {
+fn unknown_reason(kind: &str, reason: &str, own: &OwnNames) -> Option<UnknownName> {
     unknown(&format!("reason of a condition of the kind {kind}"), reason, reasons_of(kind), own)
 }
 
 /// Refuses a label that neither Kubernetes sets nor the scenario says.
-fn unknown_label(key: &str, own: &str) -> Option<UnknownName> {
+fn unknown_label(key: &str, own: &OwnNames) -> Option<UnknownName> {
     let what = if is_reserved_label(key) { "label of Kubernetes" } else { "label in the scenario" };
     unknown(what, key, &[&KUBELET_LABELS[..], LABELS].concat(), own)
 }
@@ -144,7 +130,7 @@ fn is_out_of_resource(reason: &str) -> bool {
 
 /// Finds the key of a list's item or of a map that nothing in the cluster can have: a line about it would be about
 /// nothing.
-fn unknown_key(kind: &str, path: &Path, own: &str) -> Option<UnknownName> {
+fn unknown_key(kind: &str, path: &Path, own: &OwnNames) -> Option<UnknownName> {
     let segments: Vec<&Segment> = path.segments().iter().collect();
     segments.windows(2).find_map(|pair| {
         let (list, key): (&str, &str) = (pair[0].name(), pair[1].name());
@@ -170,9 +156,9 @@ fn unknown_key(kind: &str, path: &Path, own: &str) -> Option<UnknownName> {
 }
 
 /// Refuses a container of a machine, `[namespace/]pod/container`, with a part that the scenario does not say.
-fn unknown_container(key: &str, own: &str) -> Option<UnknownName> {
+fn unknown_container(key: &str, own: &OwnNames) -> Option<UnknownName> {
     let is_index = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_said = |part: &str| [MAIN, "default"].contains(&part) || is_index(part) || own.contains(part);
+    let is_said = |part: &str| [MAIN, "default"].contains(&part) || is_index(part) || own.names(part);
     let wrong = key.split('/').find(|part| !is_said(part))?;
     Some(UnknownName {
         name: wrong.to_owned(),
@@ -182,7 +168,7 @@ fn unknown_container(key: &str, own: &str) -> Option<UnknownName> {
 }
 
 /// Finds a part of a path into what `GET machines/NAME` shows that no machine has.
-fn unknown_of_machine(path: &Path, own: &str) -> Option<UnknownName> {
+fn unknown_of_machine(path: &Path, own: &OwnNames) -> Option<UnknownName> {
     let names = names_in(path);
     let (what, name, known) = match names.as_slice() {
         ["containers", _, "limits", name, ..] => ("limit of a container", name, CONTAINER_LIMITS),
@@ -191,7 +177,7 @@ fn unknown_of_machine(path: &Path, own: &str) -> Option<UnknownName> {
         [] => return None,
     };
     let container = names.get(1).filter(|_| names[0] == "containers").and_then(|key| unknown_container(key, own));
-    unknown(what, name, known, "").or(container)
+    unknown(what, name, known, &OwnNames::default()).or(container)
 }
 
 fn names_in(path: &Path) -> Vec<&str> {
@@ -208,7 +194,7 @@ fn tested(test: &FieldTest) -> &[Json] {
 }
 
 /// Finds a value that a field with known values never has.
-fn unknown_value(kind: &str, path: &Path, test: &FieldTest, own: &str) -> Option<UnknownName> {
+fn unknown_value(kind: &str, path: &Path, test: &FieldTest, own: &OwnNames) -> Option<UnknownName> {
     let names = names_in(path);
     let (what, known) = match (kind, names.as_slice()) {
         (_, ["status", "conditions", _, "reason"]) => ("reason of a condition", reasons_of(kind).to_vec()),
@@ -372,11 +358,11 @@ mod tests {
             (&node, event("NodeNotRedy"), "NodeNotRedy", "did you mean NodeNotReady?"),
             (&node, field("spec.unschedulabel"), "unschedulabel", "did you mean unschedulable?"),
             (&node, field("status.nodeInfo.kubletVersion"), "kubletVersion", "did you mean kubeletVersion?"),
-            (&pod, field("spec.containers[a].imag"), "imag", "did you mean image?"),
+            (&pod, field("spec.containers[main].imag"), "imag", "did you mean image?"),
         ] {
-            let found = unknown_name(subject, &predicate.clone().negated(), "").unwrap();
+            let found = unknown_name(subject, &predicate.clone().negated(), &OwnNames::default()).unwrap();
             assert!(found.name == name && found.help.contains(help), "{found:?}");
-            assert_eq!(unknown_name(subject, &predicate, &format!("posts {name}=True")), None);
+            assert_eq!(unknown_name(subject, &predicate, &OwnNames::with(&format!("{name}=True"))), None);
         }
     }
 
@@ -437,13 +423,16 @@ mod tests {
             (&machine, field("containers[0].limits[\"memory.swap.mxa\"]"), "memory.swap.mxa", "memory.swap.max?"),
             (&node, label("exmaple"), "exmaple", "@custom:exmaple"),
         ] {
-            let found = unknown_name(subject, &predicate.clone().negated(), "").unwrap();
+            let found = unknown_name(subject, &predicate.clone().negated(), &OwnNames::default()).unwrap();
             assert!(found.name == name && found.help.contains(help), "{found:?}");
         }
         let said =
             [because("Mine"), field("metadata.labels[exmaple]"), label("exmaple"), is_not("status.phase", "Odd")];
         for predicate in said {
-            assert_eq!(unknown_name(&pod, &predicate, "reason: Mine, labels: {exmaple: x}, phase: Odd"), None);
+            assert_eq!(
+                unknown_name(&pod, &predicate, &OwnNames::with("reason: Mine, labels: {exmaple: x}, phase: Odd")),
+                None
+            );
         }
     }
 
@@ -491,7 +480,7 @@ mod tests {
             field("status.declaredFeatures"),
             field("spec.taints[node.kubernetes.io/not-ready].timeAdded"),
         ] {
-            assert_eq!(unknown_name(&node, &predicate, ""), None, "{predicate:?}");
+            assert_eq!(unknown_name(&node, &predicate, &OwnNames::default()), None, "{predicate:?}");
         }
     }
 }

@@ -17,6 +17,8 @@ use cucumber::step::{AmbiguousMatchError, Collection, Location, Step as Function
 use gherkin::{Step, StepType};
 
 use super::draft::Draft;
+use super::own_names::Captures;
+use super::parameters::parameters;
 use super::sources::source_at;
 use super::syntax::group;
 
@@ -56,6 +58,11 @@ static DEFINITIONS: LazyLock<Vec<StepDefinition>> = LazyLock::new(|| {
 });
 
 impl StepDefinition {
+    /// Returns the pattern; the registry keeps those of other crates.
+    fn text(&self) -> Cow<'static, str> {
+        self.pattern.map_or_else(|| Cow::Owned((self.regex)().as_str().to_owned()), Cow::Borrowed)
+    }
+
     fn may_fit(&self, step: &Step) -> bool {
         let mut rest = step.value.as_str();
         let has = |part: &String| match rest.split_once(part.as_str()) {
@@ -95,13 +102,25 @@ pub(super) fn find(step: &Step) -> Result<Option<WithContext<'static, Draft>>, A
     Ok(found)
 }
 
+/// Returns what the parameters of a step hold, if one sentence fits it.
+pub(super) fn captures(step: &Step) -> Option<Captures> {
+    /// Parameters that say when something holds, or are sentences.
+    const NO_VALUES: [&str; 3] = ["bound", "for", "rest"];
+    let (_, _, place, context) = find(step).ok()??;
+    let own = DEFINITIONS.iter().find(|known| Some(known.place) == place)?;
+    let known = parameters(&own.text());
+    let is_value = |name: &str| !known.iter().any(|it| it.name == name && !it.values.is_empty());
+    let values = context.matches.iter().skip(1).filter_map(|(name, value)| match name.as_deref() {
+        Some(name) if NO_VALUES.contains(&name) || !is_value(name) => None,
+        _ => Some(value.clone()),
+    });
+    let is_same = |other: &StepDefinition| other.keyword == StepType::Then && other.text() == own.text();
+    Some(Captures { values: values.collect(), is_expectation: DEFINITIONS.iter().any(is_same) })
+}
+
 /// Returns the patterns of all sentences, each once.
 pub(super) fn all() -> BTreeSet<Cow<'static, str>> {
-    let pattern = |known: &StepDefinition| match known.pattern {
-        Some(pattern) => Cow::Borrowed(pattern),
-        None => Cow::Owned((known.regex)().as_str().to_owned()),
-    };
-    DEFINITIONS.iter().map(pattern).collect()
+    DEFINITIONS.iter().map(StepDefinition::text).collect()
 }
 
 /// Returns where the sentence of a step is defined: the file and the line of its attribute.

@@ -7,14 +7,13 @@ use nodeproof_core::objects::{Json, ObjectKey, Path, Text};
 use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Position, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
+use super::own_names::MAIN;
 use super::words;
 use crate::load::Problem;
 use crate::load::near::nearest;
 
 /// The names of objects that every cluster has, or every namespace.
 const OF_EVERY_CLUSTER: [&str; 3] = ["default", "kube-root-ca.crt", "kubernetes"];
-/// The container of the Pods that sentences make.
-pub(super) const MAIN: &str = "main";
 
 impl Draft {
     /// Reads `Node "…"`, `Pod "…"`, `the Lease of Node "…"`, `the EndpointSlice of Service "…"`, or any other kind with
@@ -51,7 +50,10 @@ impl Draft {
             return None;
         };
         let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
-        if !self.says(own) && !OF_EVERY_CLUSTER.contains(&own) {
+        // A claim that a Pod or a StatefulSet makes has the name of both.
+        let is_joined = || own.match_indices('-').any(|(at, _)| self.says(&own[..at]) && self.says(&own[at + 1..]));
+        let is_made = kind == "PersistentVolumeClaim" && is_joined();
+        if !self.says(own) && !is_made && !OF_EVERY_CLUSTER.contains(&own) {
             if !self.doubtful.contains(name) {
                 let what = kind.rsplit(' ').next().unwrap_or(kind);
                 self.problem(name, format!("no {what} {name:?} is declared"));

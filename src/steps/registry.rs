@@ -11,7 +11,8 @@ use nodeproof_core::scenario::Scenario;
 use super::draft::Draft;
 use super::objects::other_object;
 use super::own::CompileContext;
-use super::patterns;
+use super::own_names::OwnNames;
+use super::patterns::{self, captures};
 use super::sentence::apply;
 use super::similar;
 use super::sources::is_of_vocabulary;
@@ -71,7 +72,8 @@ pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<
 /// Compiles one case.
 fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileContext>) -> (Scenario, Vec<Problem>) {
     let (area, topic) = file.id.rsplit_once("::").unwrap_or(("", &file.id));
-    let mut draft = Draft::new(&file.path, case, area, topic, Arc::clone(compile_context));
+    let mut draft =
+        Draft::new(&file.path, case, (area, topic), OwnNames::of(case, captures), Arc::clone(compile_context));
     let is_lost = |line: usize| file.problems.iter().any(|problem| problem.line == line);
     file.prose.iter().filter(|prose| is_lost(prose.line)).for_each(|prose| draft.doubt(&prose.text));
     for line in &case.steps {

@@ -2,6 +2,8 @@
 
 use nodeproof_core::scenario::Taint;
 
+use super::own_names::OwnNames;
+
 /// Key and value of each taint that a controller or a kubelet sets.
 ///
 /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, `UnreachableTaintTemplate` and
@@ -22,8 +24,8 @@ const FORMS: &[(&str, &str)] = &[
 /// Returns a taint that nothing in the cluster can have, as it is written, why, and what is meant; `own` is what the
 /// scenario itself says. `PreferNoSchedule` is only for users; that a taint comes with `NoSchedule` and not with
 /// `NoExecute` is worth a line.
-pub(super) fn impossible(taint: &Taint, own: &str) -> Option<[String; 3]> {
-    let (key, value) = FORMS.iter().find(|(key, _)| *key == &*taint.key && !own.contains(key))?;
+pub(super) fn impossible(taint: &Taint, own: &OwnNames) -> Option<[String; 3]> {
+    let (key, value) = FORMS.iter().find(|(key, _)| *key == &*taint.key && !own.sets(key))?;
     let has_value = taint.value.as_deref().is_none_or(|own| own == *value);
     if has_value && &*taint.effect != "PreferNoSchedule" {
         return None;
@@ -40,6 +42,7 @@ pub(super) fn impossible(taint: &Taint, own: &str) -> Option<[String; 3]> {
 mod tests {
     use nodeproof_core::scenario::Taint;
 
+    use super::super::own_names::OwnNames;
     use super::impossible;
 
     #[test]
@@ -50,7 +53,9 @@ mod tests {
             effect: effect.into(),
         };
         let unreachable = "node.kubernetes.io/unreachable";
-        let help = |taint: &Taint, own: &str| impossible(taint, own).map(|[_, message, help]| (message, help));
+        let help = |taint: &Taint, own: &str| {
+            impossible(taint, &OwnNames::with(own)).map(|[_, message, help]| (message, help))
+        };
         for (value, effect, form, right) in [
             (Some("true"), "NoExecute", "=true:NoExecute", ":NoExecute"),
             (None, "PreferNoSchedule", ":PreferNoSchedule", ":NoSchedule"),

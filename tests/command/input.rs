@@ -96,6 +96,17 @@ fn names() -> Result<(), String> {
             "did you mean node.kubernetes.io/unreachable?",
         ),
         typo("condition", "Node \"w\" never has condition Redy=Unknown for 5m", "did you mean Ready?"),
+        // The sentences of the scenario have these words, and set none of them.
+        typo("word", "Node \"w\" never has condition ready=Unknown for 5m", "did you mean Ready?"),
+        typo("part", "Node \"w\" never has condition ead=Unknown for 5m", "did you mean Ready?"),
+        typo("prose", "Node \"w\" never has condition kubelet=Unknown for 5m", "@custom:kubelet"),
+        typo("key", "Node \"w\" never has taint \"ready:NoExecute\" for 5m", "@custom:ready"),
+        typo("reason", "no Event ready about Node \"w\" for 5m", "@custom:ready"),
+        typo(
+            "claim",
+            "PersistentVolumeClaim \"kubelet\" keeps field metadata.uid absent for 5m",
+            "\"kubelet\" is declared",
+        ),
         typo("event", "no Event NodeNotRedy about Node \"w\" for 5m", "did you mean NodeNotReady?"),
         typo("field", "Node \"w\" keeps field spec.unschedulabel absent for 5m", "did you mean unschedulable?"),
         typo("bound", "Node \"w\" exists at 1s after Node \"w\" has condition Redy=Unknown", "did you mean Ready?"),
