@@ -101,9 +101,10 @@ fn collect(pattern: &str, is_optional: bool, found: &mut Vec<Parameter>) {
 
 fn parameter(name: &str, inner: &str, optional: bool) -> Parameter {
     let values = words(inner);
-    let known = KINDS.iter().find(|(known, ..)| *known == name && values.is_empty());
-    let (kind, takes) = known.map_or(("text", ""), |(_, kind, takes)| (kind, takes));
-    let kind = if values.is_empty() { kind } else { "word" };
+    // The words of a table that may follow stand in the sentence; what follows is the table.
+    let known = KINDS.iter().find(|(known, ..)| *known == name && (values.is_empty() || name == "with"));
+    let other = if values.is_empty() { "text" } else { "word" };
+    let (kind, takes) = known.map_or((other, ""), |(_, kind, takes)| (*kind, *takes));
     Parameter { name: name.to_owned(), kind, optional, values, takes }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn help(words: &str, keyword: StepType) -> String {
     let near: Vec<&Sentence> = nearest(words, keyword).into_iter().take(SHOWN).collect();
     let mut help: Vec<String> = near.iter().map(|sentence| sentence.pattern.clone()).collect();
     if let (Some(first), Some(sentence)) = (help.first_mut(), near.first()) {
-        let takes = sentence.parameters.iter().filter(|parameter| !parameter.takes.is_empty());
+        let takes = sentence.parameters.iter().filter(|own| !own.takes.is_empty() && own.values.is_empty());
         let takes: String = takes.map(|own| format!("\n    {{{}}}: {}", own.name, own.takes)).collect();
         *first = format!("did you mean\n  {first}{takes}");
     }

@@ -83,7 +83,7 @@ fn render_group(group: &str) -> String {
 /// `to (?:a|b)`; none for another group.
 pub(super) fn words(group: &str) -> Vec<String> {
     let Some((before, choice)) = group.split_once("(?:") else {
-        let is_of_words = group.chars().all(|c| c.is_alphanumeric() || " -|'".contains(c));
+        let is_of_words = group.chars().all(|c| c.is_alphanumeric() || " -|':".contains(c));
         return if is_of_words { group.split('|').map(str::to_owned).collect() } else { Vec::new() };
     };
     let Some((inner, after)) = choice.split_once(')').filter(|(_, after)| !after.starts_with(['?', '*', '+'])) else {
@@ -111,6 +111,8 @@ mod tests {
             (r#"^a ready Node "(?P<node>[^"]*)"$"#, r#"a ready Node "{node}""#),
             (r#"^the kubelet on "(?P<n>[^"]*)" (?P<what>stops|is killed)$"#, r#"the kubelet on "{n}" stops|is killed"#),
             (r"^(?P<time>\S+) pass(?:es)?$", "{time} pass[es]"),
+            (r"^a cloud(?P<with> with the instances:)?$", "a cloud[ with the instances:]"),
+            (r"^it (?P<what>is gone|becomes:)$", "it is gone|becomes:"),
             (r"^(?P<list>(?:a|b) [^)]*) \(x\)$", "{list} (x)"),
             (r"^it is (?P<bound>within .*)$", "it is {bound}"),
             (r"^its (?P<part>way (?:to|from) it|net)$", "its way to it|way from it|net"),
