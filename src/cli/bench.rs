@@ -83,6 +83,9 @@ pub fn run(args: BenchArgs) -> ExitCode {
     if args.nodes == 0 || args.zones == 0 || args.lasts.is_zero() {
         return misuse("--nodes, --zones and --for must be more than nothing");
     }
+    if args.load == Load::ZoneOutage && args.at >= args.lasts {
+        return misuse("the zone is lost when the measurement has ended: --at must be less than --for");
+    }
     let progress = Progress::new(2);
     let (setting_up, running) = ("setting up", "running");
     progress.begin(setting_up);

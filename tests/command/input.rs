@@ -197,6 +197,7 @@ fn options() -> Result<(), String> {
         (&["replay", "nowhere"], "is not a recording"),
         (&["replay"], "<DIR>"),
         (&["bench", "--nodes", "0"], "more than nothing"),
+        (&["bench", "--load", "zone-outage", "--for", "5m"], "--at must be less than --for"),
         (&["bench", "--for", "soon"], "as 20m or 90s"),
         (&["bench", "--for", "-5m"], "not \"-5m\""),
         (&["bench", "--for", "0s"], "more than nothing"),
