@@ -68,6 +68,8 @@ pub fn run(args: ReplayArgs) -> ExitCode {
             exchanges::replay(dir, args.k8s, args.topic.as_deref(), &ledger)
                 .map(|report| (report.json().to_string(), report.text(), report.passed()))
                 .map_err(|error| error.to_string())
+        } else if let Some(topic) = &args.topic {
+            Err(format!("{shown}: only exchanges of an API server have topics, so there is no {topic:?}"))
         } else if kubelets::is_here(dir) {
             kubelets::replay(dir, args.k8s, &ledger)
                 .map(|report| (report.json().to_string(), report.text(), report.passed()))

@@ -151,9 +151,10 @@ impl ReplayReport {
         let mut text = String::new();
         let verdict = if self.passed() { "agrees" } else { "DIFFERS" };
         let _ = writeln!(text, "{}: {verdict}", self.recording);
+        // The model may also write what nobody recorded, so that differences and matches add up to more.
         let _ = writeln!(
             text,
-            "  {} writes recorded, {} judged: {} matched, {} explained by the ledger, {} unexplained",
+            "  {} writes recorded, {} judged, {} of them matched; differences: {} explained in the ledger, {} not",
             self.writes, self.judged, self.matched, self.explained, self.unexplained
         );
         for (writer, (judged, matched)) in &self.by_writer {

@@ -328,6 +328,10 @@ fn recordings() -> Result<(), String> {
     world.call(&["replay", "garbage"]).ends(2)?.says("about.yaml")?;
     world.write("empty/README", "nothing");
     world.call(&["replay", "empty"]).ends(2)?.says("empty is not a recording: it has no about.yaml")?;
+    world.write("notes/topic.jsonl", "{}\n");
+    world.call(&["replay", "notes"]).ends(2)?.says("notes is not a recording: it has no about.yaml")?;
+    let whole = real.to_string_lossy().into_owned();
+    world.call(&["replay", &whole, "--topic", "x"]).ends(2)?.says("only exchanges of an API server have topics")?;
     world.write("later/about.yaml", about.replace("1.34.4", "1.99.1"));
     lines.iter().for_each(|name| world.write(&format!("later/{name}"), ""));
     world.call(&["replay", "later"]).ends(2)?.says("no profile for Kubernetes \"1.99.1\"")?;

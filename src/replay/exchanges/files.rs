@@ -63,14 +63,13 @@ impl Exchanges {
     pub(super) fn load(dir: &Path, release: Option<Release>, topic: Option<&str>) -> Result<Self, LoadError> {
         let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         let name = whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let last = name.rsplit('-').next().unwrap_or_default();
+        if release.is_none() && !last.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(LoadError::NotARecording { dir: dir.to_owned(), missing: "about.yaml" });
+        }
         let release = match release {
             Some(release) => release,
-            None => name
-                .rsplit('-')
-                .next()
-                .unwrap_or_default()
-                .parse()
-                .map_err(|why| LoadError::Release { file: dir.to_owned(), why })?,
+            None => last.parse().map_err(|why| LoadError::Release { file: dir.to_owned(), why })?,
         };
         let mut cases = Vec::new();
         let mut known = Vec::new();
