@@ -10,6 +10,9 @@ use crate::harness::{Planned, Verdict};
 /// How many scenarios that passed get a picture.
 const PASSED_MAX: usize = 100;
 
+/// The word for a scenario that cannot be run.
+const BROKEN: &str = "broken";
+
 /// A page that is being made.
 #[derive(Debug, Default)]
 pub struct RunPage {
@@ -26,7 +29,7 @@ impl RunPage {
     /// Adds a scenario that cannot be run.
     pub fn broken(&mut self, planned: &Planned) {
         let (name, text) = (planned.name.clone(), planned.flaw());
-        self.page.scenarios.push(Shown { name, verdict: "broken", is_failure: true, text, ..titled(planned) });
+        self.page.scenarios.push(Shown { name, verdict: BROKEN, is_failure: true, text, ..titled(planned) });
     }
 
     /// Adds a scenario with its verdict, why it is not another, and its picture; of those that passed the first ones
@@ -50,11 +53,15 @@ impl RunPage {
     #[must_use]
     pub fn html(mut self, k8s: &str, backend: &str, seconds: f64) -> String {
         let all = &self.page.scenarios;
-        let passed = all.iter().filter(|shown| shown.verdict == Verdict::Passed.word()).count();
-        let failed = all.iter().filter(|shown| shown.is_failure).count();
+        let of = |word: &str| all.iter().filter(|shown| shown.verdict == word).count();
+        let (passed, failed) = (of(Verdict::Passed.word()), of(Verdict::Failed.word()));
+        let others = [Verdict::Inconclusive, Verdict::Unsupported, Verdict::Skipped].map(Verdict::word);
+        let others = others.into_iter().chain([BROKEN]).map(|word| (of(word), word)).filter(|(count, _)| *count > 0);
+        let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
         let count = if all.len() == 1 { "1 scenario".to_owned() } else { format!("{} scenarios", all.len()) };
-        self.page.about =
-            format!("Kubernetes {k8s} on {backend}: {passed} passed, {failed} failed; {count} in {seconds:.1} s");
+        self.page.about = format!(
+            "Kubernetes {k8s} on {backend}: {passed} passed, {failed} failed{others}; {count} in {seconds:.1} s"
+        );
         page(&self.page)
     }
 }

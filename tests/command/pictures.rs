@@ -88,13 +88,15 @@ fn of_cargo_test() -> Result<(), String> {
     };
     require(same("run.html").iter().filter(|line| line.contains("<svg")).count() == 2, || world.read("run.html"))?;
     require(same("run.html") == same("tests.html"), || format!("it differs: {}", world.read("tests.html")))?;
-    let counts = "2 passed, 0 failed; 3 scenarios in ";
+    let counts = "2 passed, 0 failed, 1 skipped; 3 scenarios in ";
     require(world.read("tests.html").contains(counts), || world.read("tests.html"))?;
 
     world.write("features/b/failing.feature", FAILING);
     Answer::of(world.door(&[]).env("NODEPROOF_HTML", "tests.html")).ends(101)?;
     let html = world.read("tests.html");
-    require(html.contains("1 failed; 4 scenarios") && html.contains("Ready=Unknown within 20s"), || html.clone())?;
+    require(html.contains("1 failed, 1 skipped; 4 scenarios") && html.contains("Ready=Unknown within 20s"), || {
+        html.clone()
+    })?;
     Answer::of(world.door(&["--list"]).env("NODEPROOF_HTML", "list.html")).ends(0)?;
     require(!world.path("list.html").exists(), || "a list is no run".to_owned())?;
     let unwritable = Answer::of(world.door(&[]).env("NODEPROOF_HTML", "no/such/file.html")).ends(2)?;
