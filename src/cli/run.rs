@@ -163,6 +163,8 @@ fn run_or_refuse(args: &RunArgs, own: &Own) -> Result<ExitCode, String> {
     if args.live.dry_run || args.list {
         return Ok(if args.list { list(&jobs, args, problems.is_empty()) } else { dry_run(&jobs) });
     }
+    let runs = jobs.iter().filter(|job| job.skipped.is_none()).count();
+    args.output_args.refuse_several(runs, args.seeds.is_some())?;
     handle_signals(&runner);
     outputs.begin(jobs.len());
     let mut playing = Playing { args, outputs, count: Count::default(), last_run: last_run.ok() };

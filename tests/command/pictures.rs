@@ -49,10 +49,13 @@ fn one() -> Result<(), String> {
     world.write("features/a/good.feature", GOOD);
     world.write("features/a/failing.feature", FAILING);
     let answer = world.call(&["run", "--svg", "two.svg"]).ends(2)?;
-    require(answer.err.contains("--svg draws one scenario, and 2 were run: name it with --only"), || {
-        answer.err.clone()
-    })?;
+    require(
+        answer.err.contains("--svg draws one run of one scenario, and this would be 2: name it with --only"),
+        || answer.err.clone(),
+    )?;
     require(!world.path("two.svg").exists(), || "an empty file is left".to_owned())?;
+    let seeds = world.call(&["run", "features/a/failing.feature", "--svg", "two.svg", "--seeds", "1..3"]).ends(2)?;
+    require(seeds.err.contains("this would be 3: name one, with one --seed"), || seeds.err.clone())?;
     world.call(&["run", "features/a/failing.feature", "--svg", "one.svg"]).ends(1)?;
     let drawn = world.read("one.svg");
     require(drawn.contains("Ready=Unknown within 20s") && drawn.contains("age of the Lease"), || drawn.clone())?;

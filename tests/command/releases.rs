@@ -47,6 +47,10 @@ fn alone() -> Result<(), String> {
     let world = World::new();
     world.write("features/a/b.feature", FEATURE);
     world.call(&["run", "--k8s", "1.33,1.34", "--accept"]).ends(2)?.says("several releases go without")?;
+    for option in ["--svg", "--html", "--junit", "--messages", "--conformance", "--summary", "--report"] {
+        let said = format!("so take no {option}: run one release at a time");
+        world.call(&["run", "--k8s", "1.33,1.34", option, "x"]).ends(2)?.says(&said)?;
+    }
     world.call(&["run", "--k8s", "1.33,1.77"]).ends(2)?.says("1.77")?;
     Ok(())
 }

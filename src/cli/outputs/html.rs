@@ -58,7 +58,6 @@ pub(super) struct SvgFile {
     path: PathBuf,
     file: File,
     drawn: Option<String>,
-    scenarios: usize,
 }
 
 impl SvgFile {
@@ -68,21 +67,15 @@ impl SvgFile {
     /// It cannot be written.
     pub(super) fn create(path: &Path) -> Result<Self, String> {
         let file = File::create(path).map_err(|error| unwritable(path, &error))?;
-        Ok(Self { path: path.to_owned(), file, drawn: None, scenarios: 0 })
+        Ok(Self { path: path.to_owned(), file, drawn: None })
     }
 
     /// Writes the picture.
     ///
     /// # Errors
-    /// It cannot be written, or the run was not of one scenario; no empty file is left then.
+    /// It cannot be written, or nothing was run; no empty file is left then.
     fn write(mut self) -> Result<(), String> {
-        let drawn = match (self.drawn.take(), self.scenarios) {
-            (Some(drawn), 1) => Ok(drawn),
-            (_, 0) => Err("--svg draws a scenario that was run, and none was".to_owned()),
-            (_, count) => {
-                Err(format!("--svg draws one scenario, and {count} were run: name it with --only or FILE:LINE"))
-            }
-        };
+        let drawn = self.drawn.take().ok_or("--svg draws a scenario that was run, and none was");
         if drawn.is_err() && self.path.is_file() {
             std::fs::remove_file(&self.path).map_err(|error| unwritable(&self.path, &error))?;
         }
@@ -93,12 +86,7 @@ impl SvgFile {
 
 impl Form for SvgFile {
     fn verdict(&mut self, entry: &JudgedScenario<'_>) {
-        if let Some(picture) = picture_of(entry) {
-            self.scenarios += 1;
-            if self.scenarios == 1 {
-                self.drawn = Some(svg(&picture));
-            }
-        }
+        self.drawn = picture_of(entry).map(|picture| svg(&picture)).or(self.drawn.take());
     }
 
     fn close(self: Box<Self>, _close: &Close<'_>) -> Result<(), String> {

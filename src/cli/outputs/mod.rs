@@ -83,6 +83,33 @@ impl OutputArgs {
     pub(super) const fn draws(&self) -> bool {
         self.html.is_some() || self.svg.is_some() || self.report.is_some()
     }
+
+    /// Returns the options that ask for a file.
+    pub(super) fn files(&self) -> Vec<&'static str> {
+        let files = [
+            ("--junit", &self.junit),
+            ("--conformance", &self.conformance),
+            ("--html", &self.html),
+            ("--svg", &self.svg),
+            ("--messages", &self.messages),
+            ("--summary", &self.summary),
+            ("--report", &self.report),
+        ];
+        files.into_iter().filter(|(_, file)| file.is_some()).map(|(option, _)| option).collect()
+    }
+
+    /// Refuses to draw several runs into one file, and leaves none.
+    ///
+    /// # Errors
+    /// A picture is asked for, and there are several scenarios to be run, or several seeds.
+    pub(super) fn refuse_several(&self, runs: usize, has_seeds: bool) -> Result<(), String> {
+        let Some(path) = self.svg.as_ref().filter(|_| runs > 1) else { return Ok(()) };
+        if path.is_file() {
+            std::fs::remove_file(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        let remedy = if has_seeds { "name one, with one --seed" } else { "name it with --only or FILE:LINE" };
+        Err(format!("--svg draws one run of one scenario, and this would be {runs}: {remedy}"))
+    }
 }
 
 /// A scenario with its verdict, and what it ran on.

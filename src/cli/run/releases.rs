@@ -47,15 +47,12 @@ impl Given {
 
 /// Runs the selected scenarios on each of the releases.
 pub(super) fn run(args: &RunArgs, own: &Own, releases: &[Release]) -> Result<ExitCode, String> {
-    if args.output_args.report.is_some()
-        || args.accept
-        || args.seeds.is_some()
-        || args.failed
-        || args.list
-        || args.live.dry_run
-    {
-        let options = "--report, --accept, --seeds, --failed, --list and --dry-run";
+    if args.accept || args.seeds.is_some() || args.failed || args.list || args.live.dry_run {
+        let options = "--accept, --seeds, --failed, --list and --dry-run";
         return Err(format!("several releases go without {options}: run one release at a time"));
+    }
+    if let Some(option) = args.output_args.files().first() {
+        return Err(format!("several releases write no file, and so take no {option}: run one release at a time"));
     }
     let (paths, places) = split_places(&args.paths);
     let mut suite_paths = args.suite_args.suite_paths(&paths, own);
