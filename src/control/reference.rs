@@ -68,7 +68,7 @@ const ROWS: &[CallRow] = &[
     CallRow { call: "POST network/rules", says: "adds a rule that stalls, delays, swallows or answers messages; one to \
             `api` meets requests, one from `api` answers and events of watches; `drop` without more stalls the \
             connection; between machines, as from `machine/w1` to `machine/w2`, it meets calls, and drops or refuses \
-            them",
+            them; a machine may be one that comes later",
         takes: "`from`, `to`, `effect`; `match` (verb, resource, subresource, name), `for`, `times`, `probability`",
         example: r#"{"call": "POST network/rules", "body": {"from": "machine/w2", "to": "api", "effect": "drop"}}"#,
         code: 201 },
