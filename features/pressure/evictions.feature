@@ -442,4 +442,4 @@ Feature: A kubelet ends pods before its node runs out of something
       And machine "worker-1" does fill-memory with:
         | free | 1000Mi |
       Then Pod "lucky" keeps condition Ready=True for 45s
-      And Event Evicted about Pod "lucky" between 45s and 59s
+      And Event Evicted about Pod "lucky" between 45s and 61s

@@ -1,24 +1,34 @@
-//! Runs a scenario on each release under some seeds, and tells what came to pass when.
+//! Runs a scenario on each release at many moments of the loops that matter, and tells what came to pass when.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use jiff::SignedDuration;
 use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
-use nodeproof_core::scenario::{Bound, Expectation, Given, Outcome, Position, ScenarioAction, Setup, Verdict};
+use nodeproof_core::scenario::{
+    Bound, Expectation, Given, Outcome, Position, Predicate, ScenarioAction, Setup, Verdict,
+};
 
 use super::pages::Part;
 use super::words::{Happening, joined, line, told};
 use crate::harness::{EntryPoint, Planned, Suite, SuiteOptions, run};
 
-/// Under how many seeds a scenario runs.
-pub(super) const SEEDS: u64 = 6;
-/// The period of a kubelet's heartbeats, in which the runs are spread.
-const HEARTBEAT: i64 = 10;
-/// How far instants may differ between releases, in seconds, and still count as the same: delays are random.
+/// How often a scenario runs, unless it is said: so often that what depends on two loops is seen within a second or two
+/// of its earliest and its latest instant.
+pub const RUNS: u64 = 60;
+/// How many runs show that a release does what the one before does: under the same seeds nothing came at another time.
+const RUNS_ALIKE: u64 = 8;
+/// The longest period of the loops that matter, and a multiple of the others: the garbage collector of Pods looks each
+/// 20 s, heartbeats come each 10 s, health passes each 5 s.
+/// Source: pkg/controller/podgc/gc_controller.go, `gcCheckPeriod` (v1.34).
+const LOOP: i64 = 20;
+/// How far instants may differ between releases on the average, in seconds, and still count as the same.
 const SAME: f64 = 2.0;
+/// By how many standard errors averages have to differ before it is no chance.
+const ERRORS: f64 = 4.0;
+/// How far the shares of runs in which something came to pass may differ, and still be chance.
+const SAME_SHARE: f64 = 0.5;
 
-/// When something came to pass on one release: from the zero of its act, for each seed; fewer where it did not.
-type Instants = Vec<f64>;
 /// What came to pass in an act, for each release.
 type Found = BTreeMap<(usize, Happening), BTreeMap<Release, BTreeMap<u64, f64>>>;
 
@@ -56,40 +66,115 @@ pub(super) struct MeasuredRow {
     pub(super) text: String,
     /// Who wrote it.
     pub(super) by: String,
-    /// For each column between which instants, and under how many of the seeds; `None` if never.
-    pub(super) cells: Vec<Option<(f64, f64, usize)>>,
+    /// For each column when; `None` if never.
+    pub(super) cells: Vec<Option<Cell>>,
 }
 
-/// Runs the scenarios of a part.
+/// When something came to pass in all runs of some releases.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    /// The earliest instant.
+    pub(super) from: f64,
+    /// The latest.
+    pub(super) to: f64,
+    /// The average.
+    mean: f64,
+    /// The square of the average's standard error.
+    error: f64,
+    /// In which share of the runs.
+    pub(super) share: f64,
+}
+
+impl Cell {
+    fn of(instants: &[f64], runs: u64) -> Option<Self> {
+        let from = instants.iter().copied().reduce(f64::min)?;
+        let to = instants.iter().copied().reduce(f64::max)?;
+        #[expect(clippy::cast_precision_loss, reason = "some hundred runs")]
+        let (count, runs) = (instants.len() as f64, runs.max(1) as f64);
+        let mean = instants.iter().sum::<f64>() / count;
+        let error = instants.iter().map(|at| (at - mean).powi(2)).sum::<f64>() / (count * count);
+        Some(Self { from, to, mean, error, share: count / runs })
+    }
+}
+
+/// Tells whether releases differ in what they do, and not only in what some runs have met.
+pub(super) fn differ(one: Option<Cell>, other: Option<Cell>) -> bool {
+    let share = |cell: Option<Cell>| cell.map_or(0.0, |cell| cell.share);
+    let are_apart = |one: Cell, other: Cell| {
+        let apart = (one.mean - other.mean).abs();
+        apart >= SAME && apart >= ERRORS * (one.error + other.error).sqrt()
+    };
+    (share(one) - share(other)).abs() >= SAME_SHARE
+        || one.zip(other).is_some_and(|(one, other)| one.share >= SAME_SHARE && are_apart(one, other))
+}
+
+/// The releases on which a part was measured, each with the number of its runs.
+type Runs = Vec<(Release, u64)>;
+
+/// Runs the scenarios of a part so many times on each release; one that does what the one before does, less often.
 ///
 /// # Errors
 /// A scenario is not there, or does not hold.
-pub(super) fn measure<'a>(suite: &'a Suite, part: &Part) -> Result<Measured<'a>, String> {
+pub(super) fn measure<'a>(suite: &'a Suite, part: &Part, count: u64) -> Result<Measured<'a>, String> {
     let mut scenarios: Vec<(&Planned, Vec<Release>)> = Vec::new();
     for name in &part.scenarios {
         let found = suite.planned.iter().find(|planned| planned.compiled.id == *name);
         scenarios.push((found.ok_or_else(|| format!("there is no scenario {name}"))?, Vec::new()));
     }
     let mut found = Found::new();
-    let mut releases = Vec::new();
+    let mut measured = Runs::new();
+    let mut whole = None;
     for release in RELEASES {
         let fits = |planned: &Planned| planned.tags().other_release(release).is_none();
         let Some((planned, own)) = scenarios.iter_mut().find(|(planned, _)| fits(planned)) else { continue };
         own.push(release);
-        releases.push(release);
-        for (seed, outcome) in runs(suite, planned, release)? {
-            note(planned, &outcome, (release, seed), &mut found);
+        let few = RUNS_ALIKE.min(count);
+        let measured_by = |seeds: RangeInclusive<u64>, found: &mut Found| {
+            for (seed, outcome) in runs(suite, planned, release, seeds)? {
+                note(planned, &outcome, (release, seed), found);
+            }
+            Ok::<_, String>(())
+        };
+        measured_by(1..=few, &mut found)?;
+        let name = planned.name.as_str();
+        let is_alike = whole.is_some_and(|(of, other)| of == name && alike(found.values(), other, release, few));
+        if !is_alike {
+            measured_by(few + 1..=count, &mut found)?;
+            whole = Some((name, release));
         }
+        measured.push((release, if is_alike { few } else { count }));
     }
     scenarios.retain(|(_, releases)| !releases.is_empty());
     let main = scenarios.iter().find(|(_, own)| own.contains(&DEFAULT_RELEASE)).or_else(|| scenarios.last());
     let main = main.ok_or_else(|| format!("no release has {}", part.title))?.0;
-    let acts = (0..main.compiled.scenario.acts.len()).map(|act| measured_act(main, act, &releases, &found));
+    let acts = (0..main.compiled.scenario.acts.len()).map(|act| measured_act(main, act, &measured, &found));
     Ok(Measured { acts: acts.collect(), scenarios })
 }
 
-/// Runs a scenario under each seed, on two threads.
-fn runs(suite: &Suite, planned: &Planned, release: Release) -> Result<Vec<(u64, Outcome)>, String> {
+/// Tells whether nothing came at another time on two releases in the first runs of both.
+fn alike<'a>(
+    mut all: impl Iterator<Item = &'a BTreeMap<Release, BTreeMap<u64, f64>>>,
+    one: Release,
+    other: Release,
+    runs: u64,
+) -> bool {
+    const SAME_INSTANT: f64 = 0.5;
+    all.all(|instants| {
+        let at = |release: Release, seed: u64| instants.get(&release).and_then(|own| own.get(&seed));
+        (1..=runs).all(|seed| match (at(one, seed), at(other, seed)) {
+            (Some(one), Some(other)) => (one - other).abs() < SAME_INSTANT,
+            (one, other) => one.is_none() && other.is_none(),
+        })
+    })
+}
+
+/// Runs a scenario under some seeds, on two threads.
+fn runs(
+    suite: &Suite,
+    planned: &Planned,
+    release: Release,
+    seeds: RangeInclusive<u64>,
+) -> Result<Vec<(u64, Outcome)>, String> {
     let one = |seed: u64| {
         let options = SuiteOptions { release, seed, ..SuiteOptions::default() };
         // The bounds of a scenario may be for the moment at which it begins.
@@ -103,7 +188,8 @@ fn runs(suite: &Suite, planned: &Planned, release: Release) -> Result<Vec<(u64, 
         }
         Err(format!("{} does not hold: {why}", planned.name))
     };
-    let half = |odd: u64| (1..=SEEDS).filter(move |seed| seed % 2 == odd).map(one).collect::<Result<Vec<_>, _>>();
+    let half =
+        |odd: u64| seeds.clone().filter(move |seed| seed % 2 == odd).map(one).collect::<Result<Vec<_>, String>>();
     let (odd, even) = std::thread::scope(|scope| {
         let other = scope.spawn(|| half(1));
         (half(0), other.join())
@@ -113,17 +199,43 @@ fn runs(suite: &Suite, planned: &Planned, release: Release) -> Result<Vec<(u64, 
     Ok(all)
 }
 
-/// Lets some time pass before the first act, another with each seed, so that it falls anywhere between two heartbeats:
-/// a scenario begins soon after one. Where something is done before the first act, that would not change anything.
+/// Lets some time pass, another with each seed, so that everything falls anywhere in the loops of everything else:
+/// before the first Node, whose kubelet then begins anywhere in the loops of controllers; before the first thing
+/// done, which then falls anywhere between two heartbeats; and before the act, where that follows what was waited for.
 fn shifted(planned: &Planned, seed: u64) -> Planned {
     let mut shifted = planned.clone();
-    let given = &mut shifted.compiled.scenario.given;
-    let is_still = given.iter().all(|own| !matches!(own.setup, Setup::Do(_)));
-    if let Some(position) = given.last().map(|last| last.position.clone()).filter(|_| is_still) {
-        let share = SignedDuration::from_millis(HEARTBEAT * 1000 * (seed as i64 - 1) / SEEDS as i64);
-        given.push(Given { setup: Setup::Do(ScenarioAction::Pass(share)), position });
+    let is_snapshot = |of: &Expectation| matches!(of.fact.predicate, Predicate::MatchesSnapshot(_));
+    for act in &mut shifted.compiled.scenario.acts {
+        // What comes in which order may depend on the moment.
+        act.expectations.retain(|own| !is_snapshot(own));
     }
+    let given = &mut shifted.compiled.scenario.given;
+    let Some(position) = given.last().map(|last| last.position.clone()) else { return shifted };
+    let pass = |share: i64| {
+        let setup = Setup::Do(ScenarioAction::Pass(SignedDuration::from_millis(share)));
+        Given { setup, position: position.clone() }
+    };
+    let [kubelets, act, later] = shares(seed);
+    let done = given.iter().position(|own| matches!(own.setup, Setup::Do(_)));
+    if done.is_some() && matches!(given.last(), Some(Given { setup: Setup::Until(_), .. })) {
+        given.push(pass(later));
+    }
+    given.insert(done.unwrap_or(given.len()), pass(act));
+    given.insert(0, pass(kubelets));
     shifted
+}
+
+/// Returns three parts of the longest loop in milliseconds, such that those of many seeds fill it evenly, alone and
+/// together.
+///
+/// Source: the powers of the root of x⁴ = x + 1, as in the R-sequence of M. Roberts, The Unreasonable Effectiveness of
+/// Quasirandom Sequences.
+fn shares(seed: u64) -> [i64; 3] {
+    [0.819_172_513_4, 0.671_043_606_7, 0.549_700_477_9].map(|step: f64| {
+        #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "some thousand milliseconds")]
+        let share = ((seed as f64 * step).fract() * (LOOP * 1000) as f64) as i64;
+        share
+    })
 }
 
 /// Notes what came to pass in one run.
@@ -171,13 +283,13 @@ fn is_of_its_own(expectation: &Expectation) -> bool {
     is_timed && !is_of_an_object && !is_counted && !own.contains(" never ") && !own.starts_with("no ")
 }
 
-fn measured_act(planned: &Planned, act: usize, releases: &[Release], found: &Found) -> MeasuredAct {
+fn measured_act(planned: &Planned, act: usize, runs: &[(Release, u64)], found: &Found) -> MeasuredAct {
     let own = &planned.compiled.scenario.acts[act];
-    let columns = columns(act, releases, found);
+    let columns = columns(act, runs, found);
     let mut rows: Vec<Together> = Vec::new();
     for ((_, happening), instants) in found.iter().filter(|((of, _), _)| *of == act) {
         let key: Vec<BTreeMap<u64, f64>> =
-            releases.iter().map(|release| instants.get(release).cloned().unwrap_or_default()).collect();
+            runs.iter().map(|(release, _)| instants.get(release).cloned().unwrap_or_default()).collect();
         let (object, by) = (&happening.object, &happening.by);
         let same = rows
             .iter_mut()
@@ -190,15 +302,14 @@ fn measured_act(planned: &Planned, act: usize, releases: &[Release], found: &Fou
     let mut rows: Vec<(f64, MeasuredRow)> = rows
         .into_iter()
         .map(|(key, object, by, whats)| {
-            let of = |release: &Release| {
-                let at = releases.iter().position(|own| own == release).unwrap_or_default();
-                key[at].values().copied().collect::<Instants>()
+            let of = |column: &Vec<Release>| {
+                let own = runs.iter().zip(&key).filter(|((release, _), _)| column.contains(release));
+                let own: Vec<_> = own.map(|((_, runs), instants)| (*runs, instants)).collect();
+                let all: Vec<f64> = own.iter().flat_map(|(_, instants)| instants.values().copied()).collect();
+                Cell::of(&all, own.iter().map(|(runs, _)| runs).sum())
             };
-            let cells: Vec<_> = columns
-                .iter()
-                .map(|column| cell(&column.iter().flat_map(&of).collect::<Vec<_>>(), column.len()))
-                .collect();
-            let last = cells.iter().rev().flatten().next().map_or(0.0, |(from, to, _)| from + to);
+            let cells: Vec<_> = columns.iter().map(of).collect();
+            let last = cells.iter().rev().flatten().next().map_or(0.0, |cell| cell.mean);
             let object = if object.is_empty() { String::new() } else { format!("**{object}** ") };
             (last, MeasuredRow { text: format!("{object}{}", joined(&whats)), by, cells })
         })
@@ -224,32 +335,27 @@ fn measured_act(planned: &Planned, act: usize, releases: &[Release], found: &Fou
     MeasuredAct { when, columns, apart, rows: rows.into_iter().map(|(_, row)| row).collect(), meanwhile }
 }
 
-fn cell(instants: &[f64], releases: usize) -> Option<(f64, f64, usize)> {
-    let first = instants.iter().copied().reduce(f64::min)?;
-    let last = instants.iter().copied().reduce(f64::max)?;
-    Some((first, last, instants.len() / releases.max(1)))
-}
-
 /// Groups neighbouring releases on which the same came to pass at about the same instants.
-fn columns(act: usize, releases: &[Release], found: &Found) -> Vec<Vec<Release>> {
-    let is_same = |one: Release, other: Release| {
-        found.iter().filter(|((of, _), _)| *of == act).all(|(_, instants)| {
-            let of = |release: Release| instants.get(&release).map(|own| own.values().copied().collect::<Instants>());
-            match (of(one).and_then(|own| cell(&own, 1)), of(other).and_then(|own| cell(&own, 1))) {
-                (None, None) => true,
-                (Some((from, to, _)), Some((first, last, _))) => {
-                    (from - first).abs() < SAME && (to - last).abs() < SAME
-                }
-                _ => false,
-            }
-        })
+fn columns(act: usize, runs: &[(Release, u64)], found: &Found) -> Vec<Vec<Release>> {
+    let own = || found.iter().filter(|((of, _), _)| *of == act).map(|(_, instants)| instants);
+    let is_same = |one: (Release, u64), other: (Release, u64)| {
+        let cell = |instants: &BTreeMap<Release, BTreeMap<u64, f64>>, (release, runs): (Release, u64)| {
+            let own: Vec<f64> = instants.get(&release).into_iter().flat_map(|own| own.values().copied()).collect();
+            Cell::of(&own, runs)
+        };
+        match one.1.min(other.1) {
+            few @ ..=RUNS_ALIKE => alike(own(), one.0, other.0, few),
+            _ => own().all(|instants| !differ(cell(instants, one), cell(instants, other))),
+        }
     };
-    let mut columns: Vec<Vec<Release>> = Vec::new();
-    for release in releases {
+    let mut columns: Vec<Vec<(Release, u64)>> = Vec::new();
+    for own in runs {
+        // A release with few runs was found to be like the one before.
+        let is_alike = own.1 < columns.last().map_or(0, |column| column[0].1);
         match columns.last_mut() {
-            Some(column) if is_same(column[0], *release) => column.push(*release),
-            _ => columns.push(vec![*release]),
+            Some(column) if is_alike || is_same(column[0], *own) => column.push(*own),
+            _ => columns.push(vec![*own]),
         }
     }
-    columns
+    columns.into_iter().map(|column| column.into_iter().map(|(release, _)| release).collect()).collect()
 }

@@ -6,7 +6,7 @@ use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 use nodeproof_core::scenario::Position;
 use serde::Deserialize as _;
 
-use super::measured::{Measured, MeasuredAct, MeasuredRow, SEEDS, measure};
+use super::measured::{Cell, Measured, MeasuredAct, MeasuredRow, differ, measure};
 use super::pages::{BehaviourPage, Part};
 use super::words::{line, list, range};
 use crate::harness::{Planned, Suite};
@@ -15,14 +15,15 @@ use crate::load::{Case, Requirements, StepLine, check_one};
 /// What stands above each page.
 const HEAD: &str = "<!-- written by `nodeproof behaviour --write docs/behaviour`, held by a test -->\n";
 
-/// Returns the page that leads to the others.
+/// Returns the page that leads to the others, whose scenarios were run so many times.
 #[must_use]
-pub fn index(pages: &[BehaviourPage]) -> String {
+pub fn index(pages: &[BehaviourPage], runs: u64) -> String {
     let mut text = format!(
         "{HEAD}\n# What Kubernetes does when something happens to a node\n\n\
          Each page answers one question, release by release. Every instant in them is measured: the scenario that a \
-         part names runs on the simulator {SEEDS} times on each release, with other random delays and at another \
-         moment between two heartbeats. A test writes these pages anew and compares. The simulator is held against \
+         part names runs on the simulator {runs} times, each time with other random delays and at another moment of \
+         the loops of kubelets and controllers. A release runs it less often if it first did the same as the one \
+         before, instant by instant. A test holds these pages against new runs. The simulator is held against \
          recordings of real clusters; [limits.md](../limits.md) tells what it does not have, and where it is known to \
          differ.\n\n\
          | question | parts |\n|---|---|\n"
@@ -34,25 +35,26 @@ pub fn index(pages: &[BehaviourPage]) -> String {
     }
     text += "\n## Reading a table\n\n\
              Zero is the instant at which the line above the table was done. *41 to 55 s* is the earliest and the \
-             latest of all runs: how long it takes depends on when the last heartbeat was, and on when the controllers \
-             look. Releases share a column if no instant differs by 2 s or more. Taints without a prefix are of \
+             latest of all runs, and the ends may lie a second or two further out: how long it takes depends on when \
+             the last heartbeat was, and on when the controllers look. Releases share a column if nothing differs on \
+             the average by 2 s or more, and by more than chance. Taints without a prefix are of \
              `node.kubernetes.io/`. *By* is who wrote it to the API server.\n\n\
              Other flags, other numbers: `nodeproof run FILE:LINE --set node-monitor-grace-period=20s` runs the \
              scenario of a part with yours, and [`nodeproof plan`](../plan.md) answers for a cluster of your size.\n";
     text
 }
 
-/// Returns a page.
+/// Returns a page, whose scenarios are run so many times.
 ///
 /// # Errors
 /// A scenario is not there or does not hold, or a sentence asks for an instant that there is not.
-pub fn page(suite: &Suite, page: &BehaviourPage) -> Result<String, String> {
+pub fn page(suite: &Suite, page: &BehaviourPage, runs: u64) -> Result<String, String> {
     let mut text = format!("{HEAD}\n# {}\n\n{}\n\n", page.title, page.about.trim());
     for part in &page.parts {
         let _ = writeln!(text, "- [{}](#{})", part.title, anchor(&part.title));
     }
     for part in &page.parts {
-        let measured = measure(suite, part)?;
+        let measured = measure(suite, part, runs)?;
         let _ = write!(text, "\n## {}\n\n{}\n", part.title, says(part, &measured)?);
         let case = case_of(suite, &measured).ok_or_else(|| format!("{}: its file is gone", part.title))?;
         let _ = write!(text, "\n{}", setup(&case, &measured));
@@ -87,13 +89,9 @@ fn says(part: &Part, measured: &Measured<'_>) -> Result<String, String> {
 /// Prints when a row came to pass on the default release, and on others where that differs.
 fn instants(row: &MeasuredRow, act: &MeasuredAct) -> String {
     let own = act.columns.iter().position(|column| column.contains(&DEFAULT_RELEASE)).unwrap_or(act.columns.len() - 1);
-    let told = |column: usize| row.cells[column].map(|(from, to, _)| range(from, to));
+    let told = |column: usize| row.cells[column].map(|cell| range(cell.from, cell.to));
     let main = told(own).unwrap_or_else(|| "never".to_owned());
-    let differs = |column: &usize| {
-        let ends = |column: usize| row.cells[column].map_or((-9.0, -9.0), |(from, to, _)| (from, to));
-        let (one, other) = (ends(own), ends(*column));
-        (one.0 - other.0).abs() >= 2.0 || (one.1 - other.1).abs() >= 2.0
-    };
+    let differs = |column: &usize| differ(row.cells[own], row.cells[*column]);
     let others: Vec<String> = (0..act.columns.len())
         .filter(|column| *column != own && differs(column))
         .map(|column| {
@@ -149,12 +147,12 @@ fn table(case: &Case, act: &MeasuredAct) -> String {
         let _ =
             write!(text, "\n| what happens | {} | by |\n|---|{}---|\n", heads.join(" | "), "---|".repeat(heads.len()));
         for row in &act.rows {
-            let cell = |cell: &Option<(f64, f64, usize)>| match cell {
+            let cell = |cell: &Option<Cell>| match cell {
                 None => "–".to_owned(),
-                Some((from, to, count)) if *count < SEEDS as usize => {
-                    format!("{} ({count} of {SEEDS} runs)", range(*from, *to))
+                Some(Cell { from, to, share, .. }) if *share < 1.0 => {
+                    format!("{} (in {:.0} % of the runs)", range(*from, *to), (share * 100.0).clamp(1.0, 99.0))
                 }
-                Some((from, to, _)) => range(*from, *to),
+                Some(cell) => range(cell.from, cell.to),
             };
             let cells: Vec<String> = row.cells.iter().map(cell).collect();
             let _ = writeln!(text, "| {} | {} | {} |", row.text.replace('|', "\\|"), cells.join(" | "), row.by);
