@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
+use nodeproof_core::chance::Chance;
 use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
@@ -24,6 +25,19 @@ const REGISTERS: SignedDuration = SignedDuration::from_mins(1);
 pub(super) const SETTLES: SignedDuration = SignedDuration::from_mins(1);
 /// How long a cluster may need until its workloads run: kube-controller-manager makes twenty Pods a second.
 const SETTLES_MAX: SignedDuration = SignedDuration::from_hours(3);
+/// How far apart kubelets start at least, if not together: so many steps are fewer than nodes of a large cluster.
+const START_STEP: SignedDuration = SignedDuration::from_millis(50);
+/// The loss falls anywhere within this: the longest period of the loops that look after lost nodes and their Pods, and
+/// a multiple of the others.
+///
+/// Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod`; `--node-monitor-period` is 5 s, and kubelets
+/// renew their Leases each 10 s.
+const PERIODS: SignedDuration = SignedDuration::from_secs(20);
+/// How long a Lease lasts by default, in seconds, and which part of that is between renewals.
+///
+/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `NodeLeaseDurationSeconds`; pkg/kubelet/kubelet.go
+/// (v1.34), `nodeLeaseRenewIntervalFraction`.
+const LEASE: (i64, i64) = (40, 4);
 
 /// Who would make or place Pods while those of a running cluster are put where they are.
 const MAKERS: [&str; 7] = [
@@ -58,14 +72,29 @@ impl Scene {
         };
         let mut scene =
             Self { sim: Simulation::new(options), lost, how: question.how, left_out: Vec::new(), rules: Vec::new() };
-        for node in &question.nodes {
-            scene.add(node)?;
-        }
-        scene.sim.advance_until(scene.sim.now() + REGISTERS);
+        scene.start(question)?;
         for node in &question.nodes {
             scene.dress(node)?;
         }
         Ok(scene)
+    }
+
+    /// Starts the kubelets at different moments between two renewals of a Lease, as those of a real cluster were.
+    fn start(&mut self, question: &Question) -> Result<(), String> {
+        let lasts = question.settings.kubelet_fields().get("nodeLeaseDurationSeconds").and_then(Json::as_i64);
+        let between = SignedDuration::from_secs(lasts.unwrap_or(LEASE.0) / LEASE.1).min(REGISTERS / 2);
+        let steps = u64::try_from(between.as_millis() / START_STEP.as_millis()).unwrap_or(0);
+        let chance = Chance::new(question.seed).fork("plan/start");
+        let step = |node: &Node| i32::try_from(chance.fork(&node.name).below(steps)).unwrap_or(0);
+        let mut starts: Vec<(i32, &Node)> = question.nodes.iter().map(|node| (step(node), node)).collect();
+        starts.sort_by_key(|(step, _)| *step);
+        let began = self.sim.now();
+        for (step, node) in starts {
+            self.sim.advance_until(began + START_STEP * step);
+            self.add(node)?;
+        }
+        self.sim.advance_until(began + REGISTERS);
+        Ok(())
     }
 
     /// Makes objects, or puts those of a running cluster where they are.
@@ -76,7 +105,7 @@ impl Scene {
         objects.into_iter().try_for_each(|(place, object)| self.create(&place, object).map(drop))
     }
 
-    /// Lets the cluster come to rest.
+    /// Lets the cluster come to rest, and waits for the moment of the loss.
     pub(super) fn rest(&mut self, question: &Question) -> Result<(), String> {
         let silent: Vec<&Node> = question.nodes.iter().filter(|node| node.is_silent).collect();
         if !silent.is_empty() {
@@ -88,10 +117,12 @@ impl Scene {
         }
         // Pods leave a silent node after minutes in which nothing is written.
         self.settle(if silent.is_empty() { SETTLES } else { QUIET });
-        match &question.workloads {
-            Workloads::Running(objects) => self.check(objects),
-            _ => Ok(()),
+        if let Workloads::Running(objects) = &question.workloads {
+            self.check(objects)?;
         }
+        let moment = Chance::new(question.seed).fork("plan/loss").up_to(PERIODS);
+        self.sim.advance_until(self.sim.now() + moment);
+        Ok(())
     }
 
     /// Puts the objects of a running cluster where they are. Their makers come when all of it is there, as after a

@@ -113,6 +113,26 @@ fn when_all_zones_are_lost_nobody_is_evicted_and_the_answer_says_why() {
 }
 
 #[test]
+fn another_seed_loses_the_nodes_at_another_moment_within_the_bounds_that_the_page_tells() {
+    for (release, from, to) in [("1.31", 30, 45), ("1.34", 40, 55)] {
+        let mut seen = Vec::new();
+        let mut is_apart = false;
+        for seed in 1..=8 {
+            let asked = question(release, spread(8, 2), vec![Down::Zone(Text::of("zone-a"))]);
+            let nodes = answer(&Question { seed, lasts: SignedDuration::from_mins(2), ..asked }).unwrap().nodes;
+            let own: Vec<i64> = nodes.iter().map(|line| line.not_ready.unwrap().as_secs()).collect();
+            // A kubelet that had just posted its status has five seconds more.
+            assert!(own.iter().all(|at| (from..=to + 5).contains(at)), "{release}, seed {seed}: {own:?}");
+            is_apart |= own.iter().any(|at| *at != own[0]);
+            seen.extend(own);
+        }
+        assert!(is_apart, "the Leases of one zone were renewed at different moments: {seen:?}");
+        let (first, last) = (*seen.iter().min().unwrap(), *seen.iter().max().unwrap());
+        assert!(first <= from + 3 && last >= to - 3, "{release}: {first} to {last} s: {seen:?}");
+    }
+}
+
+#[test]
 fn the_same_question_has_the_same_answer() {
     let ask = || answer(&question("1.34", spread(6, 3), vec![Down::Count(2)])).unwrap();
     assert_eq!(ask().json().to_string(), ask().json().to_string());

@@ -62,13 +62,18 @@ fn described() -> Result<(), String> {
     let (answer, by_flags) = (read(&answer.out)?, read(&by_flags.out)?);
     require(answer["cluster"] == json!({"nodes": 6, "zones": 3, "pods": 6}), || answer["cluster"].to_string())?;
     require(answer["k8s"] == by_flags["k8s"], || answer["k8s"].to_string())?;
-    // Each pass of a loop takes a millisecond, and one cluster needed a minute more until it was at rest.
-    let near = |one: &Value, other: &Value| match (one.as_f64(), other.as_f64()) {
-        (Some(one), Some(other)) => (one - other).abs() < 0.1,
-        _ => !one.is_null() && one == other,
+    // One cluster needed a minute more until it was at rest: at the loss the Leases have another age, of up to ten
+    // seconds and a pass, and of two nodes the other one can be the first to get its taint.
+    let near = |one: &Value, other: &Value| {
+        let both = one.as_f64().zip(other.as_f64());
+        both.is_some_and(|(one, other)| (one - other).abs() < 25.0)
     };
     for node in [0, 1] {
-        for field in ["name", "notReady", "tainted", "podsDeleted", "firstDeleted", "lastDeleted"] {
+        for field in ["name", "podsDeleted"] {
+            let (one, other) = (&answer["nodes"][node][field], &by_flags["nodes"][node][field]);
+            require(one == other, || format!("{field} of {node}: {one} and {other}"))?;
+        }
+        for field in ["notReady", "tainted", "firstDeleted", "lastDeleted"] {
             let (one, other) = (&answer["nodes"][node][field], &by_flags["nodes"][node][field]);
             require(near(one, other), || format!("{field} of {node}: {one} and {other}"))?;
         }
