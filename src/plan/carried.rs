@@ -168,12 +168,12 @@ fn bare(item: &Json, uids: &BTreeSet<String>, notes: &mut Notes) -> Json {
                 notes.add(format!("its {kind} was not seen: nobody makes another in its place"), &title(item));
             }
             () if is_pod => {
-                notes.add(format!("of a {kind}, which is not modelled: nobody makes another in its place"), &{
+                notes.add(format!("of a {kind}, which is not taken over: nobody makes another in its place"), &{
                     let namespace = item.at(&["metadata", "namespace"]).as_str().unwrap_or("");
                     format!("{kind} {namespace}/{}", text("name"))
                 });
             }
-            () => notes.add(format!("kept by a {kind}, which is not modelled, and taken without it"), &title(item)),
+            () => notes.add(format!("kept by a {kind}, which is not taken over, and taken without it"), &title(item)),
         }
     }
     object

@@ -8,7 +8,9 @@ use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::json;
-use nodeproof_core::network::{Call, Fault, Identity, NODES, PODS, Resource, RuleId, Verb, find_kind, kind_of};
+use nodeproof_core::network::{
+    Call, Fault, Identity, NODES, PODS, Resource, RuleId, Verb, find_kind, kind_names, kind_of,
+};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
@@ -102,7 +104,19 @@ impl Scene {
         if let Workloads::Running(objects) = &question.workloads {
             self.put(objects)?;
         }
-        objects.into_iter().try_for_each(|(place, object)| self.create(&place, object).map(drop))
+        for (place, object) in objects {
+            let place = if place.is_empty() { place } else { format!("{place}: ") };
+            if is_custom(&object) {
+                self.leave_out("of a kind that is not Kubernetes' own".to_owned(), &object);
+                continue;
+            }
+            let shown = title(&object);
+            let call = self.creation(object).map_err(|why| format!("{place}{why}"))?;
+            // As kubectl asks, so that a field which nobody knows is no field that was left out.
+            let call = call.query("fieldValidation", "Strict");
+            self.send(call).map_err(|why| format!("{place}{shown}: {why}"))?;
+        }
+        Ok(())
     }
 
     /// Lets the cluster come to rest, and waits for the moment of the loss.
@@ -151,7 +165,7 @@ impl Scene {
                 }
                 own.set(&["metadata", "ownerReferences"], Json::array(vec![owner]));
             }
-            match self.create("", own) {
+            match self.creation(own).and_then(|call| self.send(call)) {
                 Ok(made) => {
                     let uid = uid.as_ref().and_then(Json::as_text).cloned().unwrap_or_default();
                     uids.insert(uid, made.at(&["metadata", "uid"]).clone());
@@ -249,18 +263,16 @@ impl Scene {
         self.send(call).map(drop).map_err(|why| format!("{} {name}: {why}", kind.plural))
     }
 
-    /// Makes an object; the error names the place where it was read.
-    fn create(&mut self, place: &str, object: Json) -> Result<Json, String> {
+    /// Returns the request that makes an object; its namespace is there then.
+    fn creation(&mut self, object: Json) -> Result<Call, String> {
         let text = |path: &[&str]| object.at(path).as_str().unwrap_or("").to_owned();
-        let (kind, name) = (text(&["kind"]), text(&["metadata", "name"]));
-        let api_version = text(&["apiVersion"]);
-        let place = if place.is_empty() { String::new() } else { format!("{place}: ") };
+        let (kind, api_version) = (text(&["kind"]), text(&["apiVersion"]));
         if kind.is_empty() || api_version.is_empty() {
-            return Err(format!("{place}the object has no kind or no apiVersion"));
+            return Err(String::from("the object has no kind or no apiVersion"));
         }
         let found = find_kind(&kind).filter(|(resource, _)| resource.api_version() == api_version);
         let Some((resource, is_namespaced)) = found.filter(|(resource, _)| kind_of(resource) == Some(&kind)) else {
-            return Err(format!("{place}{api_version} {kind} is not modelled"));
+            return Err(format!("{api_version} {kind} is not modelled"));
         };
         let namespace = match (is_namespaced, object.at(&["metadata", "namespace"]).as_str()) {
             (false, _) => String::new(),
@@ -269,8 +281,7 @@ impl Scene {
         if is_namespaced && namespace != "default" {
             self.ensure_namespace(&namespace)?;
         }
-        let call = Call::new(Verb::Create, resource, &namespace, "").body(object);
-        self.send(call).map_err(|why| format!("{place}{kind} {name}: {why}"))
+        Ok(Call::new(Verb::Create, resource, &namespace, "").body(object))
     }
 
     fn ensure_namespace(&mut self, name: &str) -> Result<(), String> {
@@ -335,6 +346,14 @@ impl Scene {
         }
         Ok(())
     }
+}
+
+/// Tells whether an object is of a kind that a CustomResourceDefinition makes: their groups are domains. A group that
+/// Kubernetes has itself is none of them, nor is one without a dot, as a slip of the pen has.
+fn is_custom(object: &Json) -> bool {
+    let (group, _) = Resource::group_and_version(object.get("apiVersion").as_str().unwrap_or(""));
+    let mut own = kind_names().filter_map(find_kind);
+    group.contains('.') && !own.any(|(resource, _)| resource.group == *group)
 }
 
 /// How many Pods a Deployment of the default has at most.

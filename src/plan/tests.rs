@@ -159,6 +159,21 @@ fn an_object_that_is_refused_is_named_with_its_place() {
     assert_eq!(ask(json!({"kind": "Pods", "apiVersion": "v1"})), "pods.yaml:3: v1 Pods is not modelled");
     let error = ask(json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "Web"}}));
     assert!(error.starts_with("pods.yaml:3: Pod Web: Pod \"Web\" is invalid: "), "{error}");
+    let error = ask(json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web", "lables": {}}}));
+    assert!(error.starts_with("pods.yaml:3: Pod web: "), "{error}");
+    assert!(error.contains("unknown field \"metadata.lables\""), "{error}");
+    assert_eq!(ask(json!({"kind": "Pod", "apiVersion": "core/v1"})), "pods.yaml:3: core/v1 Pod is not modelled");
+}
+
+#[test]
+fn objects_of_custom_kinds_are_left_out_and_named() {
+    let monitor =
+        json!({"apiVersion": "monitoring.coreos.com/v1", "kind": "ServiceMonitor", "metadata": {"name": "web"}});
+    let workloads = Workloads::Given(vec![("pods.yaml:1".to_owned(), monitor)]);
+    let asked = Question { workloads, ..question("1.34", spread(2, 2), vec![Down::Count(1)]) };
+    let scene = set_scene(&asked, COPIED_FROM).unwrap();
+    let [left] = scene.left_out.as_slice() else { panic!("{:?}", scene.left_out) };
+    assert!(left.what.contains("not Kubernetes' own") && left.names.contains("ServiceMonitor web"), "{left:?}");
 }
 
 /// What a recording shows of one node that fell silent: from the silence to Unknown, from there to NoExecute, and from
@@ -393,7 +408,10 @@ fn a_cluster_that_runs_is_taken_over_and_what_is_not_is_named() {
     assert_eq!(lost, ["n1"], "n4 cannot be lost, since it is silent");
 
     let answer = answer(&asked).unwrap();
-    assert_eq!(named(&answer.left_out, "refused by the simulated API server: Pod wrong: "), ["Pod shop/wrong"]);
+    assert_eq!(
+        named(&answer.left_out, "refused by the simulated API server: Pod \"wrong\" is invalid: "),
+        ["Pod shop/wrong"]
+    );
     let tainted = answer.nodes[0].tainted.unwrap();
     let mut left: Vec<i64> = answer.deletions("n1").into_iter().map(|at| (at - tainted).as_secs()).collect();
     left.sort_unstable();
