@@ -170,8 +170,13 @@ fn draw(args: &PlanArgs, answers: &[plan::Answer]) -> Result<(), String> {
         pictures: vec![(String::new(), plan::picture(answer))],
         ..Shown::default()
     };
+    let mut shown: Vec<Shown> = answers.iter().map(shown).collect();
+    if answers.len() > 1 {
+        let (name, text) = (String::from("side by side"), plan::compared(answers));
+        shown.insert(0, Shown { name, verdict: "answer", is_failure: true, text, ..Shown::default() });
+    }
     let about = format!("plan: {} for {}", args.down.join(", "), plan::length(args.lasts));
-    write(path, page(&Page { about, problems: Vec::new(), scenarios: answers.iter().map(shown).collect() }))
+    write(path, page(&Page { about, problems: Vec::new(), scenarios: shown }))
 }
 
 fn question(args: &PlanArgs, release: Release, cluster: AskedCluster) -> Result<Question, String> {

@@ -76,6 +76,9 @@ pub fn page(page: &Page) -> String {
     // Objects take what the pictures have left.
     let mut lines = LineTable::default();
     let mut objects = |picture: &Picture| {
+        if picture.objects.is_empty() {
+            return None;
+        }
         let (json, size) = lines.told(&picture.objects, left)?;
         left -= size;
         Some(json)

@@ -159,6 +159,10 @@ fn plan() -> Result<(), String> {
     }
     let page = world.read("p.html");
     require(page.contains("Kubernetes 1.34") && page.contains("<svg") && page.contains("Of "), || page.clone())?;
+    require(!page.contains("Whole objects"), || String::from("there are no objects to choose from"))?;
+    let compared = ["plan", "--nodes", "6", "--zones", "2", "--down", "zone-a", "--compare", "1.33,1.34", "--html"];
+    let printed = world.call(&[&compared[..], &["c.html"]].concat()).ends(0)?.out;
+    require(world.read("c.html").contains(printed.trim_end()), || format!("it is not in the page: {printed}"))?;
     world
         .call(&["plan", "--down", "zone-a", "--svg", "no/such/file.svg"])
         .ends(2)?
