@@ -23,6 +23,10 @@ use crate::steps::documents;
 
 /// How long at most is waited after the return.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(30);
+/// How many nodes a cluster has at most: twice the 5,000 for which Kubernetes is made, which take minutes.
+const NODES_MAX: usize = 10_000;
+/// How long a loss lasts at most: the simulation steps through each heartbeat of the other nodes.
+const LASTS_MAX: SignedDuration = SignedDuration::from_hours(24 * 31);
 
 /// Options of `nodeproof plan`.
 #[derive(Debug, clap::Args)]
@@ -114,6 +118,9 @@ impl AskedCluster {
         if args.nodes == 0 || args.zones == 0 {
             return Err("--nodes and --zones must be more than nothing".to_owned());
         }
+        if args.nodes > NODES_MAX {
+            return Err(format!("a cluster has at most {NODES_MAX} nodes, not {}", args.nodes));
+        }
         if args.zones > args.nodes {
             return Err(format!("{} zones need as many nodes, not {}", args.zones, args.nodes));
         }
@@ -126,6 +133,9 @@ impl AskedCluster {
 fn answer(args: &PlanArgs) -> Result<(), String> {
     if args.lasts.is_zero() {
         return Err("--for must be more than nothing".to_owned());
+    }
+    if args.lasts > LASTS_MAX {
+        return Err(format!("--for can be {} at most", plan::length(LASTS_MAX)));
     }
     let cluster = AskedCluster::of(args)?;
     let releases =

@@ -146,6 +146,7 @@ impl Question {
                     Some(node) => names.push(&node.name),
                     None => return Err(format!("there is no zone and no node {name}; {}", self.zones_and_nodes())),
                 },
+                Down::Count(0) => return Err(String::from("0 nodes are no loss: the number must be 1 or more")),
                 Down::Count(count) if *count > self.nodes.len() => {
                     return Err(format!("{count} nodes cannot be lost of {}", self.nodes.len()));
                 }

@@ -147,6 +147,7 @@ fn what_cannot_be_lost_is_said() {
     );
     assert!(refused(Down::Node(Text::of("x"))).starts_with("there is no zone and no node x; "));
     assert_eq!(refused(Down::Count(5)), "5 nodes cannot be lost of 4");
+    assert_eq!(refused(Down::Count(0)), "0 nodes are no loss: the number must be 1 or more");
 }
 
 #[test]

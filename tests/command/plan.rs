@@ -96,6 +96,13 @@ fn excluded() -> Result<(), String> {
     }
     let backwards = world.call(&["plan", "--down", "zone-a", "--for", "-5m"]).ends(2)?;
     backwards.says("a duration with a unit is needed, as 20m or 90s, not \"-5m\"")?;
+    for (options, why) in [
+        (["--nodes", "1000000"], "a cluster has at most 10000 nodes, not 1000000"),
+        (["--for", "9000h"], "--for can be 744h at most"),
+        (["--down", "0"], "0 nodes are no loss"),
+    ] {
+        world.call(&[&["plan", "--down", "zone-a"], &options[..]].concat()).ends(2)?.says(why)?;
+    }
     world.write("np.kubeconfig", json!({"contexts": [{"name": "other"}]}).to_string());
     let mut words = vec!["plan"];
     words.extend(ASKED);
