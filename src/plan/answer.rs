@@ -12,8 +12,10 @@ use nodeproof_core::json;
 use nodeproof_core::objects::{Json, Text, time};
 
 use super::cluster::Scene;
-use super::observation::{NodeFact, PodLife, Sightings};
+use super::observation::{ByNode, Facts, NodeFact, PodLife, Sightings, by_node, replacements};
 use super::question::{LeftOut, Question};
+use super::stuck::stuck;
+use super::unready::{NAMES, Stuck};
 
 /// Equal things that are at most this far apart are one moment: a node each 100 s is the slowest rate by default.
 const TOGETHER: SignedDuration = SignedDuration::from_secs(150);
@@ -37,6 +39,8 @@ pub struct Moment {
     pub why: String,
     /// The names, the first ones.
     pub names: Vec<Text>,
+    /// The shortest and the longest time from one to the next.
+    pub gaps: Option<(SignedDuration, SignedDuration)>,
 }
 
 /// What happened to a Node that was lost.
@@ -56,32 +60,17 @@ pub struct NodeLine {
     pub untainted: Option<SignedDuration>,
     /// When it was ready again.
     pub ready: Option<SignedDuration>,
-    /// How many Pods it had, and how many of them were deleted.
-    pub pods: (usize, usize),
-    /// When the first and the last of them were.
-    pub deleted: Option<(SignedDuration, SignedDuration)>,
+    /// How many Pods it had.
+    pub pods: usize,
+    /// Those of them that were deleted.
+    pub deleted: Sum,
 }
 
-/// Pods that were stuck when the nodes came back.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stuck {
-    /// How many.
-    pub count: usize,
-    /// The names, the first ones.
-    pub names: Vec<Text>,
-    /// In which way.
-    pub what: String,
-    /// Why.
-    pub why: String,
-}
-
-/// A number of Pods with the instants of the first and the last.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// Pods to which the same happened.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sum {
-    /// How many.
-    pub count: usize,
-    /// The first and the last instant, from the loss on.
-    pub span: Option<(SignedDuration, SignedDuration)>,
+    /// When, from the loss on: an instant for each Pod, in order.
+    pub instants: Vec<SignedDuration>,
 }
 
 /// The answer to a question.
@@ -113,28 +102,25 @@ pub struct Answer {
     pub replaced: Sum,
     /// What was stuck then.
     pub stuck: Vec<Stuck>,
+    /// What was not ready before anything was lost.
+    pub unready: Vec<Stuck>,
     /// What the answer leaves out of the cluster that it is about.
     pub left_out: Vec<LeftOut>,
     /// When the last change was seen.
     pub ended: SignedDuration,
-    /// When each Pod of a lost node was deleted, before the nodes came back: node and instant.
-    deletions: Vec<(Text, SignedDuration)>,
 }
-
-/// How many names a moment keeps.
-const NAMES: usize = 5;
 
 impl Answer {
     pub(super) fn of(question: &Question, scene: &Scene, seen: Sightings) -> Self {
-        let zero = seen.zero;
-        let back = zero + question.lasts;
+        let (zero, back) = (seen.zero, seen.back);
         let zones: BTreeMap<&Text, Text> =
             question.nodes.iter().map(|node| (&node.name, node.zone.clone().unwrap_or_default())).collect();
         let zone_of = |node: &Text| zones.get(node).cloned().unwrap_or_default();
         let lost: BTreeSet<&Text> = scene.lost.iter().collect();
         let is_lost = |node: &Text| lost.contains(node);
         let was_there = |life: &&PodLife| life.created.is_none() && is_lost(&life.node);
-        let sum = |instants: Vec<Timestamp>| Sum::of(instants.into_iter().filter(|at| *at <= back).collect(), zero);
+        let sum = |instants: Vec<Timestamp>| Sum::of(instants.into_iter().filter(|at| *at < back), zero);
+        let replacements = replacements(&seen.pods);
         let affected: Vec<&PodLife> =
             seen.pods.values().filter(|life| life.ready.is_some()).filter(was_there).collect();
         let facts = by_node(seen.nodes.iter().map(|(at, name, fact)| (name, (*at, fact))));
@@ -143,7 +129,7 @@ impl Answer {
         moments.add(zero, "", ("Node", question.how.words().0), "", scene.lost.iter());
         moments.add(back, "", ("Node", question.how.words().1), "", scene.lost.iter());
         moments.nodes(&seen, &zone_of, &is_lost);
-        moments.pods(&seen, &zone_of, &is_lost);
+        moments.pods(&seen, &zone_of, &is_lost, &replacements);
         moments.zones(scene.sim.record().decisions(), zero);
         let moments = moments.merged();
         Self {
@@ -157,31 +143,20 @@ impl Answer {
             moments,
             nodes: scene.lost.iter().map(|name| node_line(name, zone_of(name), (&facts, &pods), zero)).collect(),
             affected: affected.len(),
-            deletions: seen
-                .pods
-                .values()
-                .filter(was_there)
-                .filter_map(|life| {
-                    Some((life.node.clone(), life.deleted.filter(|at| *at <= back)?.duration_since(zero)))
-                })
-                .collect(),
             deleted: sum(affected.iter().filter_map(|life| life.deleted).collect()),
             gone: sum(affected.iter().filter_map(|life| life.gone).collect()),
-            replaced: sum(seen
-                .pods
-                .values()
-                .filter(|life| life.created.is_some())
-                .filter_map(|life| life.ready)
-                .collect()),
+            replaced: sum(replacements.iter().filter_map(|uid| seen.pods[*uid].ready).collect()),
             stuck: stuck(question, scene, &seen, (&affected, &facts)),
+            unready: seen.unready.clone(),
             left_out: question.left_out.iter().chain(&scene.left_out).cloned().collect(),
         }
     }
 
-    /// Returns when the Pods of a lost node were deleted before it came back, in no order.
+    /// Returns when the Pods of a lost node were deleted before it came back.
     #[must_use]
     pub fn deletions(&self, node: &str) -> Vec<SignedDuration> {
-        self.deletions.iter().filter(|(own, _)| own == node).map(|(_, at)| *at).collect()
+        let own = self.nodes.iter().filter(|line| line.name == *node);
+        own.flat_map(|line| &line.deleted.instants).copied().filter(|at| *at < self.lasts).collect()
     }
 
     /// Returns the answer as JSON; instants are seconds from the loss on.
@@ -204,14 +179,15 @@ impl Answer {
             for (field, at) in [("notReady", line.not_ready), ("tainted", line.tainted), ("readyAgain", line.ready)] {
                 json.set(&[field], instant(at));
             }
-            json.set(&["pods"], whole(line.pods.0));
-            json.set(&["podsDeleted"], whole(line.pods.1));
-            json.set(&["firstDeleted"], instant(line.deleted.map(|(first, _)| first)));
-            json.set(&["lastDeleted"], instant(line.deleted.map(|(_, last)| last)));
+            json.set(&["pods"], whole(line.pods));
+            json.set(&["podsDeleted"], whole(line.deleted.count()));
+            json.set(&["firstDeleted"], instant(line.deleted.span().map(|(first, _)| first)));
+            json.set(&["lastDeleted"], instant(line.deleted.span().map(|(_, last)| last)));
             json
         };
         let stuck = |stuck: &Stuck| {
-            let mut json = json!({"what": stuck.what.as_str(), "why": stuck.why.as_str()});
+            let (what, why) = (stuck.what.as_str(), stuck.why.as_str());
+            let mut json = json!({"subject": stuck.subject, "what": what, "why": why});
             json.set(&["count"], whole(stuck.count));
             json.set(&["names"], names(&stuck.names));
             json
@@ -224,14 +200,15 @@ impl Answer {
         json.set(&["timeline"], self.moments.iter().map(moment).collect::<Json>());
         json.set(&["nodes"], self.nodes.iter().map(node).collect::<Json>());
         let mut sums = json!({"onLostNodes": whole(self.affected)});
-        for (field, sum) in [("deleted", self.deleted), ("gone", self.gone), ("replaced", self.replaced)] {
-            let mut entry = json!({"count": whole(sum.count)});
-            entry.set(&["first"], instant(sum.span.map(|(first, _)| first)));
-            entry.set(&["last"], instant(sum.span.map(|(_, last)| last)));
+        for (field, sum) in [("deleted", &self.deleted), ("gone", &self.gone), ("replaced", &self.replaced)] {
+            let mut entry = json!({"count": whole(sum.count())});
+            entry.set(&["first"], instant(sum.span().map(|(first, _)| first)));
+            entry.set(&["last"], instant(sum.span().map(|(_, last)| last)));
             sums.set(&[field], entry);
         }
         json.set(&["pods"], sums);
         json.set(&["stuck"], self.stuck.iter().map(stuck).collect::<Json>());
+        json.set(&["unready"], self.unready.iter().map(stuck).collect::<Json>());
         if !self.left_out.is_empty() {
             let names = |left: &LeftOut| left.names.iter().map(Json::from).collect::<Json>();
             let own = |left: &LeftOut| json!({"what": left.what.as_str(), "names": names(left)});
@@ -242,10 +219,22 @@ impl Answer {
 }
 
 impl Sum {
-    fn of(instants: Vec<Timestamp>, zero: Timestamp) -> Self {
-        let span = instants.iter().min().zip(instants.iter().max());
-        let span = span.map(|(first, last)| (first.duration_since(zero), last.duration_since(zero)));
-        Self { count: instants.len(), span }
+    fn of(instants: impl Iterator<Item = Timestamp>, zero: Timestamp) -> Self {
+        let mut instants: Vec<SignedDuration> = instants.map(|at| at.duration_since(zero)).collect();
+        instants.sort_unstable();
+        Self { instants }
+    }
+
+    /// Returns how many there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.instants.len()
+    }
+
+    /// Returns the first and the last instant.
+    #[must_use]
+    pub fn span(&self) -> Option<(SignedDuration, SignedDuration)> {
+        self.instants.first().copied().zip(self.instants.last().copied())
     }
 }
 
@@ -286,7 +275,7 @@ impl Moments {
         let (what, why, zone) = (what.to_owned(), why.to_owned(), Text::from(zone));
         let count = names.len();
         let names = names.take(NAMES).cloned().collect();
-        self.found.push(Moment { first, last: first, count, zone, subject, what, why, names });
+        self.found.push(Moment { first, last: first, count, zone, subject, what, why, names, gaps: None });
     }
 
     fn nodes(&mut self, seen: &Sightings, zone_of: &impl Fn(&Text) -> Text, is_lost: &impl Fn(&Text) -> bool) {
@@ -303,13 +292,21 @@ impl Moments {
         }
     }
 
-    fn pods(&mut self, seen: &Sightings, zone_of: &impl Fn(&Text) -> Text, is_lost: &impl Fn(&Text) -> bool) {
-        for life in seen.pods.values() {
+    fn pods(
+        &mut self,
+        seen: &Sightings,
+        zone_of: &impl Fn(&Text) -> Text,
+        is_lost: &impl Fn(&Text) -> bool,
+        replacements: &BTreeSet<&Text>,
+    ) {
+        for (uid, life) in &seen.pods {
             let zone = zone_of(&life.node);
             let name = || std::iter::once(&life.name);
             if life.created.is_none() && is_lost(&life.node) {
+                let (unready, unready_as) = life.unready.unzip();
                 let facts = [
-                    (life.marked, "Ready=False, since their node is not ready"),
+                    (unready, unready_as.unwrap_or_default()),
+                    (life.ready_again.filter(|_| life.deleted.is_none()), "Ready=True again"),
                     (life.deleted, "deleted"),
                     (life.gone, "gone"),
                 ];
@@ -319,7 +316,7 @@ impl Moments {
                 if let Some((at, phase)) = &life.ended {
                     self.add(*at, &zone, ("Pod", &format!("ended as {phase}")), "", name());
                 }
-            } else if let (Some(_), Some(ready)) = (life.created, life.ready) {
+            } else if let (true, Some(ready)) = (replacements.contains(uid), life.ready) {
                 let what = format!("of {} ready, in place of others", life.owner.0);
                 self.add(ready, &zone, ("Pod", &what), "", name());
             }
@@ -351,6 +348,9 @@ impl Moments {
             let earlier = open.get(&key).map(|at| &mut merged[*at]);
             match earlier.filter(|earlier| !moment.subject.is_empty() && moment.first - earlier.last <= TOGETHER) {
                 Some(earlier) => {
+                    let gap = moment.first - earlier.last;
+                    let (least, most) = earlier.gaps.unwrap_or((gap, gap));
+                    earlier.gaps = Some((least.min(gap), most.max(gap)));
                     earlier.last = moment.last;
                     earlier.count += moment.count;
                     let room = NAMES.saturating_sub(earlier.names.len());
@@ -365,16 +365,6 @@ impl Moments {
         merged.sort_by_key(|moment| moment.first);
         merged
     }
-}
-
-/// What is known of each Node, in the order in which it was seen.
-type ByNode<'a, T> = BTreeMap<&'a Text, Vec<T>>;
-type Facts<'a> = ByNode<'a, (Timestamp, &'a NodeFact)>;
-
-fn by_node<'a, T>(all: impl Iterator<Item = (&'a Text, T)>) -> ByNode<'a, T> {
-    let mut found = ByNode::new();
-    all.for_each(|(name, one)| found.entry(name).or_default().push(one));
-    found
 }
 
 fn node_line(name: &Text, zone: Text, (facts, pods): (&Facts<'_>, &ByNode<'_, &PodLife>), zero: Timestamp) -> NodeLine {
@@ -398,7 +388,6 @@ fn node_line(name: &Text, zone: Text, (facts, pods): (&Facts<'_>, &ByNode<'_, &P
         _ => None,
     });
     let ready = lost.as_ref().and_then(|(lost, _)| ready.rev().find(|at| at > lost)).map(since);
-    let deleted: Vec<Timestamp> = pods.iter().filter_map(|life| life.deleted).collect();
     NodeLine {
         name: name.clone(),
         zone,
@@ -407,72 +396,19 @@ fn node_line(name: &Text, zone: Text, (facts, pods): (&Facts<'_>, &ByNode<'_, &P
         tainted,
         untainted,
         ready,
-        pods: (pods.len(), deleted.len()),
-        deleted: Sum::of(deleted, zero).span,
+        pods: pods.len(),
+        deleted: Sum::of(pods.iter().filter_map(|life| life.deleted), zero),
     }
-}
-
-/// Finds what is stuck when the nodes come back.
-fn stuck(
-    question: &Question,
-    scene: &Scene,
-    seen: &Sightings,
-    (affected, facts): (&[&PodLife], &Facts<'_>),
-) -> Vec<Stuck> {
-    let back = seen.zero + question.lasts;
-    let before = |at: Option<Timestamp>| at.is_some_and(|at| at <= back);
-    let mut found: BTreeMap<(String, String), Vec<Text>> = BTreeMap::new();
-    let mut note = |what: &str, why: String, life: &PodLife| {
-        found.entry((what.to_owned(), why)).or_default().push(life.name.clone());
-    };
-    let evictions_stopped = scene.sim.record().decisions().iter().rev().find(|decision| {
-        let is_within = decision.at >= seen.zero && decision.at <= back;
-        is_within && decision.decision.about == "zones"
-    });
-    for life in affected {
-        if before(life.deleted) && !before(life.gone) {
-            let why = "nobody confirms that their containers ended: their kubelets are not there";
-            note("deleted, and still there", String::from(why), life);
-            if life.owner.0 == "StatefulSet" {
-                let why = "a StatefulSet makes a Pod of the same name only when the old one is gone";
-                note("without a Pod in their place", String::from(why), life);
-            }
-            continue;
-        }
-        if before(life.deleted) || life.ended.as_ref().is_some_and(|(at, _)| *at <= back) {
-            continue;
-        }
-        let tainted = facts.get(&life.node).into_iter().flatten().rev().find_map(|(at, fact)| match fact {
-            NodeFact::Tainted(taint) if *at <= back && taint.ends_with(":NoExecute") => Some(taint),
-            _ => None,
-        });
-        let why = match (tainted, evictions_stopped) {
-            (Some(taint), _) => life.tolerance(taint),
-            (None, Some(decision)) => format!("{}: {}", decision.decision.what, decision.reasons()),
-            (None, None) => String::from("their node has no NoExecute taint"),
-        };
-        note("not deleted", why, life);
-    }
-    for life in seen.pods.values().filter(|life| life.node.is_empty() && !before(life.gone)) {
-        if let Some(message) = life.unschedulable.as_ref().filter(|_| before(life.created.or(Some(seen.zero)))) {
-            note("on no node", message.clone(), life);
-        }
-    }
-    let stuck = |((what, why), mut names): ((String, String), Vec<Text>)| {
-        let count = names.len();
-        names.sort();
-        names.truncate(NAMES);
-        Stuck { count, names, what, why }
-    };
-    found.into_iter().map(stuck).collect()
 }
 
 /// Prints an instant for people: `+46.3s`, `+5m46s`, `+1h02m03s`.
 pub(super) fn shown(at: SignedDuration) -> String {
-    let (secs, sign) = (at.as_secs(), if at.is_negative() { "-" } else { "+" });
-    match secs.abs() {
-        whole if whole < 60 => {
-            format!("{sign}{}", time::seconds(SignedDuration::from_millis(at.abs().as_millis() as i64 / 100 * 100)))
+    let sign = if at.is_negative() { "-" } else { "+" };
+    let tenths = at.abs().as_millis().saturating_add(50) / 100;
+    match i64::try_from((tenths + 5) / 10).unwrap_or(i64::MAX) {
+        _ if tenths < 600 => {
+            let tenths = i64::try_from(tenths).unwrap_or_default();
+            format!("{sign}{}", time::seconds(SignedDuration::from_millis(tenths * 100)))
         }
         whole if whole < 3600 => format!("{sign}{}m{:02}s", whole / 60, whole % 60),
         whole => format!("{sign}{}h{:02}m{:02}s", whole / 3600, whole / 60 % 60, whole % 60),

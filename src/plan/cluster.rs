@@ -120,7 +120,7 @@ impl Scene {
     }
 
     /// Lets the cluster come to rest, and waits for the moment of the loss.
-    pub(super) fn rest(&mut self, question: &Question) -> Result<(), String> {
+    pub(super) fn rest(&mut self, question: &Question, given: &[Json]) -> Result<(), String> {
         let silent: Vec<&Node> = question.nodes.iter().filter(|node| node.is_silent).collect();
         if !silent.is_empty() {
             self.sim.advance_until(self.sim.now() + SETTLES);
@@ -130,10 +130,11 @@ impl Scene {
             }
         }
         // Pods leave a silent node after minutes in which nothing is written.
-        self.settle(if silent.is_empty() { SETTLES } else { QUIET });
-        if let Workloads::Running(objects) = &question.workloads {
-            self.check(objects)?;
+        if !self.settle(if silent.is_empty() { SETTLES } else { QUIET }) {
+            let what = format!("what went on before: the cluster did not come to rest within {SETTLES_MAX:#}");
+            self.left_out.push(LeftOut { what, names: [].into() });
         }
+        self.check(given)?;
         let moment = Chance::new(question.seed).fork("plan/loss").up_to(PERIODS);
         self.sim.advance_until(self.sim.now() + moment);
         Ok(())
@@ -188,15 +189,15 @@ impl Scene {
         }
     }
 
-    /// Names the Pods that are not where they were when the cluster has come to rest.
+    /// Names the given Pods that are not where they were when the cluster has come to rest.
     fn check(&mut self, objects: &[Json]) -> Result<(), String> {
-        let list = self.send(Call::new(Verb::List, PODS, "", ""))?;
+        let list = self.list(PODS)?;
         let name = |pod: &Json| {
             let text = |field: &str| pod.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
-            (text("namespace"), text("name"))
+            let namespace = Some(text("namespace")).filter(|namespace| !namespace.is_empty());
+            (namespace.unwrap_or_else(|| Text::of("default")), text("name"))
         };
-        let there: BTreeMap<(Text, Text), &Json> =
-            list.get("items").items().iter().map(|pod| (name(pod), pod)).collect();
+        let there: BTreeMap<(Text, Text), &Json> = list.iter().map(|pod| (name(pod), pod)).collect();
         let is_made = |object: &&Json| {
             let name = title(object);
             !self.left_out.iter().any(|left| left.names.contains(name.as_str()))
@@ -204,15 +205,16 @@ impl Scene {
         let made: Vec<&Json> =
             objects.iter().filter(|object| object.get("kind").as_str() == Some("Pod")).filter(is_made).collect();
         for object in made {
-            let Some(node) = object.at(&["spec", "nodeName"]).as_str() else { continue };
+            let node = object.at(&["spec", "nodeName"]).as_str();
             let phase = |pod: &&Json| pod.at(&["status", "phase"]).as_str().unwrap_or("").to_owned();
             let what = match there.get(&name(object)) {
                 None => "gone from the simulated cluster before anything was lost".to_owned(),
+                Some(_) if node.is_none() => continue,
                 Some(pod) if phase(pod) != "Running" => {
                     let message = pod.at(&["status", "message"]).as_str().unwrap_or("");
                     format!("{} in the simulated cluster before anything was lost: {message}", phase(pod))
                 }
-                Some(pod) if pod.at(&["spec", "nodeName"]).as_str() == Some(node) => continue,
+                Some(pod) if pod.at(&["spec", "nodeName"]).as_str() == node => continue,
                 Some(_) => "on another node of the simulated cluster before anything was lost".to_owned(),
             };
             self.leave_out(what, object);
@@ -300,17 +302,22 @@ impl Scene {
         if answer.is_success() { Ok(answer.body()) } else { Err(answer.message()) }
     }
 
-    /// Lets time pass until nothing but heartbeats is written for some time.
-    pub(super) fn settle(&mut self, quiet: SignedDuration) {
+    /// Returns the objects of a kind.
+    pub(super) fn list(&mut self, resource: Resource) -> Result<Vec<Json>, String> {
+        Ok(self.send(Call::new(Verb::List, resource, "", ""))?.get("items").items().to_vec())
+    }
+
+    /// Lets time pass until nothing but heartbeats is written for some time; false if that does not come.
+    pub(super) fn settle(&mut self, quiet: SignedDuration) -> bool {
         let end = self.sim.now() + SETTLES_MAX;
         self.sim.tap(Tap::Changes);
-        while self.sim.now() < end {
+        let mut is_at_rest = false;
+        while self.sim.now() < end && !is_at_rest {
             self.sim.advance_until(self.sim.now() + quiet);
-            if self.sim.take_commits().is_empty() {
-                break;
-            }
+            is_at_rest = self.sim.take_commits().is_empty();
         }
         self.sim.tap(Tap::Closed);
+        is_at_rest
     }
 
     /// Takes the nodes away.

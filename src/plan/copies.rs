@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::pod_resources::{Amounts, PodLevel, requests, requests_for_scoring};
-use nodeproof_core::network::{Call, NODES, PODS, Resource, Verb};
+use nodeproof_core::network::{NODES, PODS, Resource};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 
 use super::carried::is_ready;
@@ -90,9 +90,9 @@ fn has_rules_between_pods(object: &Json) -> bool {
 /// there is no more room, makes those that it lacks itself.
 pub(super) fn put(scene: &mut Scene, question: &Question, wanted: &[CopiedDeployment]) -> Result<(), String> {
     let level = PodLevel::of(question.settings.profile());
-    let sets = items(scene, &REPLICA_SETS)?;
-    let pods = items(scene, &PODS)?;
-    let mut room = Room::of(question, &items(scene, &NODES)?, &pods, level);
+    let sets = scene.list(REPLICA_SETS)?;
+    let pods = scene.list(PODS)?;
+    let mut room = Room::of(question, &scene.list(NODES)?, &pods, level);
     scene.order(&ControllerAction::Stop)?;
     for own in wanted {
         let CopiedDeployment { namespace, name, replicas } = own;
@@ -129,10 +129,6 @@ fn copy(
     }
     room.free.extend(others);
     Ok(())
-}
-
-fn items(scene: &mut Scene, resource: &Resource) -> Result<Vec<Json>, String> {
-    Ok(scene.send(Call::new(Verb::List, resource.clone(), "", ""))?.get("items").items().to_vec())
 }
 
 /// Returns the one object that an owner has.

@@ -12,16 +12,20 @@ mod copies;
 mod observation;
 mod picture;
 mod question;
+mod stuck;
 mod text;
+mod unready;
 
 use nodeproof_core::components::api_server::Tap;
+use nodeproof_core::objects::Json;
 use nodeproof_core::sim::Simulation;
 
-pub use self::answer::{Answer, Moment, NodeLine, Stuck};
+pub use self::answer::{Answer, Moment, NodeLine};
 pub use self::carried::{CARRIED_KINDS, Carried};
 pub use self::picture::picture;
 pub use self::question::{Down, How, LeftOut, Node, Question, Workloads, spread};
 pub use self::text::{compared, length, text};
+pub use self::unready::Stuck;
 
 use self::cluster::{QUIET, Scene};
 use self::copies::COPIED_FROM;
@@ -38,11 +42,11 @@ pub fn answer(question: &Question) -> Result<Answer, String> {
 /// Answers a question; a cluster of so many Pods is made of copies.
 fn answer_with(question: &Question, copied_from: i64) -> Result<Answer, String> {
     let mut scene = set_scene(question, copied_from)?;
-    let zero = scene.sim.now();
-    let mut observation = Sightings::begin(&mut scene, zero)?;
+    let mut observation = Sightings::begin(&mut scene, question)?;
     scene.sim.tap(Tap::Changes);
     scene.fail();
-    watch(&mut scene.sim, &mut observation, zero + question.lasts);
+    let back = observation.back;
+    watch(&mut scene.sim, &mut observation, back);
     if question.heals {
         scene.heal()?;
     }
@@ -64,6 +68,10 @@ fn set_scene(question: &Question, copied_from: i64) -> Result<Scene, String> {
         Workloads::Given(objects) => objects.clone(),
         Workloads::Running(_) => Vec::new(),
     };
+    let given: Vec<Json> = match &question.workloads {
+        Workloads::Running(objects) => objects.clone(),
+        _ => objects.iter().map(|(_, object)| object.clone()).collect(),
+    };
     let copied = copies::reduce(&mut objects, copied_from);
     let mut scene = Scene::begin(question)?;
     scene.fill(question, objects)?;
@@ -71,7 +79,7 @@ fn set_scene(question: &Question, copied_from: i64) -> Result<Scene, String> {
         scene.settle(cluster::SETTLES);
         copies::put(&mut scene, question, &copied)?;
     }
-    scene.rest(question)?;
+    scene.rest(question, &given)?;
     Ok(scene)
 }
 

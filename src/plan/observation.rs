@@ -3,14 +3,17 @@
 //!
 //! Inputs: the objects at the beginning, then each write. Outputs: facts with their instants, read and never computed.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use jiff::Timestamp;
 use nodeproof_core::components::api_server::Commit;
-use nodeproof_core::network::{Call, NODES, PODS, Verb, WatchType};
+use nodeproof_core::network::{NODES, PODS, WatchType};
 use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::Scene;
+use super::question::Question;
+use super::unready::{Stuck, condition, unready, unschedulable};
 
 /// Something that happened to a Node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,19 +32,23 @@ pub(super) enum NodeFact {
 #[derive(Debug, Clone, Default)]
 pub(super) struct PodLife {
     pub(super) name: Text,
-    /// Kind and name of its controller; empty without one.
+    /// Kind and uid of its controller; empty without one.
     pub(super) owner: (Text, Text),
     pub(super) node: Text,
+    /// When it came to its node.
+    pub(super) bound: Option<Timestamp>,
     /// When it was made; `None` if it was there at the beginning.
     pub(super) created: Option<Timestamp>,
     pub(super) ready: Option<Timestamp>,
-    /// When it was marked as not ready, since its node is.
-    pub(super) marked: Option<Timestamp>,
+    /// When it was no longer ready, and what that was.
+    pub(super) unready: Option<(Timestamp, &'static str)>,
+    /// When it was ready again after that, for good.
+    pub(super) ready_again: Option<Timestamp>,
     pub(super) deleted: Option<Timestamp>,
     pub(super) gone: Option<Timestamp>,
     /// Whether it ended, `Succeeded` or `Failed`.
     pub(super) ended: Option<(Timestamp, Text)>,
-    /// Why no node takes it, as the scheduler says.
+    /// Why no node took it when the nodes came back, as the scheduler says.
     pub(super) unschedulable: Option<String>,
     tolerations: Json,
 }
@@ -50,23 +57,29 @@ pub(super) struct PodLife {
 #[derive(Debug, Default)]
 pub(super) struct Sightings {
     pub(super) zero: Timestamp,
+    /// When the nodes come back.
+    pub(super) back: Timestamp,
     pub(super) nodes: Vec<(Timestamp, Text, NodeFact)>,
     pub(super) pods: BTreeMap<Text, PodLife>,
-    /// How many Pods ran at the beginning.
+    /// How many Pods were ready at the beginning.
     pub(super) running: usize,
+    /// What was not ready then.
+    pub(super) unready: Vec<Stuck>,
 }
 
 impl Sightings {
     /// Reads what is there at the beginning.
-    pub(super) fn begin(scene: &mut Scene, zero: Timestamp) -> Result<Self, String> {
-        let mut own = Self { zero, ..Self::default() };
-        let pods = scene.send(Call::new(Verb::List, PODS, "", ""))?;
-        for pod in pods.get("items").items() {
+    pub(super) fn begin(scene: &mut Scene, question: &Question) -> Result<Self, String> {
+        let zero = scene.sim.now();
+        let mut own = Self { zero, back: zero + question.lasts, ..Self::default() };
+        let pods = scene.list(PODS)?;
+        for pod in &pods {
             let mut life = PodLife::default();
-            life.read(pod, zero);
+            life.read(pod, zero, (true, false));
             own.running += usize::from(life.ready.is_some());
             own.pods.insert(uid(pod), life);
         }
+        own.unready = unready(scene, question, &pods)?;
         Ok(own)
     }
 
@@ -88,7 +101,8 @@ impl Sightings {
             life.gone = Some(commit.at);
             life.deleted = life.deleted.or(Some(commit.at));
         } else {
-            life.read(pod, commit.at);
+            let is_by_kubelet = commit.identity.agent == "kubelet";
+            life.read(pod, commit.at, (commit.at < self.back, is_by_kubelet));
         }
         true
     }
@@ -117,22 +131,34 @@ impl Sightings {
 }
 
 impl PodLife {
-    /// Reads a Pod as it is at an instant.
-    fn read(&mut self, pod: &Json, at: Timestamp) {
+    /// Reads a Pod as it is at an instant: whether that is before the nodes come back, and whether a kubelet says so.
+    fn read(&mut self, pod: &Json, at: Timestamp, (is_before, is_by_kubelet): (bool, bool)) {
         let text = |path: &[&str]| pod.at(path).as_text().cloned().unwrap_or_default();
         self.name = text(&["metadata", "name"]);
         self.node = text(&["spec", "nodeName"]);
         let owners = pod.at(&["metadata", "ownerReferences"]).items();
         if let Some(owner) = owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true)) {
             let field = |name: &str| owner.get(name).as_text().cloned().unwrap_or_default();
-            self.owner = (field("kind"), field("name"));
+            self.owner = (field("kind"), field("uid"));
+        }
+        if !self.node.is_empty() {
+            self.bound = self.bound.or(Some(at));
         }
         if !pod.at(&["metadata", "deletionTimestamp"]).is_null() {
             self.deleted = self.deleted.or(Some(at));
         }
         match status(pod, "Ready").as_deref() {
-            Some("True") => self.ready = self.ready.or(Some(at)),
-            Some("False") if self.ready.is_some() && self.deleted.is_none() => self.marked = self.marked.or(Some(at)),
+            Some("True") => {
+                self.ready = self.ready.or(Some(at));
+                if self.unready.is_some() && self.deleted.is_none() {
+                    self.ready_again = self.ready_again.or(Some(at));
+                }
+            }
+            Some("False") if self.ready.is_some() && self.deleted.is_none() => {
+                let what = if is_by_kubelet { "Ready=False" } else { "Ready=False, since their node is not ready" };
+                self.unready = self.unready.or(Some((at, what)));
+                self.ready_again = None;
+            }
             _ => {}
         }
         self.tolerations = pod.at(&["spec", "tolerations"]).clone();
@@ -140,15 +166,17 @@ impl PodLife {
         if matches!(phase.as_str(), "Succeeded" | "Failed") && self.ended.is_none() {
             self.ended = Some((at, phase));
         }
-        let conditions = pod.at(&["status", "conditions"]).items();
-        let refused = conditions.iter().find(|condition| {
-            condition.get("type").as_str() == Some("PodScheduled") && condition.get("status").as_str() == Some("False")
-        });
-        self.unschedulable = refused.map(|condition| condition.get("message").as_str().unwrap_or("").to_owned());
+        if is_before {
+            self.unschedulable = unschedulable(pod);
+        }
     }
-}
 
-impl PodLife {
+    /// Tells when it was deleted, or failed: its controller makes another in its place.
+    pub(super) fn lost(&self) -> Option<Timestamp> {
+        let failed = self.ended.as_ref().filter(|(_, phase)| phase == "Failed").map(|(at, _)| *at);
+        self.deleted.into_iter().chain(failed).min()
+    }
+
     /// Says how long the Pod tolerates a taint, `key:effect`.
     pub(super) fn tolerance(&self, taint: &str) -> String {
         let key = taint.split(':').next().unwrap_or(taint);
@@ -166,14 +194,39 @@ impl PodLife {
     }
 }
 
+/// What is known of each Node, in the order in which it was seen.
+pub(super) type ByNode<'a, T> = BTreeMap<&'a Text, Vec<T>>;
+pub(super) type Facts<'a> = ByNode<'a, (Timestamp, &'a NodeFact)>;
+
+pub(super) fn by_node<'a, T>(all: impl Iterator<Item = (&'a Text, T)>) -> ByNode<'a, T> {
+    let mut found = ByNode::new();
+    all.for_each(|(name, one)| found.entry(name).or_default().push(one));
+    found
+}
+
+/// Finds the Pods that were made in place of others: for each one that its controller lost, the next one.
+pub(super) fn replacements(pods: &BTreeMap<Text, PodLife>) -> BTreeSet<&Text> {
+    let mut lost: BTreeMap<&Text, BinaryHeap<Reverse<Timestamp>>> = BTreeMap::new();
+    for life in pods.values().filter(|life| !life.owner.1.is_empty()) {
+        lost.entry(&life.owner.1).or_default().extend(life.lost().map(Reverse));
+    }
+    let mut made: Vec<(Timestamp, &Text, &PodLife)> =
+        pods.iter().filter_map(|(uid, life)| Some((life.created?, uid, life))).collect();
+    made.sort_by_key(|(at, uid, _)| (*at, *uid));
+    let takes_a_place = |(at, uid, life): (Timestamp, _, &PodLife)| {
+        let places = lost.get_mut(&life.owner.1)?;
+        places.peek().is_some_and(|Reverse(since)| *since <= at).then(|| places.pop())?;
+        Some(uid)
+    };
+    made.into_iter().filter_map(takes_a_place).collect()
+}
+
 fn uid(object: &Json) -> Text {
     object.at(&["metadata", "uid"]).as_text().cloned().unwrap_or_default()
 }
 
 fn status(object: &Json, kind: &str) -> Option<Text> {
-    let conditions = object.at(&["status", "conditions"]).items();
-    let own = conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind))?;
-    own.get("status").as_text().cloned()
+    condition(object, kind).get("status").as_text().cloned()
 }
 
 fn taints(node: &Json) -> Vec<Text> {

@@ -3,7 +3,7 @@
 
 use jiff::SignedDuration;
 
-use super::answer::{Answer, Moment, NodeLine};
+use super::answer::{Answer, Moment, NodeLine, Sum};
 use crate::picture::{FaultPeriod, Lane, LaneRow, Mark, MarkKind, Picture, Span, Tone};
 
 /// How many Nodes of a zone have rows at most.
@@ -69,25 +69,42 @@ fn node_rows(node: &NodeLine, back: f64, end: f64) -> Vec<LaneRow> {
         let spans = vec![span(at, gone.max(at), "NoExecute", Tone::Bad)];
         rows.push(LaneRow { name: format!("{} taint", node.name), spans, renewals: None });
     }
-    if let Some((first, last)) = node.deleted {
-        let text = format!("{} of {} Pods", node.pods.1, node.pods.0);
-        let spans = vec![span(secs(first), secs(last).max(back.min(end)), &text, Tone::Plain)];
+    if let Some((_, last)) = node.deleted.span() {
+        let until = secs(last).max(back.min(end));
+        let spans = counted(&node.deleted, &format!("{} Pods", node.pods), (until, end), Tone::Plain);
         rows.push(LaneRow { name: format!("{} deleted", node.name), spans, renewals: None });
     }
     rows
 }
 
+/// How many steps of a growing number are told apart at most: more are too narrow to be seen.
+const STEPS_MAX: f64 = 300.0;
+
+/// Makes a span for each number of Pods, until the last of them ends.
+fn counted(sum: &Sum, of: &str, (until, end): (f64, f64), tone: Tone) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for (at, before) in sum.instants.iter().map(|at| at.as_secs_f64()).zip(0_usize..) {
+        let text = format!("{} of {of}", before + 1);
+        match spans.last_mut() {
+            Some(last) if at - last.from < end / STEPS_MAX => last.text = text,
+            last => {
+                last.into_iter().for_each(|last| last.to = at);
+                spans.push(Span { from: at, to: until, text, tone });
+            }
+        }
+    }
+    spans
+}
+
 fn pods(answer: &Answer, end: f64) -> Lane {
     let sums = [
-        ("deleted", answer.deleted, Tone::Bad),
-        ("gone", answer.gone, Tone::Plain),
-        ("replaced", answer.replaced, Tone::Good),
+        ("deleted", &answer.deleted, Tone::Bad),
+        ("gone", &answer.gone, Tone::Plain),
+        ("replaced", &answer.replaced, Tone::Good),
     ];
-    let row = |(name, sum, tone): (&str, super::answer::Sum, Tone)| {
-        let (first, _) = sum.span?;
-        let text = format!("{} of {}", sum.count, answer.affected);
-        let spans = vec![Span { from: first.as_secs_f64(), to: end, text, tone }];
-        Some(LaneRow { name: name.to_owned(), spans, renewals: None })
+    let row = |(name, sum, tone): (&str, &Sum, Tone)| {
+        let spans = counted(sum, &answer.affected.to_string(), (end, end), tone);
+        (!spans.is_empty()).then(|| LaneRow { name: name.to_owned(), spans, renewals: None })
     };
     let marks = answer.moments.iter().filter(|moment| moment.subject == "Pod").flat_map(marks);
     Lane {

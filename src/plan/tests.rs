@@ -8,6 +8,7 @@ use nodeproof_core::network::{Call, NODES, PODS, Resource, Verb};
 use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Text, time};
 use nodeproof_core::profile::{Release, Settings};
+use serde::Deserialize as _;
 
 use super::copies::COPIED_FROM;
 use super::{
@@ -71,7 +72,7 @@ fn pods_leave_when_the_scenarios_of_eviction_say() {
         let mut question = question(release, spread(4, 2), vec![Down::Node(Text::of("a-1"))]);
         question.how = How::KubeletKilled;
         let answer = answer(&question).unwrap();
-        let (first, last) = answer.deleted.span.unwrap();
+        let (first, last) = answer.deleted.span().unwrap();
         let grace = question.settings.duration("node-monitor-grace-period");
         let (from, to) = limits(EVICTION, heading, "is deleted between", grace);
         assert!(from <= first && last <= to, "{release}: {first:?} to {last:?}");
@@ -107,29 +108,9 @@ fn a_zone_is_partly_disrupted_when_the_scenarios_of_zones_say() {
 fn when_all_zones_are_lost_nobody_is_evicted_and_the_answer_says_why() {
     let down = ["zone-a", "zone-b"].map(|zone| Down::Zone(Text::of(zone))).to_vec();
     let answer = answer(&question("1.34", spread(6, 2), down)).unwrap();
-    assert_eq!(answer.deleted.count, 0, "{answer:#?}");
+    assert_eq!(answer.deleted.count(), 0, "{answer:#?}");
     let why = |stuck: &super::Stuck| stuck.why.contains("disruption of all zones");
     assert!(answer.stuck.iter().any(why), "{:#?}", answer.stuck);
-}
-
-#[test]
-fn another_seed_loses_the_nodes_at_another_moment_within_the_bounds_that_the_page_tells() {
-    for (release, from, to) in [("1.31", 30, 45), ("1.34", 40, 55)] {
-        let mut seen = Vec::new();
-        let mut is_apart = false;
-        for seed in 1..=8 {
-            let asked = question(release, spread(8, 2), vec![Down::Zone(Text::of("zone-a"))]);
-            let nodes = answer(&Question { seed, lasts: SignedDuration::from_mins(2), ..asked }).unwrap().nodes;
-            let own: Vec<i64> = nodes.iter().map(|line| line.not_ready.unwrap().as_secs()).collect();
-            // A kubelet that had just posted its status has five seconds more.
-            assert!(own.iter().all(|at| (from..=to + 5).contains(at)), "{release}, seed {seed}: {own:?}");
-            is_apart |= own.iter().any(|at| *at != own[0]);
-            seen.extend(own);
-        }
-        assert!(is_apart, "the Leases of one zone were renewed at different moments: {seen:?}");
-        let (first, last) = (*seen.iter().min().unwrap(), *seen.iter().max().unwrap());
-        assert!(first <= from + 3 && last >= to - 3, "{release}: {first} to {last} s: {seen:?}");
-    }
 }
 
 #[test]
@@ -164,6 +145,187 @@ fn an_object_that_is_refused_is_named_with_its_place() {
     assert!(error.starts_with("pods.yaml:3: Pod web: "), "{error}");
     assert!(error.contains("unknown field \"metadata.lables\""), "{error}");
     assert_eq!(ask(json!({"kind": "Pod", "apiVersion": "core/v1"})), "pods.yaml:3: core/v1 Pod is not modelled");
+}
+
+/// Returns the objects of a YAML text as those of a file.
+fn given(text: &str) -> Workloads {
+    let found = serde_yaml::Deserializer::from_str(text).map(|one| Json::deserialize(one).unwrap());
+    Workloads::Given(found.map(|object| ("pods.yaml".to_owned(), object)).collect())
+}
+
+/// Asks what happens to a workload when the first zones of a cluster are lost.
+fn ask(yaml: &str, (nodes, zones): (usize, usize), lost: &str) -> Answer {
+    let down = vec![Down::Zone(Text::from(lost))];
+    answer(&Question { workloads: given(yaml), ..question("1.34", spread(nodes, zones), down) }).unwrap()
+}
+
+#[test]
+fn another_seed_loses_the_nodes_at_another_moment_within_the_bounds_that_the_page_tells() {
+    for (release, from, to) in [("1.31", 30, 45), ("1.34", 40, 55)] {
+        let mut seen = Vec::new();
+        let mut is_apart = false;
+        for seed in 1..=8 {
+            let asked = question(release, spread(8, 2), vec![Down::Zone(Text::of("zone-a"))]);
+            let nodes = answer(&Question { seed, lasts: SignedDuration::from_mins(2), ..asked }).unwrap().nodes;
+            let own: Vec<i64> = nodes.iter().map(|line| line.not_ready.unwrap().as_secs()).collect();
+            // A kubelet that had just posted its status has five seconds more.
+            assert!(own.iter().all(|at| (from..=to + 5).contains(at)), "{release}, seed {seed}: {own:?}");
+            is_apart |= own.iter().any(|at| *at != own[0]);
+            seen.extend(own);
+        }
+        assert!(is_apart, "the Leases of one zone were renewed at different moments: {seen:?}");
+        let (first, last) = (*seen.iter().min().unwrap(), *seen.iter().max().unwrap());
+        assert!(first <= from + 3 && last >= to - 3, "{release}: {first} to {last} s: {seen:?}");
+    }
+}
+
+#[test]
+fn pods_that_no_node_takes_while_the_nodes_are_away_are_stuck() {
+    let answer = ask(
+        "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: anti}
+spec:
+  replicas: 6
+  selector: {matchLabels: {app: anti}}
+  template:
+    metadata: {labels: {app: anti}}
+    spec:
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+          - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: anti}}}
+      containers: [{name: main, image: x}]
+",
+        (6, 3),
+        "zone-a",
+    );
+    let refused: Vec<_> = answer.stuck.iter().filter(|stuck| stuck.what == "on no node").collect();
+    assert!(refused.iter().all(|stuck| stuck.why.contains("didn't match pod anti-affinity rules")), "{refused:?}");
+    assert_eq!(refused.iter().map(|stuck| stuck.count).sum::<usize>(), 2, "{answer:#?}");
+    assert_eq!(answer.replaced.count(), 0, "{answer:#?}");
+    let text = super::text(&answer);
+    assert!(text.contains("2 Pods on no node: anti-"), "{text}");
+}
+
+#[test]
+fn what_was_not_ready_before_the_loss_stands_at_the_head() {
+    let answer = ask(
+        "
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 3
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: main, image: x, volumeMounts: [{name: d, mountPath: /d}]}]
+  volumeClaimTemplates:
+  - metadata: {name: d}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: lonely}
+spec: {nodeName: zz, containers: [{name: main, image: x}]}
+",
+        (4, 2),
+        "zone-a",
+    );
+    assert_eq!(answer.cluster, (4, 2, 0));
+    let text = super::text(&answer);
+    let head = &text[..text.find("cut off from the API server\n").unwrap()];
+    assert!(head.contains("Not ready before anything was lost:\n"), "{text}");
+    assert!(
+        head.contains("1 Pod not ready: db-0\n") && head.contains("unbound immediate PersistentVolumeClaims"),
+        "{text}"
+    );
+    assert!(head.contains("1 StatefulSet with 1 of 3 Pods: db\n"), "{text}");
+    assert_eq!(answer.json().get("unready").items().len(), answer.unready.len());
+    // The collector of Pods takes those of Nodes that are not there.
+    let is_gone = |left: &LeftOut| left.what.starts_with("gone from the") && left.names.contains("Pod lonely");
+    assert!(answer.left_out.iter().any(is_gone), "{text}");
+}
+
+#[test]
+fn only_pods_that_were_made_for_lost_ones_are_in_their_place() {
+    let answer = ask(
+        "
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: tick}
+spec:
+  schedule: '*/5 * * * *'
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: x}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: x, resources: {requests: {cpu: 100m}}}]}
+",
+        (4, 2),
+        "zone-a",
+    );
+    assert_eq!((answer.affected, answer.replaced.count()), (2, 2), "{answer:#?}");
+    assert!(!answer.moments.iter().any(|moment| moment.what.contains("of Job ready")), "{answer:#?}");
+}
+
+#[test]
+fn a_pace_and_a_growing_number_are_told_as_they_were() {
+    let answer = answer(&question("1.34", spread(12, 3), vec![Down::Zone(Text::of("zone-a"))])).unwrap();
+    let text = super::text(&answer);
+    assert!(
+        text.contains("4 Nodes taint node.kubernetes.io/unreachable:NoExecute set (zone-a), one each 10s\n"),
+        "{text}"
+    );
+    let is_uneven = |moment: &&super::Moment| {
+        let gaps = moment.gaps.filter(|_| moment.count > 2);
+        gaps.is_some_and(|(least, most)| most - least > SignedDuration::from_secs(3))
+    };
+    let uneven: Vec<_> = answer.moments.iter().filter(is_uneven).collect();
+    assert!(!uneven.is_empty(), "{text}");
+    for moment in uneven {
+        let own = format!("{} {}s {} ({}), one each", moment.count, moment.subject, moment.what, moment.zone);
+        assert!(!text.contains(&own), "{own}: {text}");
+    }
+    let drawn = super::picture(&answer);
+    let row = drawn.lanes.last().unwrap().rows.iter().find(|row| row.name == "deleted").unwrap();
+    assert!(row.spans.len() >= 3, "{row:?}");
+    for span in &row.spans {
+        let by_then = answer.deleted.instants.iter().filter(|at| at.as_secs_f64() <= span.from + 5.0).count();
+        assert_eq!(span.text, format!("{by_then} of {}", answer.affected), "{row:?}");
+    }
+}
+
+#[test]
+fn pods_that_stay_are_ready_again_and_a_zone_that_stops_says_why() {
+    let down = vec![Down::Count(6)];
+    let asked = Question { lasts: SignedDuration::from_mins(3), ..question("1.34", spread(10, 1), down) };
+    let answer = answer(&asked).unwrap();
+    let of = |what: &str| -> usize {
+        let own = answer.moments.iter().filter(|moment| moment.subject == "Pod" && moment.what == what);
+        own.map(|moment| moment.count).sum()
+    };
+    assert_eq!(of("Ready=True again"), answer.affected, "{answer:#?}");
+    assert_eq!(of("Ready=False, since their node is not ready"), answer.affected, "{answer:#?}");
+    let stays: Vec<_> = answer.stuck.iter().filter(|stuck| stuck.what == "not deleted").collect();
+    let why = |text: &str| stays.iter().any(|stuck| stuck.why.contains(text));
+    assert!(why("Normal -> PartialDisruption: 6 of 10 nodes are not ready"), "{stays:?}");
+    assert!(why("nodes per second: 0.1 -> 0"), "{stays:?}");
 }
 
 #[test]
@@ -417,7 +579,7 @@ fn a_cluster_that_runs_is_taken_over_and_what_is_not_is_named() {
     let mut left: Vec<i64> = answer.deletions("n1").into_iter().map(|at| (at - tainted).as_secs()).collect();
     left.sort_unstable();
     assert_eq!(left, [60, 300], "each Pod leaves when its own tolerations say");
-    assert_eq!(answer.replaced.count, 1, "nobody makes a Pod of a Rollout: {answer:#?}");
+    assert_eq!(answer.replaced.count(), 1, "nobody makes a Pod of a Rollout: {answer:#?}");
 }
 
 #[test]
@@ -441,7 +603,7 @@ fn copies_of_pods_leave_as_pods_do_that_were_started() {
         let [started, copied] = [i64::MAX, 1].map(|copied_from| answer_with(&question, copied_from).unwrap());
         assert_eq!(copied.cluster, started.cluster);
         let counts =
-            |answer: &Answer| [answer.affected, answer.deleted.count, answer.gone.count, answer.replaced.count];
+            |answer: &Answer| [answer.affected, answer.deleted.count(), answer.gone.count(), answer.replaced.count()];
         assert_eq!(counts(&copied), counts(&started), "{copied:#?}\n{started:#?}");
         for (own, other) in copied.nodes.iter().zip(&started.nodes) {
             assert_eq!((&own.name, &own.status, own.pods), (&other.name, &other.status, other.pods), "{release}");

@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 
 use super::answer::{Answer, Moment, NodeLine, Sum, shown};
 use super::question::LeftOut;
+use super::unready::Stuck;
 
 /// How many lines the table of nodes has before the middle is left out.
 const LINES: usize = 20;
@@ -18,12 +19,20 @@ pub fn text(answer: &Answer) -> String {
     let (nodes, zones, pods) = answer.cluster;
     let _ = writeln!(
         text,
-        "Kubernetes {}: {nodes} nodes in {zones} zones, {pods} Pods ready. For {}, {} of the nodes are {}.\n",
+        "Kubernetes {}: {} in {}, {} ready. For {}, {} of the nodes {} {}.\n",
         answer.k8s,
+        number(nodes, "node"),
+        number(zones, "zone"),
+        number(pods, "Pod"),
         length(answer.lasts),
         answer.lost.len(),
+        if answer.lost.len() == 1 { "is" } else { "are" },
         answer.how.0,
     );
+    text += &stuck("Not ready before anything was lost", &answer.unready);
+    if !answer.unready.is_empty() {
+        text.push('\n');
+    }
     for moment in &answer.moments {
         let _ = writeln!(text, "  {:<22} {}", when(moment), line(moment));
         if !moment.why.is_empty() {
@@ -45,21 +54,24 @@ pub fn text(answer: &Answer) -> String {
         text += &shown_lines(&answer.nodes[tail..]);
     }
     if !answer.stuck.is_empty() {
-        let _ = writeln!(text, "\nStuck when the nodes came back:");
+        text.push('\n');
     }
-    for stuck in &answer.stuck {
+    text + &stuck("Stuck when the nodes came back", &answer.stuck) + &left_out(answer.left_out.iter())
+}
+
+/// Prints what is stuck, or not ready.
+fn stuck(heading: &str, all: &[Stuck]) -> String {
+    let mut text = if all.is_empty() { String::new() } else { format!("{heading}:\n") };
+    for stuck in all {
         let names: Vec<&str> = stuck.names.iter().map(|name| &**name).collect();
         let more = if stuck.count > names.len() { ", …" } else { "" };
-        let _ = writeln!(
-            text,
-            "  {} {}: {}{more}\n      {}",
-            pods_of(stuck.count),
-            stuck.what,
-            names.join(", "),
-            stuck.why
-        );
+        let what = number(stuck.count, stuck.subject);
+        let _ = writeln!(text, "  {what} {}: {}{more}", stuck.what, names.join(", "));
+        if !stuck.why.is_empty() {
+            let _ = writeln!(text, "      {}", stuck.why);
+        }
     }
-    text + &left_out(answer.left_out.iter())
+    text
 }
 
 /// How many names stand behind what is left out.
@@ -97,8 +109,8 @@ pub fn compared(answers: &[Answer]) -> String {
         let ends = found.iter().min().zip(found.iter().max());
         ends.map_or_else(|| String::from("never"), |(first, last)| range(*first, *last))
     };
-    let sum = |sum: Sum| match sum.span {
-        Some((first, last)) => format!("{} {}", sum.count, range(first, last)),
+    let sum = |sum: &Sum| match sum.span() {
+        Some((first, last)) => format!("{} {}", sum.count(), range(first, last)),
         None => String::from("none"),
     };
     row(&mut text, "Kubernetes", all(&|answer| answer.k8s.clone()));
@@ -108,9 +120,9 @@ pub fn compared(answers: &[Answer]) -> String {
         "Nodes with a NoExecute taint",
         all(&|answer| span(answer.nodes.iter().map(|line| line.tainted).collect())),
     );
-    row(&mut text, "Pods deleted", all(&|answer| sum(answer.deleted)));
-    row(&mut text, "Pods gone", all(&|answer| sum(answer.gone)));
-    row(&mut text, "Pods ready in their place", all(&|answer| sum(answer.replaced)));
+    row(&mut text, "Pods deleted", all(&|answer| sum(&answer.deleted)));
+    row(&mut text, "Pods gone", all(&|answer| sum(&answer.gone)));
+    row(&mut text, "Pods ready in their place", all(&|answer| sum(&answer.replaced)));
     row(&mut text, "Nodes ready again", all(&|answer| span(answer.nodes.iter().map(|line| line.ready).collect())));
     let kinds: BTreeSet<&str> = answers.iter().flat_map(|answer| &answer.stuck).map(|stuck| &*stuck.what).collect();
     for kind in kinds {
@@ -134,39 +146,40 @@ fn line(moment: &Moment) -> String {
     let whose = match (moment.subject, moment.count) {
         ("", _) => String::new(),
         (subject, 1) => format!("{subject} {} ", moment.names.first().map_or("", |name| name)),
-        (subject, count) => format!("{count} {subject}s "),
+        (subject, count) => number(count, subject) + " ",
     };
     let zone = if moment.zone.is_empty() { String::new() } else { format!(" ({})", moment.zone) };
     let pace = pace(moment).map(|pace| format!(", one each {pace}")).unwrap_or_default();
     format!("{whose}{}{zone}{pace}", moment.what)
 }
 
-/// Tells how far apart equal things were, where that is more than a second.
+/// Tells how far apart equal things were, where that is more than a second and the same all the time.
 fn pace(moment: &Moment) -> Option<String> {
     let gaps = i32::try_from(moment.count).ok()?.checked_sub(1).filter(|gaps| *gaps > 1)?;
+    let (least, most) = moment.gaps?;
     let gap = (moment.last - moment.first) / gaps;
-    (gap >= SignedDuration::from_secs(1))
+    (gap >= SignedDuration::from_secs(1) && most - least <= gap / 5)
         .then(|| length(SignedDuration::from_secs((gap.as_millis_f64() / 1000.0).round() as i64)))
 }
 
 fn sums(answer: &Answer) -> String {
-    let span = |sum: Sum| sum.span.map_or_else(String::new, |(first, last)| format!(" ({})", range(first, last)));
+    let span = |sum: &Sum| sum.span().map_or_else(String::new, |(first, last)| format!(" ({})", range(first, last)));
     format!(
         "Of {} on lost nodes {} deleted{}, {} gone{} before the nodes came back; {} ready in their place{}.\n",
-        pods_of(answer.affected),
-        answer.deleted.count,
-        span(answer.deleted),
-        answer.gone.count,
-        span(answer.gone),
-        pods_of(answer.replaced.count),
-        span(answer.replaced),
+        number(answer.affected, "Pod"),
+        answer.deleted.count(),
+        span(&answer.deleted),
+        answer.gone.count(),
+        span(&answer.gone),
+        number(answer.replaced.count(), "Pod"),
+        span(&answer.replaced),
     )
 }
 
 fn node(line: &NodeLine, (name, zone): (usize, usize)) -> String {
     let at = |at: Option<SignedDuration>| at.map_or_else(|| String::from("-"), shown);
-    let deleted = match line.deleted {
-        Some((first, last)) => format!("{} {}", line.pods.1, range(first, last)),
+    let deleted = match line.deleted.span() {
+        Some((first, last)) => format!("{} {}", line.deleted.count(), range(first, last)),
         None => String::from("0"),
     };
     format!(
@@ -176,12 +189,12 @@ fn node(line: &NodeLine, (name, zone): (usize, usize)) -> String {
         at(line.not_ready),
         at(line.tainted),
         at(line.ready),
-        line.pods.0,
+        line.pods,
     )
 }
 
-fn pods_of(count: usize) -> String {
-    if count == 1 { String::from("1 Pod") } else { format!("{count} Pods") }
+fn number(count: usize, subject: &str) -> String {
+    format!("{count} {subject}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Prints a length of time: `90s`, `20m`, `1h30m`.
