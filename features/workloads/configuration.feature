@@ -425,3 +425,43 @@ Feature: A container is made once the ConfigMaps and secrets are there that its 
       Then Event Failed about Pod "web", message "Error: container none not found" within 3s
       And Pod "web" field status.containerStatuses[0].state.waiting.message is "container none not found" within 5s
       And Pod "web" keeps field status.phase "Pending" for 60s
+
+  Rule: After a reboot a Pod runs again once what it names was read
+    Source: pkg/kubelet/kubelet.go (v1.31, v1.34, v1.37), SyncPod
+
+    Scenario Outline: <what>
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: ConfigMap
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        data: {mode: quiet}
+        ---
+        kind: Secret
+        apiVersion: v1
+        metadata: {name: app, namespace: default}
+        ---
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          restartPolicy: <policy>
+          <names>
+          containers: [{name: main, image: registry.k8s.io/pause:3.10, volumeMounts: <mounts>}]
+        """
+      And Pod "web" has condition Ready=True
+      When machine "worker-1" reboots
+      Then Pod "web" has these fields within 45s:
+        """
+        status: {phase: <phase>, containerStatuses: [{name: main, restartCount: <restarts>, ready: <ready>}]}
+        """
+
+      Examples:
+        | what                             | policy | names                                                                  | mounts                     | phase   | restarts | ready |
+        | A volume of a ConfigMap          | Always | volumes: [{name: v, configMap: {name: app}}]                           | [{name: v, mountPath: /v}] | Running | 1        | true  |
+        | A volume of a secret             | Always | volumes: [{name: v, secret: {secretName: app}}]                        | [{name: v, mountPath: /v}] | Running | 1        | true  |
+        | A volume of a secret that is not | Always | volumes: [{name: v, secret: {secretName: other, optional: true}}]      | [{name: v, mountPath: /v}] | Running | 1        | true  |
+        | A secret for pulls               | Always | imagePullSecrets: [{name: app}]                                        | []                         | Running | 1        | true  |
+        | A Pod that runs only once        | Never  | volumes: [{name: v, configMap: {name: app}}]                           | [{name: v, mountPath: /v}] | Failed  | 0        | false |

@@ -68,7 +68,11 @@ impl Kubelet {
         worker.retry_at = None;
         match worker.stage {
             _ if worker.ends_after_sync => {}
-            WorkerStage::Blocked => self.unblock(uid, context),
+            WorkerStage::Blocked => {
+                self.unblock(uid, context);
+                // What had ended before it waited runs again.
+                self.settle_pod(uid, context);
+            }
             WorkerStage::Active => {
                 for plan in worker.plans.iter_mut().filter(|plan| plan.start_error.is_some()) {
                     plan.shown_error = plan.start_error.take();
