@@ -24,8 +24,49 @@ Feature: Which containers run anew, when, and which wait
 
       Examples:
         | gate                               | configured                          | restarts | until |
-        | KubeletCrashLoopBackOffMax         | {"maxContainerRestartPeriod": "2s"} | 3        | 60s   |
+        | KubeletCrashLoopBackOffMax         | {"maxContainerRestartPeriod": "2s"} | 4        | 60s   |
         | ReduceDefaultCrashLoopBackOffDecay | {}                                  | 4        | 75s   |
+
+  Rule: A Pod with a container in back-off is synced each 10 to 15 s, since 1.35 when the back-off ends
+    Source: pkg/kubelet/pod_workers.go (v1.34, v1.35, v1.37), completeWork
+
+    Scenario Outline: The back-off takes 2 s, in 1.<release>
+      Given a cluster of Kubernetes 1.<release>
+      And a ready Node "worker-1"
+      And whose kubelet runs with:
+        | featureGates     | {"KubeletCrashLoopBackOffMax": true} |
+        | crashLoopBackOff | {"maxContainerRestartPeriod": "2s"}  |
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: registry.k8s.io/busybox:1, command: [sh, -c, exit 1]}]
+        """
+      Then Pod "web" field status.containerStatuses[0].restartCount is 3 between <from> and <until>
+
+      Examples:
+        | release | from | until |
+        | 34      | 20s  | 33s   |
+        | 35      | 4s   | 11s   |
+        | 37      | 4s   | 11s   |
+
+    @since:1.35
+    Scenario: A back-off longer than a minute is looked at after one, or up to half of one later
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: registry.k8s.io/busybox:1, command: [sh, -c, exit 1]}]
+        """
+      Then Pod "web" field status.containerStatuses[0].restartCount is 4 between 70s and 112s
+      And Pod "web" field status.containerStatuses[0].restartCount is 5 between 150s and 294s
 
   Rule: A container with another image runs anew at once, whatever the restart policy says
 

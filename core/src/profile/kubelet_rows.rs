@@ -48,5 +48,6 @@ pub(super) static OF_KUBELETS: &[Row] = &[
     off("resize-beyond-node-is-infeasible", "a resize to more than the node has is Infeasible, and not Deferred"),
     off("ended-pods-free-resizes", "resizes that wait are tried again as soon as a pod has succeeded or failed"),
     off("memory-limits-stay-or-grow", "no resize lowers or adds a memory limit, unless the container starts anew"),
+    off("crash-back-off-is-waited-out", "a pod with a container in back-off is synced when that ends, not each 10 s"),
     off("init-containers-are-resized", "CPU and memory of init containers that are no sidecars change too"),
 ];

@@ -21,6 +21,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/kubelet/config/common.go (v1.34, v1.35), tryDecodeSinglePod",
         ),
+        row(SINCE, "crash-back-off-is-waited-out", YES, "pkg/kubelet/pod_workers.go (v1.34, v1.35), completeWork"),
         row(
             SINCE,
             "resize-steps-are-told",

@@ -82,7 +82,7 @@ impl Worker {
 }
 
 impl ContainerPlan {
-    /// Plans the restart of a container that has ended; false if it has to wait.
+    /// Plans the restart of a container that has ended; the error is until when it has to wait.
     ///
     /// The pause counts from the container's end, doubles with each restart, and is the first one again after a long
     /// run or with another image. The sync that itself ends a container knows only its run before.
@@ -92,16 +92,16 @@ impl ContainerPlan {
         image: &str,
         pauses: CrashPauses,
         (next, now): (Timestamp, Timestamp),
-    ) -> bool {
+    ) -> Result<(), Timestamp> {
         if has_other_image(ended, image) {
             self.backoff = None;
         }
         let ended = if self.killed_for.is_some() { ended.before.as_deref() } else { Some(ended) };
         let Some(ended) = ended else {
             self.start_at = Some(next);
-            return true;
+            return Ok(());
         };
-        let ContainerState::Exited { finished_at, .. } = ended.state else { return false };
+        let ContainerState::Exited { finished_at, .. } = ended.state else { return Err(now) };
         let is_expired = finished_at.duration_since(ended.started_at) > CrashPauses::FORGOTTEN_AFTER;
         let before = self.backoff.filter(|_| !is_expired);
         self.is_waiting = before.is_some_and(|pause| now.duration_since(finished_at) < pause);
@@ -109,11 +109,11 @@ impl ContainerPlan {
             self.held_back = pause;
             // What follows is the sync that finds it ended.
             self.is_crash_looping |= self.killed_for.take().is_some();
-            return false;
+            return Err(finished_at + pause);
         }
         self.backoff = Some(before.map_or(pauses.first, |pause| (pause * 2).min(pauses.longest)));
         self.start_at = Some(next);
-        true
+        Ok(())
     }
 }
 

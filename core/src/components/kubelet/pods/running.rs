@@ -389,10 +389,9 @@ impl Kubelet {
                 && progress.may_start(at, plan)
             {
                 let next = context.host.runtime.next_run(object, &plan.name, context.now);
-                if plan.restart(own, image_of(object, &plan.name), pauses, (next, context.now)) {
-                    is_starting = true;
-                } else {
-                    held_back.push(plan.name.clone());
+                match plan.restart(own, image_of(object, &plan.name), pauses, (next, context.now)) {
+                    Ok(()) => is_starting = true,
+                    Err(until) => held_back.push((plan.name.clone(), until)),
                 }
                 // Until it runs again that sync is under way, and nothing is told.
                 *is_dirty |= plan.killed_for.is_none();
@@ -413,20 +412,35 @@ impl Kubelet {
             return;
         }
         self.plan_next(uid, &progress, context);
-        if !held_back.is_empty() {
-            self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
+        if let Some(until) = held_back.iter().map(|(_, until)| *until).min() {
+            self.retry_held_back(uid, until, context.now);
         }
         self.stop_after_sync(uid, context);
     }
 
+    /// Syncs a pod again of which a container is held back until an instant.
+    ///
+    /// Source: pkg/kubelet/pod_workers.go (v1.35), `completeWork`.
+    fn retry_held_back(&mut self, uid: &Text, until: Timestamp, now: Timestamp) {
+        let waits_it_out = self.settings.profile().is("crash-back-off-is-waited-out");
+        let rest = until.duration_since(now).clamp(SignedDuration::ZERO, RESYNC_PERIOD);
+        self.retry_pod(uid, if waits_it_out { rest } else { FAILED_SYNC_PAUSE }, now);
+    }
+
     /// Reports a new sandbox for what is started again, and what is held back.
-    fn tell_restarts(&mut self, uid: &Text, is_starting: bool, held_back: &[Text], context: &mut KubeletContext<'_>) {
+    fn tell_restarts(
+        &mut self,
+        uid: &Text,
+        is_starting: bool,
+        held_back: &[(Text, Timestamp)],
+        context: &mut KubeletContext<'_>,
+    ) {
         let Some(pod) = self.pods.object(uid).cloned() else { return };
         if is_starting && context.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
             let message = String::from("Pod sandbox changed, it will be killed and re-created.");
             self.pod_event(&pod, None, (EventType::Normal, "SandboxChanged", message), context);
         }
-        for name in held_back {
+        for (name, _) in held_back {
             let key = pod.key();
             let message =
                 format!("Back-off restarting failed container {name} in pod {}_{}({uid})", key.name, key.namespace);

@@ -213,7 +213,8 @@ impl Kubelet {
                 // It ended with a sandbox before, in which its turn may have come earlier.
                 let next = runtime.next_run(&worker.object, &plan.name, context.now);
                 let image = image_of(&worker.object, &plan.name);
-                plan.restart(own, image, self.config.crash_pauses, (next, context.now));
+                // If it is held back, the sync of what has ended tells until when.
+                let _ = plan.restart(own, image, self.config.crash_pauses, (next, context.now));
                 continue;
             }
             // What cannot start is tried all the same.
