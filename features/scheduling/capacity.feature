@@ -567,3 +567,51 @@ Feature: A pod goes where its requests fit
       And Pod "second" field status.reason is "OutOfpods" within 5s
       And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: 1, capacity: 1" within 5s
       And Pod "first" keeps field status.phase "Running" for 10m
+
+  @since:1.33
+  Rule: A waiting Pod that is resized down is tried again, as it helps itself
+    Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.33, v1.34, v1.37), isSchedulableAfterPodScaleDown
+
+    Scenario: It fits then
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 4 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 6}}}]
+        """
+      And Pod "web" has condition PodScheduled=False
+      And 20s pass
+      When the user sends strategic PATCH /api/v1/namespaces/default/pods/web/resize:
+        """
+        {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]}}
+        """
+      Then Pod "web" has condition PodScheduled=True within 3s
+
+    Scenario: More memory does not help a Pod that asks for too many CPUs
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 4 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 6, memory: 1Gi}}}]
+        """
+      And Pod "web" has condition PodScheduled=False
+      And 20s pass
+      When the user sends strategic PATCH /api/v1/namespaces/default/pods/web/resize:
+        """
+        {"spec": {"containers": [{"name": "main", "resources": {"requests": {"memory": "2Gi"}}}]}}
+        """
+      Then Pod "web" field spec.containers[0].resources.requests.memory is "2Gi" within 1s
+      But Pod "web" keeps condition PodScheduled=False for 2m
+      And no Event FailedScheduling about Pod "web" for 2m

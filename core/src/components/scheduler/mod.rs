@@ -295,8 +295,8 @@ impl Scheduler {
             self.queue.add(info.clone(), now);
         }
         self.queue.update(&info);
-        let hinting = self.behaviour.hinting;
-        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(before, &info, queued, hinting)) {
+        let (hinting, was) = (self.behaviour.hinting, self.info(before));
+        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(&was, &info, queued, hinting)) {
             self.say_again(&info.key, "the Pod itself changed");
         }
         let nominated = |pod: &Object| pod.stable().at(&["status", "nominatedNodeName"]).as_text().cloned();
