@@ -359,6 +359,13 @@ impl Runtime {
         self.removed.push((now, Text::from(uid), sandbox));
     }
 
+    /// Stops a sandbox whose processes have ended: what runs next needs another one.
+    pub fn stop_sandbox(&mut self, uid: &str) {
+        if let Some(sandbox) = self.sandboxes.get_mut(uid) {
+            sandbox.is_ready = false;
+        }
+    }
+
     /// Ends all processes: the power is gone.
     pub fn lose(&mut self, now: Timestamp) {
         for sandbox in self.sandboxes.values_mut() {

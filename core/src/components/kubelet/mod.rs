@@ -389,6 +389,7 @@ impl Kubelet {
                 Timer::RuntimeCall => self.runtime_call_failed(context),
                 Timer::Mirrors => self.reconcile_static(context),
                 Timer::StaticStart => self.start_waiting(context),
+                Timer::Housekeeping => self.clean_up_static(context),
                 Timer::Volumes => self.retry_volumes(context),
                 Timer::CertificateEnd => self.client_certificate_ended(context),
                 // The next status is another one.

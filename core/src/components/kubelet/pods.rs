@@ -12,6 +12,7 @@ mod changes;
 mod container_status;
 mod ending;
 mod environment;
+mod from_manifests;
 mod host_addresses;
 mod initializing;
 mod overdue;
@@ -58,7 +59,7 @@ use crate::chance::Chance;
 use crate::components::client::Reflector;
 use crate::components::host::Host;
 use crate::components::host::runtime::{Container, ContainerRole, ContainerState};
-use crate::components::{Because, Deadline, earliest};
+use crate::components::{Because, Deadline, earliest, next_of};
 use crate::json;
 use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::patch::two_way;
@@ -220,71 +221,6 @@ impl Kubelet {
         self.pods.recompute_deadline(context.now);
     }
 
-    /// Stops a static pod whose manifest is gone.
-    pub(super) fn end_static(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        worker.is_removed = true;
-        if worker.is_over() {
-            self.remove_static(uid, context);
-        } else {
-            self.stop_pod(uid, context);
-            self.sync_pod(uid, context);
-        }
-    }
-
-    /// Forgets a static pod that has ended.
-    pub(super) fn remove_static(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let pod = self.pods.workers.get(uid).map(|worker| worker.object.clone());
-        self.pods.workers.remove(uid);
-        context.host.runtime.remove(uid, context.now);
-        self.release_volumes(uid, context);
-        if let Some(pod) = pod {
-            self.static_ended(&pod, context);
-        }
-    }
-
-    /// Notes that the mirror of a static pod is gone. The sync that follows still knows it; the next one that only its
-    /// time brings about makes another.
-    ///
-    /// Source: pkg/kubelet/kubelet.go (v1.34), `HandlePodRemoves` and `tryReconcileMirrorPods`.
-    fn mirror_gone(&mut self, mirror: &Object, now: Timestamp) {
-        let uid = Text::from(hash_of(mirror));
-        if let Some(worker) = self.pods.workers.get_mut(&uid)
-            && worker.mirror == *mirror.uid()
-        {
-            worker.mirror = Text::default();
-            self.schedule_resync(&uid, (now + RESYNC_PERIOD, now), now);
-        }
-    }
-
-    /// Makes another mirror of a static pod that has none, when its time has come.
-    fn make_lost_mirror(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
-        let is_lost = |own: &&Worker| is_static(&own.object) && own.mirror.is_empty() && !own.is_removed;
-        if let Some(pod) = self.pods.workers.get(uid).filter(is_lost).map(|worker| worker.object.clone()) {
-            self.create_mirror(&pod, context);
-        }
-    }
-
-    /// Notes that the mirror of a static pod is there: its status is written with the next period.
-    pub(super) fn mirror_is_there(&mut self, uid: &Text, mirror: &Object, context: &KubeletContext<'_>) {
-        let is_new = self.pods.workers.get(uid).is_some_and(|worker| worker.mirror != *mirror.uid());
-        if let Some(worker) = self.pods.workers.get_mut(uid).filter(|_| is_new) {
-            worker.mirror = Text::from(mirror.uid());
-            match self.led_first_status(&Text::from(mirror.uid()), context.now) {
-                Some(at) => {
-                    // That first status is made then, whatever was seen before.
-                    if let Some(worker) = self.pods.workers.get_mut(uid) {
-                        (worker.sync_at, worker.seen_at, worker.conditions) = (Some(at), at, Json::Null);
-                        worker.is_dirty = false;
-                    }
-                }
-                None => self.sync_with_next_period(uid, context),
-            }
-        } else {
-            self.watch_for_foreign_writes(uid, mirror, context);
-        }
-    }
-
     /// Watches the pods of the node, once the node's own cache is filled.
     pub(super) fn start_pod_source(&mut self, context: &mut KubeletContext<'_>) {
         let waits_for_node = self.settings.profile().is("pods-wait-for-their-node");
@@ -320,7 +256,7 @@ impl Kubelet {
             if let Some(gone) = replaced {
                 has_gone = true;
                 if is_mirror(&gone) {
-                    self.mirror_gone(&gone, context.now);
+                    self.mirror_gone(gone.uid(), context.now);
                 }
                 if self.is_preempting() {
                     self.pods.has_unheard = true;
@@ -439,8 +375,13 @@ impl Kubelet {
             let mut gone = self.pods.workers.uids();
             // A static pod is known by its manifest; what the API has of it is a mirror of another UID.
             gone.retain(|uid| !known.contains(uid.as_str()) && !self.pods.object(uid).is_some_and(is_static));
+            let mirrors = self.pods.workers.active().map(|worker| worker.mirror.clone());
+            let mirrors: Vec<Text> = mirrors.filter(|uid| !uid.is_empty() && !known.contains(uid.as_str())).collect();
             for uid in gone {
                 self.pod_gone(&uid, context);
+            }
+            for uid in mirrors {
+                self.mirror_gone(&uid, context.now);
             }
             self.pods_seen(heard, context);
             if !self.is_preempting() && !core::mem::replace(&mut self.pods.is_filled, true) {

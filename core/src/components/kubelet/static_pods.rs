@@ -36,7 +36,7 @@ const SEEN: &str = "kubernetes.io/config.seen";
 const NODE_PERIOD: SignedDuration = SignedDuration::from_millis(100);
 /// How often Pods that nobody knows any more are looked for. Source: pkg/kubelet/kubelet.go (v1.34),
 /// `housekeepingPeriod`.
-const HOUSEKEEPING: SignedDuration = SignedDuration::from_secs(2);
+pub(super) const HOUSEKEEPING: SignedDuration = SignedDuration::from_secs(2);
 /// Pause before a static Pod is started whose predecessor of the same name has ended, plus up to half of it.
 /// Source: pkg/kubelet/pod_workers.go (v1.34), `requeue` with `backOffPeriod`.
 const START_PAUSE: SignedDuration = SignedDuration::from_secs(10);
@@ -60,6 +60,10 @@ pub(super) struct StaticPods {
     known: BTreeMap<Text, (Text, ObjectKey)>,
     /// Files whose Pod waits for its predecessor to end.
     waiting: Vec<Text>,
+    /// Files that are there again unchanged, while their Pod ends or has ended.
+    returning: Vec<Text>,
+    /// The Pods that have ended since the last housekeeping, and whether one may run again.
+    ended: Vec<(Text, bool)>,
     /// The mirror Pods of static Pods that are gone.
     orphans: Vec<ObjectKey>,
     /// The UIDs of the mirror Pods that were deleted last.
@@ -97,11 +101,12 @@ impl Kubelet {
             return;
         }
         let known = self.static_pods.known.clone();
-        for (file, (hash, _)) in &known {
+        for (file, (hash, key)) in &known {
             if context.host.manifests.get(file).is_none_or(|manifest| manifest.hash != *hash) {
                 self.static_pods.known.remove(file);
                 self.static_pods.waiting.retain(|own| own != file);
-                self.static_gone(hash, context);
+                self.static_pods.returning.retain(|own| own != file);
+                self.static_gone(hash, key, context);
             }
         }
         let files: Vec<Text> = context.host.manifests.iter().map(|(file, _)| file.clone()).collect();
@@ -123,7 +128,13 @@ impl Kubelet {
             }
         };
         let is_taken = self.pods.named(&pod.key()).is_some();
+        let has_ended = self.static_pods.ended.iter().any(|(hash, _)| *hash == manifest.hash);
+        let is_back = self.is_back(&manifest.hash, context.now) || has_ended;
         self.static_pods.known.insert(file.clone(), (manifest.hash, pod.key()));
+        if is_back {
+            self.static_pods.returning.push(file.clone());
+            return;
+        }
         if is_taken {
             self.static_pods.waiting.push(file.clone());
             return;
@@ -150,15 +161,18 @@ impl Kubelet {
         let key = pod.key();
         self.create_mirror(&pod, context);
         self.adopt(Text::from(pod.uid()), pod, context);
-        // The file of a Pod that ended is there again before its mirror is gone.
-        let mut known = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-        let mirror = known.find(|other| other.key() == key && is_mirror(other) && !is_ending(other)).cloned();
-        drop(known);
-        let uid = self.pods.named(&key);
-        if let Some((mirror, uid)) = mirror.zip(uid).filter(|(mirror, uid)| *hash_of(mirror) == **uid) {
-            self.mirror_seen(&mirror, context);
+        // The mirror of a Pod that has ended may still be there.
+        let Some((mirror, uid)) = self.mirror_of(&key).zip(self.pods.named(&key)) else { return };
+        self.mirror_seen(&mirror, context);
+        if *hash_of(&mirror) == *uid && !is_ending(&mirror) {
             self.go_on_from(&mirror, &uid);
         }
+    }
+
+    /// Returns the mirror Pod of a name that the watch knows.
+    pub(super) fn mirror_of(&self, key: &ObjectKey) -> Option<Object> {
+        let mut known = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
+        known.find(|pod| pod.key() == *key && is_mirror(pod)).cloned()
     }
 
     /// Builds the Pod of a file with the defaults of the API, or tells why it does not run.
@@ -218,10 +232,7 @@ impl Kubelet {
         let owner = json!([{"apiVersion": "v1", "kind": "Node", "name": node.name(), "uid": node.uid(),
             "controller": true}]);
         let key = pod.key();
-        let mut known = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-        let is_there = known.any(|other| other.key() == key && is_mirror(other));
-        drop(known);
-        if is_ending || is_there && !self.static_pods.is_late {
+        if is_ending || !self.static_pods.is_late && self.mirror_of(&key).is_some() {
             return;
         }
         let mut body = pod.json();
@@ -285,6 +296,9 @@ impl Kubelet {
         if *step == MirrorPurpose::Delete && !is_done && !is_missing {
             self.mirror_stays(key, context);
         }
+        if *step == MirrorPurpose::Create && !is_done {
+            self.reconcile_later(key, context);
+        }
         if *step == MirrorPurpose::Delete && is_missing && !self.static_pods.retried.contains(key) {
             // The worker of the static Pod looks once more: the next look at the runtime finds the mirror still there.
             self.static_pods.retried.push(key.clone());
@@ -300,14 +314,21 @@ impl Kubelet {
         }
     }
 
-    /// Notes that a mirror Pod could not be deleted: housekeeping tries again.
+    /// Notes that a mirror Pod could not be deleted: the next sync of its Pod tries again, or housekeeping.
     fn mirror_stays(&mut self, key: &ObjectKey, context: &KubeletContext<'_>) {
-        let mut known = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-        let Some(mirror) = known.find(|pod| pod.key() == *key && is_mirror(pod)).cloned() else { return };
-        drop(known);
+        let Some(mirror) = self.mirror_of(key) else { return };
         self.static_pods.deleted.retain(|own| **own != *mirror.uid());
         if self.pods.named(key).is_none() {
             self.await_housekeeping(&mirror, context);
+        } else {
+            self.reconcile_later(key, context);
+        }
+    }
+
+    /// Lets the next sync of a static Pod look after its mirror.
+    fn reconcile_later(&mut self, key: &ObjectKey, context: &KubeletContext<'_>) {
+        if let Some(uid) = self.pods.named(key) {
+            self.sync_in_time(&uid, context.now);
         }
     }
 
@@ -328,9 +349,9 @@ impl Kubelet {
             self.delete_missing(&key, context);
         }
         for key in core::mem::take(&mut self.static_pods.orphans) {
-            let objects = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-            let orphan = objects.filter(|pod| is_mirror(pod)).find(|pod| pod.key() == key).cloned();
-            if let Some(mirror) = orphan.filter(|_| self.pods.named(&key).is_none()) {
+            let is_described = self.static_pods.known.values().any(|(_, own)| *own == key);
+            let is_orphan = !is_described && self.pods.named(&key).is_none();
+            if let Some(mirror) = self.mirror_of(&key).filter(|_| is_orphan) {
                 self.delete_mirror(&mirror, context);
             }
         }
@@ -354,18 +375,21 @@ impl Kubelet {
     }
 
     /// Ends a static Pod whose file is gone or has changed.
-    fn static_gone(&mut self, hash: &Text, context: &mut KubeletContext<'_>) {
+    fn static_gone(&mut self, hash: &Text, key: &ObjectKey, context: &mut KubeletContext<'_>) {
         let fact = Because::Fact(String::from("its manifest is gone or has changed"));
-        let about = self.pods.object(hash).map(Object::key);
-        if let Some(key) = about {
-            context.outbox.decide(decided_about(&key), "static Pod ends", Vec::from([fact]));
+        if self.pods.object(hash).is_some() {
+            context.outbox.decide(decided_about(key), "static Pod ends", Vec::from([fact]));
+        } else if let Some(mirror) = self.mirror_of(key) {
+            self.await_housekeeping(&mirror, context);
         }
         self.end_static(hash, context);
     }
 
     /// Notes that a static Pod has ended and is forgotten: one of the same name may follow, and its mirror goes.
-    pub(super) fn static_ended(&mut self, pod: &Object, context: &mut KubeletContext<'_>) {
+    pub(super) fn static_ended(&mut self, pod: &Object, goes_on: bool, context: &mut KubeletContext<'_>) {
         let key = pod.key();
+        self.static_pods.ended.push((Text::from(pod.uid()), goes_on));
+        self.set(Timer::Housekeeping, next_of(self.started, HOUSEKEEPING, context.now));
         let next = self.static_pods.known.iter().find(|(_, (_, own))| *own == key);
         match next.map(|(file, (hash, _))| (file.clone(), hash.clone())) {
             Some((file, hash)) if self.static_pods.waiting.contains(&file) => {
@@ -375,13 +399,30 @@ impl Kubelet {
             }
             Some(_) => {}
             None => {
-                let objects = self.pods.source.iter().flat_map(crate::components::client::Reflector::objects);
-                let mirror = objects.filter(|other| is_mirror(other)).find(|other| other.key() == key).cloned();
-                if let Some(mirror) = mirror {
+                if let Some(mirror) = self.mirror_of(&key) {
                     self.await_housekeeping(&mirror, context);
                 }
             }
         }
+    }
+
+    /// Starts the static Pods again that have ended and whose files are there again, and removes what is left of the
+    /// others. One whose phase was final stays as it is.
+    ///
+    /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `HandlePodCleanups` and `filterOutInactivePods`.
+    pub(super) fn clean_up_static(&mut self, context: &mut KubeletContext<'_>) {
+        for (uid, goes_on) in core::mem::take(&mut self.static_pods.ended) {
+            let described = |file: &&Text| self.static_pods.known.get(*file).is_some_and(|(hash, _)| *hash == uid);
+            let file = self.static_pods.returning.iter().find(described).cloned();
+            if let Some(file) = file.filter(|_| goes_on) {
+                self.static_pods.returning.retain(|own| *own != file);
+                self.static_pods.known.remove(&file);
+                self.static_seen(&file, context);
+            } else {
+                context.host.runtime.remove(&uid, context.now);
+            }
+        }
+        self.settle_pods(context);
     }
 
     /// Starts the static Pods that have waited for others of their names.

@@ -21,13 +21,14 @@ pub(super) enum Timer {
     RuntimeCall,
     Mirrors,
     StaticStart,
+    Housekeeping,
     Volumes,
     CertificateEnd,
     Devices,
 }
 
 /// Each timer with what a deadline of it is for.
-pub(super) const TIMERS: [(Timer, &str); 21] = [
+pub(super) const TIMERS: [(Timer, &str); 22] = [
     (Timer::LeaseSync, "lease renewal"),
     (Timer::LeaseRetry, "lease back-off"),
     (Timer::Modules, "start of the modules"),
@@ -46,6 +47,7 @@ pub(super) const TIMERS: [(Timer, &str); 21] = [
     (Timer::RuntimeCall, "time-out of the runtime"),
     (Timer::Mirrors, "mirror pods"),
     (Timer::StaticStart, "static pods"),
+    (Timer::Housekeeping, "housekeeping"),
     (Timer::Volumes, "mount back-off"),
     (Timer::CertificateEnd, "end of the client certificate"),
     (Timer::Devices, "end of devices without a plugin"),

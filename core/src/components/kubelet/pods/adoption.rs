@@ -188,6 +188,7 @@ impl Kubelet {
             ending: None,
             mirror: Text::default(),
             is_removed: false,
+            orphaned_at: None,
             synced_phase: phase.cloned().unwrap_or_default(),
             synced_at: first_started.unwrap_or(context.now),
             keeps_start: first_started.is_some()

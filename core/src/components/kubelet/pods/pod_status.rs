@@ -90,10 +90,10 @@ pub(super) fn build(worker: &Worker, stored: &Json, view: &StatusContext<'_>) ->
         set_sandbox_ready(&mut status, generation, view);
         return status;
     }
-    // Of a static pod whose manifest is gone nothing but the mirror is left, and that goes too: its phase stays.
+    // The phase of a static pod whose manifest is gone stays, if it would go on.
     let phase = match () {
         () if worker.is_static_ended() => "Failed",
-        () if worker.is_removed => "Running",
+        () if worker.is_removed && worker.goes_on(view.host) => "Running",
         () => phase(worker, view),
     };
     if !is_phase_held(worker, phase, view) || status.get("phase").is_null() {

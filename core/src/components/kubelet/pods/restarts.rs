@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::changes::has_other_image;
 use super::worker::KilledFor;
-use super::{Container, ContainerPlan, ContainerRole, ContainerState, Worker};
+use super::{Container, ContainerPlan, ContainerRole, ContainerState, Host, Worker};
 use crate::objects::lifecycle::should_restart;
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, NULL};
@@ -73,6 +73,17 @@ impl Worker {
             other => other.is_some(),
         };
         by_kubelet || plan.role.is_initial() || exit_code.is_none_or(|code| self.starts_again(plan, code))
+    }
+
+    /// Tells whether some container that the pod is there for runs, or would be started again if nobody ended the pod.
+    /// Only then the phase of a static pod without a manifest is not final.
+    ///
+    /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
+    pub(super) fn goes_on(&self, host: &Host) -> bool {
+        self.regular().any(|plan| {
+            let code = host.runtime.container(&self.uid, &plan.name).and_then(Container::exit_code);
+            code.is_none_or(|code| self.starts_again(plan, code))
+        })
     }
 
     /// Tells whether a container that the kubelet itself ends is started again: of that no exit code tells.

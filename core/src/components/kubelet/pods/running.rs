@@ -32,7 +32,7 @@ impl Kubelet {
                     worker.is_dirty = true;
                 }
                 self.probe_at_once(&uid, context);
-                self.make_lost_mirror(&uid, context);
+                self.reconcile_mirror(&uid, context);
                 self.read_again(&uid, context);
             }
             self.end_overdue(&uid, context);

@@ -151,6 +151,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(super) tells_sandbox: bool,
     /// Whether it is a static pod whose manifest is gone.
     pub(super) is_removed: bool,
+    /// When housekeeping finds that its manifest is gone; `None` if it is there again before.
+    pub(super) orphaned_at: Option<Timestamp>,
     /// The node's address as of the last sync.
     pub(in crate::components::kubelet) host_ip: Text,
     /// When it is synced because its time has come; set only while that would change something.

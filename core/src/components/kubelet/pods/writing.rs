@@ -5,7 +5,6 @@
 
 use super::whole_pod::is_shown;
 use super::*;
-use crate::components::next_of;
 use crate::objects::lifecycle::{is_ending, is_terminal};
 
 /// How often statuses that could not be written, or were overwritten, are written again.
