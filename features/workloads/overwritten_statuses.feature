@@ -74,3 +74,39 @@ Feature: A kubelet takes back what others write into the status of its Pods
       Then the Pod with label "app=web" field status.podIP is absent at once
       And the Pod with label "app=web" field status.podIP is set between 10ms and 10s
       And the Pod with label "app=web" field status.phase is "Running" between 10ms and 10s
+
+  Rule: A status that was refused is written with the next period, whatever the answer was
+    Source: pkg/kubelet/status/status_manager.go (v1.31, v1.34, v1.37), syncPod and syncBatch
+
+    Scenario Outline: A write is answered with <code>
+      Given a ready Node "worker-1"
+      And PATCH requests to pods/status from "worker-1" are answered <code> for 15s
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec: {nodeName: worker-1, containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
+        """
+      Then Pod "web" keeps field status.phase "Pending" for 14s
+      And Pod "web" field status.phase is "Running" between 15s and 26s
+
+      Examples:
+        | code |
+        | 404  |
+        | 409  |
+        | 500  |
+
+    Scenario Outline: The final deletion is answered with <code>
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And DELETE requests to pods from "worker-1" are answered <code> for 15s
+      When the user deletes Pod "web"
+      Then Pod "web" stays terminating for 13s
+      And Pod "web" is gone between 14s and 27s
+
+      Examples:
+        | code |
+        | 404  |
+        | 409  |
+        | 500  |

@@ -134,7 +134,7 @@ impl Kubelet {
                 self.remove_static(uid, context)
             }
             // The pod is gone, or there is another one of its name: nothing to write.
-            (_, 200 | 404 | 409, _) => {
+            (PodPurpose::Get, 200 | 404, _) | (PodPurpose::Patch | PodPurpose::Delete, 200, _) => {
                 worker.is_syncing = false;
                 worker.sync_at = None;
                 if step == PodPurpose::Delete && code == 200 {
