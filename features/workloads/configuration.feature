@@ -465,3 +465,60 @@ Feature: A container is made once the ConfigMaps and secrets are there that its 
         | A volume of a secret that is not | Always | volumes: [{name: v, secret: {secretName: other, optional: true}}]      | [{name: v, mountPath: /v}] | Running | 1        | true  |
         | A secret for pulls               | Always | imagePullSecrets: [{name: app}]                                        | []                         | Running | 1        | true  |
         | A Pod that runs only once        | Never  | volumes: [{name: v, configMap: {name: app}}]                           | [{name: v, mountPath: /v}] | Failed  | 0        | false |
+
+  Rule: A volume of huge pages is made for a container that asks for them
+    Source: pkg/volume/emptydir/empty_dir.go (v1.31, v1.34, v1.37), getPageSizeMountOption
+
+    Scenario Outline: One of <medium> that is not made: <why>
+      Given a machine "worker-1" with:
+        | hugepages-2Mi | 64Mi |
+        | hugepages-1Gi | 2Gi  |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes: [{name: v, emptyDir: {medium: <medium>}}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            resources: {limits: <limits>}
+            volumeMounts: [{name: v, mountPath: /v}]
+        """
+      Then Event FailedMount about Pod "web", message "MountVolume.SetUp failed for volume \"v\" : <why>" within 2s
+      And Pod "web" keeps field status.phase "Pending" for 60s
+
+      Examples:
+        | medium        | limits                                           | why |
+        | HugePages     | {cpu: 1}                                         | medium HugePages: hugePages storage requested, but there is no resource request for huge pages     |
+        | HugePages     | {cpu: 1, hugepages-2Mi: 4Mi, hugepages-1Gi: 1Gi} | medium: HugePages can't be used if container requests multiple huge page sizes                     |
+        | HugePages-1Gi | {cpu: 1, hugepages-2Mi: 4Mi}                     | medium HugePages-1Gi: hugePages storage requested, but there is no resource request for huge pages |
+
+    Scenario Outline: One of <medium> that is made, with <limits>
+      Given a machine "worker-1" with:
+        | hugepages-2Mi | 64Mi |
+        | hugepages-1Gi | 2Gi  |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          volumes: [{name: v, emptyDir: {medium: <medium>}}]
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            resources: {limits: <limits>}
+            volumeMounts: [{name: v, mountPath: /v}]
+        """
+      Then Pod "web" field status.phase is "Running" within 3s
+
+      Examples:
+        | medium        | limits                                           |
+        | HugePages     | {cpu: 1, hugepages-2Mi: 4Mi}                     |
+        | HugePages-2Mi | {cpu: 1, hugepages-2Mi: 4Mi, hugepages-1Gi: 1Gi} |

@@ -1,9 +1,9 @@
-//! The volumes of a pod that are made of ConfigMaps and secrets, and when they are mounted.
+//! The volumes of a pod that are made of ConfigMaps, secrets or huge pages, and when they are mounted.
 //!
-//! Mirrors pkg/volume/{configmap,secret,projected} and pkg/kubelet/volumemanager (v1.34). Inputs: pods that start, the
-//! objects that they name, time. Outputs: Events about mounts that fail, and whether all are mounted. Invariant: a
-//! volume that no container mounts is not made. Each sync mounts again; of that only what fails is told. Left out on
-//! purpose: sources of projected volumes other than ConfigMaps and secrets.
+//! Mirrors pkg/volume/{configmap,secret,projected,emptydir} and pkg/kubelet/volumemanager (v1.34). Inputs: pods that
+//! start, the objects that they name, time. Outputs: Events about mounts that fail, and whether all are mounted.
+//! Invariant: a volume that no container mounts is not made. Each sync mounts again; of that only what fails is told.
+//! Left out on purpose: sources of projected volumes other than ConfigMaps and secrets.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,6 +17,7 @@ use crate::components::kubelet::object_cache::{CacheError, CacheReader, CachedKi
 use crate::components::kubelet::pods::is_optional;
 use crate::components::kubelet::{Kubelet, KubeletContext};
 use crate::components::{Deadline, ROOT_CERTIFICATE};
+use crate::objects::quantity::Quantity;
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, aggregate};
 
 /// The mount of one volume.
@@ -176,6 +177,9 @@ impl Kubelet {
     fn set_up(&mut self, pod: &Object, name: &Text, context: &mut KubeletContext<'_>) -> Result<(), CacheError> {
         let volumes = pod.stable().at(&["spec", "volumes"]).items().iter();
         let volume = volumes.clone().find(|own| own.get("name").as_text() == Some(name)).unwrap_or(&NULL);
+        if let Some(why) = self.huge_pages_error(pod, volume) {
+            return Err(CacheError::Unknown(why));
+        }
         let mut errors: Vec<String> = Vec::new();
         for source in sources_of(volume) {
             match self.payload_error(pod, &source, context) {
@@ -185,6 +189,31 @@ impl Kubelet {
             }
         }
         aggregate(&errors).map_or(Ok(()), |why| Err(CacheError::Unknown(why)))
+    }
+
+    /// Tells why an empty volume of huge pages cannot be made.
+    ///
+    /// Source: pkg/volume/emptydir/empty_dir.go (v1.31, v1.34, v1.37), `getPageSizeMountOption`.
+    fn huge_pages_error(&self, pod: &Object, volume: &Json) -> Option<String> {
+        let medium = volume.at(&["emptyDir", "medium"]).as_str().filter(|_| is_of_huge_pages(volume))?;
+        let spec = pod.stable().get("spec");
+        let of_pod = Some(spec).filter(|_| self.settings.is_gate_on("PodLevelResources"));
+        let containers = ["containers", "initContainers"].into_iter().flat_map(|list| spec.get(list).items());
+        let requests = of_pod.into_iter().chain(containers).flat_map(|own| own.at(&["resources", "requests"]).fields());
+        let sizes = requests.filter_map(|(name, _)| Quantity::parse(name.strip_prefix("hugepages-")?));
+        let mut sizes: Vec<i64> = sizes.map(|size| size.value()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let is_found = match medium.strip_prefix("HugePages-").and_then(Quantity::parse) {
+            Some(size) => sizes.contains(&size.value()),
+            None if sizes.len() > 1 => {
+                let why = "can't be used if container requests multiple huge page sizes";
+                return Some(format!("medium: {medium} {why}"));
+            }
+            None => !sizes.is_empty(),
+        };
+        let why = "hugePages storage requested, but there is no resource request for huge pages";
+        (!is_found).then(|| format!("medium {medium}: {why}"))
     }
 
     /// Tells why a source cannot be read, or lacks a key.
@@ -237,7 +266,11 @@ fn source<'a>(kind: CachedKind, tree: &'a Json, field: &str) -> Option<Source<'a
 }
 
 fn has_sources(volume: &Json) -> bool {
-    sources_of(volume).next().is_some()
+    is_of_huge_pages(volume) || sources_of(volume).next().is_some()
+}
+
+fn is_of_huge_pages(volume: &Json) -> bool {
+    volume.at(&["emptyDir", "medium"]).as_str().is_some_and(|medium| medium.starts_with("HugePages"))
 }
 
 /// Returns the volumes of a pod that a container mounts.
