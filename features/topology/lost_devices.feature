@@ -100,3 +100,51 @@ Feature: What becomes of the devices of a plugin that is gone, and of those that
       Then Event Starting about Node "worker-1" within 2s
       And Pod "one" keeps field status.phase at "Running" for 2m
       And Pod "one" keeps field status.containerStatuses[0].restartCount at 0 for 2m
+
+  @since:1.36
+  Rule: The status of a container tells of the health of its devices
+    Source: pkg/kubelet/cm/devicemanager/manager.go (v1.36, v1.37), UpdateAllocatedResourcesStatus
+
+    Scenario: A device becomes unhealthy, and healthy again
+      Given a machine "worker-1" with:
+        | devicePlugins | [{"resource":"example.com/gpu","devices":[{"id":"a"}]}] |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: one}
+        spec:
+          nodeName: worker-1
+          containers:
+          - {name: main, image: pause, resources: {limits: {example.com/gpu: 1}}}
+          - {name: other, image: pause}
+        """
+      And Pod "one" has condition Ready=True
+      When nothing is done
+      Then Pod "one" keeps field status.containerStatuses[main].allocatedResourcesStatus [{"name":"example.com/gpu","resources":[{"health":"Healthy","resourceID":"a"}]}] for 1m
+      And Pod "one" keeps field status.containerStatuses[other].allocatedResourcesStatus absent for 1m
+      When machine "worker-1" does change with:
+        | devicePlugins | [{"resource":"example.com/gpu","devices":[{"id":"a","healthy":false}]}] |
+      Then Pod "one" field status.containerStatuses[main].allocatedResourcesStatus is [{"name":"example.com/gpu","resources":[{"health":"Unhealthy","resourceID":"a"}]}] within 1s
+      And Pod "one" keeps field status.phase "Running" for 1m
+      When machine "worker-1" does change with:
+        | devicePlugins | [{"resource":"example.com/gpu","devices":[{"id":"a"}]}] |
+      Then Pod "one" field status.containerStatuses[main].allocatedResourcesStatus is [{"name":"example.com/gpu","resources":[{"health":"Healthy","resourceID":"a"}]}] within 1s
+
+    Scenario: An image that cannot be pulled changes nothing about that
+      Given a machine "worker-1" with:
+        | devicePlugins | [{"resource":"example.com/gpu","devices":[{"id":"a"}]}] |
+        | failing       | ["image-pull"]                                          |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: one}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "example.com/missing:1", resources: {limits: {example.com/gpu: 1}}}]
+        """
+      Then Pod "one" field status.containerStatuses[main].allocatedResourcesStatus is [{"name":"example.com/gpu","resources":[{"health":"Healthy","resourceID":"a"}]}] within 5s
+      And Pod "one" keeps field status.phase "Pending" for 1m

@@ -344,6 +344,24 @@ Feature: What a restart of the kubelet does to containers with probes
       Then Event Killing about Pod "web", message "Stopping container main" within 5s
       And container "main" of Pod "web" stops on machine "worker-1" between 2s and 8s
 
+    Scenario: Its process knows no SIGTERM
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: "registry.k8s.io/busybox:1", command: [sleep, "10000"]}]
+        """
+      And Pod "web" has condition Ready=True
+      And the kubelet on "worker-1" stops
+      And the user sends DELETE /api/v1/namespaces/default/pods/web?gracePeriodSeconds=0
+      When the kubelet on "worker-1" starts
+      Then Event Killing about Pod "web", message "Stopping container main" within 5s
+      And container "main" of Pod "web" stops on machine "worker-1" between 2s and 8s
+
   Rule: A kubelet that starts while a Pod ends tells its containers once more
 
     Scenario: The container takes 20 s to stop

@@ -27,6 +27,72 @@ Feature: How a kubelet ends and restarts what runs in a Pod
       And container "main" of Pod "web" keeps running on machine "worker-1" for 25s
       And container "main" of Pod "web" stops on machine "worker-1" within 30s
 
+  Rule: A runtime that stops forgets whom it was to kill, and is asked once more when it is back
+    Source: test/e2e_node/mirror_pod_grace_period_test.go (v1.34), "container runtime restart"
+
+    Scenario: The whole grace period begins anew
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec:
+          nodeName: worker-1
+          terminationGracePeriodSeconds: 20
+          containers: [{name: main, image: "registry.k8s.io/busybox:1", command: [sleep, "10000"]}]
+        """
+      And Pod "web" has condition Ready=True
+      When the user deletes Pod "web"
+      And 2s pass
+      And the container runtime on "worker-1" stops
+      Then container "main" of Pod "web" keeps running on machine "worker-1" for 40s
+      When the container runtime on "worker-1" starts
+      Then container "main" of Pod "web" keeps running on machine "worker-1" for 19s
+      And container "main" of Pod "web" stops on machine "worker-1" between 20s and 27s
+      And Pod "web" is gone between 20s and 35s
+
+    Scenario: A probe had asked for the end
+      Given a ready Node "worker-1"
+      And the objects:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.fails-liveness-after: 5s, nodeproof.dev/main.stops-after: 1h}
+        spec:
+          nodeName: worker-1
+          terminationGracePeriodSeconds: 20
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+            livenessProbe: {httpGet: {port: 80}, periodSeconds: 1, failureThreshold: 1}
+        """
+      And 10s pass
+      And the container runtime on "worker-1" stops
+      And 30s pass
+      When the container runtime on "worker-1" starts
+      Then Pod "web" keeps field status.containerStatuses[0].restartCount 0 for 19s
+      And Pod "web" field status.containerStatuses[0].restartCount is 1 between 20s and 30s
+
+  @since:1.34
+  Rule: What is changed of a Pod whose containers end is not observed before they have ended
+    Source: pkg/kubelet/pod_workers.go and pkg/kubelet/status/status_manager.go (v1.34, v1.37), SetPodStatus
+
+    Scenario: The Pod gets a deadline
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1" that takes 20s to stop
+      When the user deletes Pod "web"
+      And 3s pass
+      And the user sends PATCH /api/v1/namespaces/default/pods/web:
+        """
+        {"spec": {"activeDeadlineSeconds": 1000}}
+        """
+      Then Pod "web" keeps field metadata.generation 3 for 15s
+      And Pod "web" keeps field status.observedGeneration 2 for 15s
+
   @since:1.37
   Rule: A Pod whose sandbox is not ready says why
 

@@ -24,6 +24,7 @@ use jiff::Timestamp;
 
 use self::runtime::Runtime;
 use self::usage::Others;
+use crate::json;
 use crate::objects::x509::Certificate;
 use crate::objects::{Json, NodeAddress, Text, fnv};
 
@@ -183,6 +184,30 @@ impl Host {
         let all = self.assignments.iter().flat_map(|given| &given.devices);
         let ids: BTreeSet<&Text> = all.filter(|(own, _)| **own == *resource).map(|(_, id)| id).collect();
         i64::try_from(ids.len()).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the devices that a container has for itself, by resource, with their health. One of which no plugin
+    /// tells any more counts as healthy.
+    ///
+    /// Source: pkg/kubelet/cm/devicemanager/manager.go (v1.31, v1.34, v1.37), `UpdateAllocatedResourcesStatus`.
+    #[must_use]
+    pub fn device_health(&self, uid: &str, container: &str) -> Json {
+        let own = self.assignments.iter().filter(|given| *given.uid == *uid && *given.container == *container);
+        let own: BTreeSet<&(Text, Text)> = own.flat_map(|given| &given.devices).collect();
+        let all = || self.spec.hardware.device_plugins.iter();
+        let is_unhealthy = |(resource, id): &(Text, Text)| {
+            let told = all().filter(|plugin| plugin.resource == *resource).flat_map(|plugin| &plugin.devices);
+            told.filter(|device| device.id == *id).any(|device| !device.is_healthy)
+        };
+        let resources: BTreeSet<&Text> = own.iter().map(|(resource, _)| resource).collect();
+        let shown = resources.into_iter().map(|resource| {
+            let devices = own.iter().filter(|(other, _)| other == resource).map(|device| {
+                let health = if is_unhealthy(device) { "Unhealthy" } else { "Healthy" };
+                json!({"resourceID": device.1.as_str(), "health": health})
+            });
+            json!({"name": resource.as_str(), "resources": devices.collect::<Json>()})
+        });
+        shown.collect()
     }
 
     /// Returns the address that a kubelet finds when nobody tells it one: of the family that it wants, or else of the

@@ -395,8 +395,8 @@ impl Kubelet {
         self.hear_again(context);
         let uids = self.pods.workers.uids();
         for uid in uids {
-            let is_deleted = self.pods.workers.get(&uid).is_some_and(Worker::has_to_end);
-            if is_deleted {
+            let ends = |own: &Worker| own.has_to_end() || own.stage == WorkerStage::Stopping;
+            if self.pods.workers.get(&uid).is_some_and(ends) {
                 self.stop_pod(&uid, context);
             } else {
                 self.unblock(&uid, context);

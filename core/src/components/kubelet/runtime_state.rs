@@ -155,6 +155,7 @@ impl Kubelet {
     /// Notes that the machine changed: the next poll will see it.
     pub fn note_host_change(&mut self, context: &mut KubeletContext<'_>) {
         self.note_usage(context);
+        self.note_device_health(context);
         let poll = self.runtime.last_good(context.now, POLL_PERIOD).unwrap_or(context.now);
         if self.runtime.is_going_on && !context.host.is_runtime_answering() {
             self.runtime.last_good = Some(poll);

@@ -38,6 +38,7 @@ impl Machine {
         match action {
             MachineAction::RuntimeStop => self.change_host(now, |host| {
                 (host.is_runtime_up, host.is_runtime_frozen) = (false, false);
+                host.runtime.forget_stops();
             }),
             MachineAction::RuntimeStart => self.change_host(now, |host| host.is_runtime_up = true),
             MachineAction::ManifestWrite { name, object } => {

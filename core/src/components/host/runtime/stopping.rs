@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::super::behaviour::ContainerBehaviour;
 use super::{Container, ContainerRole, Hook, KILLED, Runtime, Sandbox};
+use crate::json;
 use crate::objects::{Object, Text};
 
 /// How long a process has at least from SIGTERM to SIGKILL.
@@ -147,8 +148,8 @@ impl Runtime {
                 sandbox.containers.iter().map(|container| self.behaviour(pod, &container.name)).collect()
             }
             (None, Some(sandbox)) => {
-                let told = |own: &Container| self.behaviour_of(&sandbox.key, &sandbox.annotations, &own.name);
-                sandbox.containers.iter().map(told).collect()
+                let pod = sandbox.as_given();
+                sandbox.containers.iter().map(|container| self.behaviour(&pod, &container.name)).collect()
             }
             _ => Vec::new(),
         };
@@ -182,6 +183,14 @@ impl Runtime {
 }
 
 impl Sandbox {
+    /// Returns the pod as the runtime was given it.
+    fn as_given(&self) -> Object {
+        let mut pod = json!({"metadata": {"name": &self.key.name, "namespace": &self.key.namespace}});
+        pod.set(&["metadata", "annotations"], self.annotations.clone());
+        pod.set(&["spec"], self.given.clone());
+        Object::as_received(pod)
+    }
+
     /// Sends the signals that are due, and ends the processes whose time has come; returns whether one has.
     pub(super) fn advance(&mut self, is_scripted: bool, now: Timestamp) -> bool {
         let mut has_ended = false;

@@ -46,7 +46,8 @@ impl Kubelet {
             self.note_deadline(&uid, context);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { return };
             if worker.is_deleted() && !worker.is_over() {
-                worker.is_dirty |= is_new_generation && !worker.is_in_sync(context.host);
+                // What is changed while its containers end no sync sees.
+                worker.is_dirty |= is_new_generation && !was_deleted && !worker.is_in_sync(context.host);
                 self.stop_pod(&uid, context);
             } else if worker.is_over() {
                 // Only the deletion itself asks for another look at once.
@@ -147,9 +148,8 @@ impl Kubelet {
         let is_terminal = is_terminal(pod);
         let stage = match &rejection {
             Some(_) if sandbox.is_some() => WorkerStage::Stopping,
-            Some(_) => WorkerStage::Over,
-            None if is_terminal => WorkerStage::Over,
-            None => WorkerStage::Blocked,
+            None if !is_terminal => WorkerStage::Blocked,
+            _ => WorkerStage::Over,
         };
         // A process that has just started asks the runtime, which knows no address of a sandbox that was stopped.
         let is_down = sandbox.is_none_or(|sandbox| !sandbox.is_ready);

@@ -38,6 +38,12 @@ pub(super) fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json
     if let Some(mounts) = mounts.filter(|own| !own.is_null() && view.settings.is_gate_on("RecursiveReadOnlyMounts")) {
         status.set(&["volumeMounts"], mounts);
     }
+    if !plan.role.is_initial() && view.settings.is_gate_on("ResourceHealthStatus") {
+        let devices = view.host.device_health(&worker.uid, &plan.name);
+        if !devices.is_empty() {
+            status.set(&["allocatedResourcesStatus"], devices);
+        }
+    }
     let is_lost = container.is_some() && worker.has_lost_containers();
     let Some(container) = container.filter(|_| !is_lost) else {
         set_unknown(&mut status, worker, plan, is_lost, view.host);

@@ -138,11 +138,38 @@ impl Kubelet {
         self.tell_failed_hooks(uid, context);
     }
 
+    /// Syncs the pods of which a device has become healthy or unhealthy.
+    ///
+    /// Source: pkg/kubelet/kubelet.go (v1.31, v1.34, v1.37), `syncLoopIteration`, `containerManager.Updates`.
+    pub(in crate::components::kubelet) fn note_device_health(&mut self, context: &mut KubeletContext<'_>) {
+        if context.host.assignments.is_empty() || !self.settings.is_gate_on("ResourceHealthStatus") {
+            return;
+        }
+        for uid in self.pods.workers.active_uids() {
+            let Some(worker) = self.pods.workers.get_mut(&uid).filter(|worker| !worker.is_over()) else { continue };
+            let statuses = worker.object.stable().at(&["status", "containerStatuses"]).items().iter();
+            let is_new = statuses.into_iter().any(|status| {
+                let name = status.get("name").as_str().unwrap_or_default();
+                let devices = context.host.device_health(&uid, name);
+                !devices.is_empty() && devices != *status.get("allocatedResourcesStatus")
+            });
+            worker.is_dirty |= is_new;
+            self.sync_pod(&uid, context);
+        }
+        self.pods.recompute_deadline(context.now);
+    }
+
     /// Tells the containers of a pod to end whose probes have failed while there was no runtime.
     pub(super) fn end_awaited(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let awaited = worker.plans.iter_mut().enumerate();
         let awaited: Vec<_> = awaited.filter_map(|(at, plan)| Some((at, plan.ends_for.take()?))).collect();
+        // What the runtime was to end before it stopped it is asked to end once more.
+        let of_pod = worker.object.stable().at(&["spec", "terminationGracePeriodSeconds"]).as_i64();
+        let grace = SignedDuration::from_secs(of_pod.unwrap_or(30).max(STOP_MIN_SECONDS));
+        for plan in worker.plans.iter().filter(|plan| plan.killed_for.is_some()) {
+            context.host.runtime.stop(uid, (Some(&worker.object), Some(&plan.name)), grace, context.now);
+        }
         for (at, kind) in awaited {
             let is_there = |own: &Worker| own.plans.get(at).is_some_and(|plan| plan.probes.is_some());
             if self.pods.workers.get(uid).is_some_and(is_there) {
