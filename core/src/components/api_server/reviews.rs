@@ -65,9 +65,14 @@ impl ApiServer {
 
     fn token_review(&self, tree: &Json, now: Timestamp) -> Json {
         let token = tree.at(&["spec", "token"]).as_str().unwrap_or("");
-        match self.owner_of_token(token, now) {
-            Some(identity) => json!({"authenticated": true, "user": user_info(identity)}),
-            None => json!({"user": {}, "error": "invalid bearer token"}),
+        let wanted: Vec<Text> =
+            tree.at(&["spec", "audiences"]).items().iter().filter_map(Json::as_text).cloned().collect();
+        match self.review_token(token, &wanted, now) {
+            Ok((identity, audiences)) => {
+                let audiences: Json = audiences.iter().map(Json::from).collect();
+                json!({"authenticated": true, "user": user_info(identity), "audiences": audiences})
+            }
+            Err(why) => json!({"user": {}, "error": why}),
         }
     }
 

@@ -5,6 +5,7 @@
 //! account or the object that it is bound to is gone. Left out on purpose: signatures (a token has the form of a JWT,
 //! and the server knows it by its text).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -14,10 +15,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
 use super::options::RequestOptions;
-use super::validation::FieldError;
+use super::validation::{FieldError, quote};
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
-use crate::network::{Answer, Identity, NODES, PODS, Resource, SECRETS};
+use crate::network::{Answer, Identity, NODES, PODS, Resource, SECRETS, UserDetails};
 use crate::objects::{Json, ObjectKey, Text, base64, time};
 
 /// Source: k8s.io/kubernetes cmd/kube-apiserver, `--api-audiences` as kubeadm leaves it: the issuer.
@@ -39,6 +40,8 @@ const EXTENDED: SignedDuration = SignedDuration::from_hours(24 * 365);
 /// `DefaultLeeway`; pkg/serviceaccount/claims.go (v1.34), `Validate`.
 const LEEWAY: SignedDuration = SignedDuration::from_mins(1);
 
+/// Whose token it is, and for whom.
+type TokenOwner<'a> = (&'a Arc<Identity>, Vec<Text>);
 /// An object on which a token depends, with its uid.
 type BoundObject = (Resource, ObjectKey, Text);
 
@@ -46,6 +49,8 @@ type BoundObject = (Resource, ObjectKey, Text);
 #[derive(Clone, Debug)]
 pub(super) struct Credential {
     identity: Arc<Identity>,
+    /// For whom it is; none of one that lasts, which is for the API server.
+    audiences: Vec<Text>,
     /// When it expires; `None` for one that lasts.
     expires: Option<Timestamp>,
     /// What has to be there, with its uid.
@@ -55,15 +60,48 @@ pub(super) struct Credential {
 impl Credential {
     /// Makes a token that lasts.
     pub(super) const fn lasting(identity: Arc<Identity>) -> Self {
-        Self { identity, expires: None, bound: Vec::new() }
+        Self { identity, audiences: Vec::new(), expires: None, bound: Vec::new() }
+    }
+
+    /// Returns those of some audiences that it is for; of none, the API server. Refuses if there is none of them.
+    ///
+    /// Source: pkg/serviceaccount/jwt.go (v1.31, v1.34), `AuthenticateToken`.
+    fn audiences_among(&self, wanted: &[Text]) -> Result<Vec<Text>, String> {
+        let own_server = [Text::of(AUDIENCE)];
+        let or_server = |list: &[Text]| if list.is_empty() { own_server.to_vec() } else { list.to_vec() };
+        let (own, wanted) = (or_server(&self.audiences), or_server(wanted));
+        let both: Vec<Text> = own.iter().filter(|own| wanted.contains(own)).cloned().collect();
+        if both.is_empty() {
+            let (own, wanted) = (quoted_list(&own), quoted_list(&wanted));
+            return Err(format!("token audiences {own} is invalid for the target audiences {wanted}"));
+        }
+        Ok(both)
     }
 }
 
+/// Prints texts as Go's `%q` does.
+fn quoted_list(texts: &[Text]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quote(text)).collect();
+    format!("[{}]", texts.join(" "))
+}
+
 impl ApiServer {
-    /// Returns whose token it is, if it is valid.
-    ///
-    /// Source: pkg/serviceaccount/claims.go (v1.34), `Validate`.
+    /// Returns whose token it is, if it is valid and for the API server.
     pub(super) fn owner_of_token(&self, token: &str, now: Timestamp) -> Option<&Arc<Identity>> {
+        let known = self.valid_token(token, now)?;
+        known.audiences_among(&[]).is_ok().then_some(&known.identity)
+    }
+
+    /// Returns whose token it is and for which of some audiences, or why it is not taken.
+    pub(super) fn review_token(&self, token: &str, wanted: &[Text], now: Timestamp) -> Result<TokenOwner<'_>, String> {
+        const INVALID: &str = "invalid bearer token";
+        let known = self.valid_token(token, now).ok_or(INVALID)?;
+        let audiences = known.audiences_among(wanted).map_err(|why| format!("[{INVALID}, {why}]"))?;
+        Ok((&known.identity, audiences))
+    }
+
+    /// Source: pkg/serviceaccount/claims.go (v1.34), `Validate`.
+    fn valid_token(&self, token: &str, now: Timestamp) -> Option<&Credential> {
         let known = self.tokens.get(token)?;
         let is_over = known.expires.is_some_and(|at| now > at + LEEWAY);
         let is_there = |(resource, key, uid): &BoundObject| {
@@ -72,7 +110,7 @@ impl ApiServer {
             let gone_at = gone_at.and_then(Json::as_str).and_then(time::parse);
             found.is_some() && gone_at.is_none_or(|at| at + LEEWAY >= now)
         };
-        (!is_over && known.bound.iter().all(is_there)).then_some(&known.identity)
+        (!is_over && known.bound.iter().all(is_there)).then_some(known)
     }
 
     /// Answers a request for a token of a service account.
@@ -117,12 +155,19 @@ impl ApiServer {
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
         let ends = origin.now + SignedDuration::from_secs(seconds);
         let user = format!("system:serviceaccount:{}:{}", info.namespace, info.name);
-        let claims = json!({"sub": user.as_str(), "exp": ends.as_second(), "uid": account.uid()});
+        let audiences: Vec<Text> =
+            tree.at(&["spec", "audiences"]).items().iter().filter_map(Json::as_text).cloned().collect();
+        let id = self.new_uid();
+        let claims = json!({"aud": tree.at(&["spec", "audiences"]).clone(), "exp": ends.as_second(),
+            "iat": origin.now.as_second(), "iss": AUDIENCE, "jti": id.as_str(),
+            "kubernetes.io": {"namespace": &info.namespace,
+                "serviceaccount": {"name": &info.name, "uid": account.uid()}},
+            "nbf": origin.now.as_second(), "sub": user.as_str()});
         let token = format!(
             "{}.{}.{}",
             base64::encode_for_url(b"{\"alg\":\"RS256\"}"),
             base64::encode_for_url(format!("{claims}").as_bytes()),
-            base64::encode_for_url(self.new_uid().as_bytes())
+            base64::encode_for_url(id.as_bytes())
         );
         tree.set(&["status", "token"], token.as_str());
         tree.set(&["status", "expirationTimestamp"], time::to_time(ends));
@@ -135,11 +180,41 @@ impl ApiServer {
                 String::from("system:authenticated"),
             ];
             let groups = groups.into_iter().map(Text::from).collect();
-            let identity = Identity { user: Text::from(user), groups, agent: Text::of(""), details: None };
-            let identity = Arc::new(identity);
-            self.tokens.insert(Text::from(token), Credential { identity, expires, bound });
+            let details = UserDetails { uid: Text::from(account.uid()), extra: self.extra_of_token(&id, &bound) };
+            let details = Some(Arc::new(details));
+            let identity = Arc::new(Identity { user: Text::from(user), groups, agent: Text::of(""), details });
+            self.tokens.insert(Text::from(token), Credential { identity, audiences, expires, bound });
         }
         Ok(Answer::json(201, tree))
+    }
+
+    /// Returns what a token says of its user beside the account.
+    ///
+    /// Source: k8s.io/apiserver pkg/authentication/serviceaccount/util.go (v1.31, v1.34), `UserInfo`.
+    fn extra_of_token(&self, id: &str, bound: &[BoundObject]) -> BTreeMap<Text, Vec<Text>> {
+        let mut extra = BTreeMap::new();
+        let mut say = |what: &str, value: Text| {
+            extra.insert(Text::from(format!("authentication.kubernetes.io/{what}")), Vec::from([value]));
+        };
+        say("credential-id", Text::from(format!("JTI={id}")));
+        let mut node = None;
+        for (resource, key, uid) in bound {
+            if *resource == PODS {
+                say("pod-name", key.name.clone());
+                say("pod-uid", uid.clone());
+                let pod = self.object(resource, key);
+                node = pod.and_then(|pod| pod.stable().at(&["spec", "nodeName"]).as_text().cloned());
+            } else if *resource == NODES {
+                node = Some(key.name.clone());
+            }
+        }
+        if let Some(name) = node.filter(|name| !name.is_empty()) {
+            if let Some(node) = self.object(&NODES, &ObjectKey::cluster(&name)) {
+                say("node-uid", Text::from(node.uid()));
+            }
+            say("node-name", name);
+        }
+        extra
     }
 
     /// Refuses a token that is bound to what is not there, or not the account's; returns what it is bound to.
