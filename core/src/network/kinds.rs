@@ -80,9 +80,14 @@ impl Kind {
         self.subresources.iter().find(|sub| sub.name == name)
     }
 
+    /// Returns the name by which the rules of a built-in kind are found; a custom kind may be called as one of them.
+    pub(crate) fn rules(&self) -> &'static str {
+        if self.is(Trait::Custom) { "" } else { self.name }
+    }
+
     /// Returns the name of the kind's type in the schema, where `Event` and `ResourceClaim` are of the core group.
     pub(crate) fn type_name(&self) -> &'static str {
-        match (self.name, &*self.resource.group) {
+        match (self.rules(), &*self.resource.group) {
             ("Event", "events.k8s.io") => "events.k8s.io Event",
             ("ResourceClaim", "resource.k8s.io") => "resource.k8s.io ResourceClaim",
             (name, _) => name,

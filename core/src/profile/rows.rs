@@ -442,6 +442,7 @@ static OTHERS: &[Row] = &[
     off("restart-rules-of-init-containers-need-policy", "rules of restarts of an init container need its policy"),
     off("restart-rules-are-counted", "a list of rules of restarts that is too long is told in items"),
     off("pod-table-tells-failed-containers", "a table of pods shows a container that failed beside one that completed"),
+    off("finalizers-should-have-a-path", "a warning asks for a path in a finalizer of a custom object"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];
 

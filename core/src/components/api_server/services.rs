@@ -156,6 +156,10 @@ pub(super) fn drop_fields(tree: &mut Json, old: &Json) {
     if is_balanced(old) && !is_balanced(tree) {
         dropped.extend(["allocateLoadBalancerNodePorts", "loadBalancerClass"]);
     }
+    // Source: as above, the same from v1.31 to v1.37.
+    if !is_balanced(tree) && !tree.at(&["status", "loadBalancer"]).is_empty() {
+        tree.set(&["status", "loadBalancer"], Json::object());
+    }
     for field in dropped {
         if tree.at(&["spec", field]) == old.at(&["spec", field]) {
             tree.remove(&["spec", field]);
@@ -276,7 +280,7 @@ fn repeated_node_port(tree: &Json) -> Option<(usize, String)> {
 impl ApiServer {
     /// Sets what the server allocates for a Service that is written: new, or in place of an old one.
     pub(super) fn allocate(&mut self, kind: &Kind, tree: &mut Json, old: &Json, dry_run: bool) -> Result<(), Answer> {
-        if kind.name != "Service" || !kind.resource.group.is_empty() {
+        if kind.rules() != "Service" || !kind.resource.group.is_empty() {
             return Ok(());
         }
         if old.is_null() {

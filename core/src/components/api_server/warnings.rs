@@ -6,16 +6,18 @@
 
 mod pods;
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::validation::{ip, meta, networking};
-use crate::network::kinds::Kind;
-use crate::objects::Json;
+use super::validation::{ip, meta, networking, quote};
+use super::workloads::TEMPLATE_GENERATION;
+use crate::network::kinds::{Kind, Trait};
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
 /// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
@@ -33,14 +35,14 @@ pub(super) fn of_change(
     (tree, old): (&Json, &Json),
     settings: &Settings,
 ) -> Vec<String> {
-    match (kind.name, subresource) {
+    match (kind.rules(), subresource) {
         (_, "") => of(kind, tree, old, settings),
         ("Pod" | "Service" | "Ingress", "status") if settings.profile().is("unusual-addresses-warn") => {
-            let lists: &[&[&str]] = match kind.name {
+            let lists: &[&[&str]] = match kind.rules() {
                 "Pod" => &[&["status", "podIPs"], &["status", "hostIPs"]],
                 _ => &[&["status", "loadBalancer", "ingress"]],
             };
-            let end = if kind.name == "Pod" { ".ip" } else { "" };
+            let end = if kind.rules() == "Pod" { ".ip" } else { "" };
             let warned = |list: &&[&str]| -> Vec<String> {
                 let items = tree.at(list).items().iter().enumerate();
                 let path = list.join(".");
@@ -56,13 +58,14 @@ pub(super) fn of_change(
 
 /// Returns the warnings about a new object as it was sent, before it is prepared for the store.
 pub(super) fn of_sent(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
-    if kind.name == "Pod" { pods::of_app_armor(tree, settings) } else { Vec::new() }
+    if kind.rules() == "Pod" { pods::of_app_armor(tree, settings) } else { Vec::new() }
 }
 
 /// Returns the warnings about an object that is written: new, or in place of an old one.
 pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
-    match kind.name {
+    match kind.rules() {
+        _ if kind.is(Trait::Custom) => finalizers(tree, old, settings, &mut warnings),
         "Node" => {
             let cidrs = tree.at(&["spec", "podCIDRs"]).items();
             let cidrs = if settings.profile().is("ambiguous-cidrs-warn") { cidrs } else { &[] };
@@ -78,24 +81,7 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
         // Source: pkg/registry/core/pod/strategy.go (v1.34): a change of a Pod has none.
         "Pod" if old.is_null() => pod(tree, settings, &mut warnings),
         "Deployment" | "ReplicaSet" | "ReplicationController" | "DaemonSet" | "StatefulSet" => {
-            let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
-            let problems = names::label(name, meta::wording(settings));
-            if !problems.is_empty() && !matches!(kind.name, "DaemonSet" | "StatefulSet") {
-                warnings.push(format!(
-                    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; \
-                     a DNS label is recommended: [{}]",
-                    problems.join(" ")
-                ));
-            }
-            pods::of(tree.at(&["spec", "template"]), "spec.template.", settings, &mut warnings);
-            if kind.name == "StatefulSet"
-                && tree.at(&["spec", "revisionHistoryLimit"]).as_i64().is_some_and(|limit| limit < 0)
-            {
-                warnings.push(String::from(
-                    "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is \
-                     recommended",
-                ));
-            }
+            workload(kind.name, tree, old, settings, &mut warnings);
         }
         "PodTemplate" if tree.get("template") != old.get("template") => {
             pods::of(tree.get("template"), "template.", settings, &mut warnings);
@@ -115,7 +101,7 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
                 pod_names(tree, meta::wording(settings), &mut warnings);
             }
             if tree.get("spec") != old.get("spec") {
-                let of_jobs: &[&str] = if kind.name == "CronJob" { &["spec", "jobTemplate"] } else { &[] };
+                let of_jobs: &[&str] = if kind.rules() == "CronJob" { &["spec", "jobTemplate"] } else { &[] };
                 let path = [of_jobs, &["spec", "template"]].concat();
                 pods::of(tree.at(&path), &format!("{}.", path.join(".")), settings, &mut warnings);
             }
@@ -124,6 +110,57 @@ pub(super) fn of(kind: &Kind, tree: &Json, old: &Json, settings: &Settings) -> V
         name => of_storage(name, tree, &mut warnings),
     }
     warnings
+}
+
+/// Adds the warnings about the owner of Pods: about its name when it is new, about its template when it may be another.
+///
+/// Source: pkg/registry/apps/{deployment,replicaset,statefulset,daemonset}/strategy.go and
+/// pkg/registry/core/replicationcontroller/strategy.go (v1.31 to v1.37), `WarningsOnUpdate`.
+fn workload(kind: &str, tree: &Json, old: &Json, settings: &Settings, warnings: &mut Vec<String>) {
+    if old.is_null() && !matches!(kind, "DaemonSet" | "StatefulSet") {
+        pod_names(tree, meta::wording(settings), warnings);
+    }
+    let counter: &[&str] = if kind == "DaemonSet" {
+        &["metadata", "annotations", TEMPLATE_GENERATION]
+    } else {
+        &["metadata", "generation"]
+    };
+    if old.is_null() || tree.at(counter) != old.at(counter) {
+        // Upstream hands the templates of a changed ReplicationController over in the wrong order.
+        let whole = if kind == "ReplicationController" && !old.is_null() { old } else { tree };
+        pods::of(whole.at(&["spec", "template"]), "spec.template.", settings, warnings);
+    }
+    if kind == "StatefulSet" {
+        let templates = tree.at(&["spec", "volumeClaimTemplates"]).items();
+        for (at, template) in templates.iter().enumerate() {
+            claim(template.get("spec"), &format!("spec.volumeClaimTemplates[{at}].Spec"), warnings);
+        }
+        if tree.at(&["spec", "revisionHistoryLimit"]).as_i64().is_some_and(|limit| limit < 0) {
+            let why = "a negative value retains all historical revisions; a value >= 0 is recommended";
+            warnings.push(format!("spec.revisionHistoryLimit: {why}"));
+        }
+    }
+}
+
+/// Adds the warnings about new finalizers of a custom object.
+///
+/// Source: k8s.io/apiextensions-apiserver pkg/registry/customresource/validator.go (v1.31, v1.34),
+/// `validateKubeFinalizerName`.
+fn finalizers(tree: &Json, old: &Json, settings: &Settings, warnings: &mut Vec<String>) {
+    let own = |tree: &Json| -> BTreeSet<Text> {
+        tree.at(&["metadata", "finalizers"]).items().iter().filter_map(Json::as_text).cloned().collect()
+    };
+    for name in own(tree).difference(&own(old)) {
+        let mut say = |why: &str| warnings.push(format!("metadata.finalizers: {}: {why}", quote(name)));
+        names::qualified(name, meta::wording(settings)).iter().for_each(|why| say(why));
+        if name.contains('/') || ["orphan", "foregroundDeletion", "kubernetes"].contains(&name.as_str()) {
+            continue;
+        }
+        let has_path = name.contains('.') && settings.profile().is("finalizers-should-have-a-path");
+        let path = if has_path { " including a path (/)" } else { "" };
+        let others = "to avoid accidental conflicts with other finalizer writers";
+        say(&format!("prefer a domain-qualified finalizer name{path} {others}"));
+    }
 }
 
 /// Adds the warnings about an object of storage.
@@ -248,7 +285,8 @@ fn endpoint_slice(tree: &Json, old: &Json, settings: &Settings, warnings: &mut V
     }
 }
 
-/// Source: pkg/registry/batch/{job,cronjob}/strategy.go (v1.34), `WarningsOnCreate`.
+/// Source: pkg/registry/batch/{job,cronjob}/strategy.go and pkg/registry/apps/deployment/strategy.go (v1.34),
+/// `WarningsOnCreate`.
 fn pod_names(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
     let problems = names::label(tree.at(&["metadata", "name"]).as_str().unwrap_or(""), wording);
     if !problems.is_empty() {

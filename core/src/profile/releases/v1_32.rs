@@ -27,6 +27,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "finalizers-should-have-a-path",
+            YES,
+            "k8s.io/apiextensions-apiserver pkg/registry/customresource/validator.go (v0.31, v0.32)",
+        ),
+        row(
+            SINCE,
             "overlapping-paths-warn",
             YES,
             "pkg/api/pod/warnings.go (v1.31, v1.32), warningsForOverlappingVirtualPaths",
