@@ -10,6 +10,24 @@ use crate::network::kinds::{Kind, Trait};
 use crate::objects::Json;
 use crate::profile::Settings;
 
+/// The kinds whose metadata a write of the status cannot change.
+///
+/// Source: `PrepareForUpdate` of the strategies of the status in pkg/registry and in k8s.io/kube-aggregator
+/// pkg/registry/apiservice (v1.34); that of CustomResourceDefinitions means to and does not.
+const KEEP_METADATA: [&str; 11] = [
+    "APIService",
+    "CSINode",
+    "DeviceTaintRule",
+    "FlowSchema",
+    "PodCertificateRequest",
+    "PriorityLevelConfiguration",
+    "ResourceClaim",
+    "ServiceCIDR",
+    "StorageVersionMigration",
+    "ValidatingAdmissionPolicy",
+    "VolumeAttachment",
+];
+
 /// Resets what a write cannot change: the status through the object, everything else through the status.
 pub(super) fn prepare_update(
     kind: &Kind,
@@ -21,7 +39,7 @@ pub(super) fn prepare_update(
     put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
     pods::drop_disabled(kind, tree, Some(old), settings);
     let has_status = kind.subresource("status").is_some();
-    match (kind.name, subresource) {
+    match (kind.rules(), subresource) {
         ("Pod", "") => {
             pods::keep_amounts(tree, old, settings);
             put(tree, &["status"], old.get("status"));
@@ -32,10 +50,7 @@ pub(super) fn prepare_update(
         ("Node", "status") => put(tree, &["spec"], old.get("spec")),
         (_, "status") if kind.is(Trait::Custom) => custom::keep_all_but_status(tree, old),
         ("Deployment", "status") => keep(tree, old, &[&["spec"], &["metadata", "labels"]]),
-        (
-            "VolumeAttachment" | "CSINode" | "PodCertificateRequest" | "StorageVersionMigration" | "DeviceTaintRule",
-            "status",
-        ) => keep_all_but_status(kind, tree, old, settings),
+        (name, "status") if KEEP_METADATA.contains(&name) => keep_all_but_status(kind, tree, old, settings),
         (_, "status") => put(tree, &["spec"], old.get("spec")),
         (_, "finalize") => put(tree, &["status"], old.get("status")),
         ("Namespace", _) => {
@@ -45,7 +60,7 @@ pub(super) fn prepare_update(
         _ if has_status => put(tree, &["status"], old.get("status")),
         _ => {}
     }
-    match kind.name {
+    match kind.rules() {
         "Node" => {
             nodes::drop_config(tree);
             if subresource.is_empty() {
@@ -63,15 +78,15 @@ pub(super) fn prepare_update(
         "DaemonSet" => workloads::count_templates(tree, Some(old)),
         "StatefulSet" => workloads::prepare_roll(tree, Some(old), settings),
         "EndpointSlice" => endpoint_slices::drop_fields(tree, old, settings),
-        "Service" => services::drop_fields(tree, old),
+        "Service" if subresource.is_empty() => services::drop_fields(tree, old),
         "Job" => jobs::default_labels(tree),
         _ => {}
     }
     drop_of_gates(kind, tree, old, settings);
-    if (kind.name, subresource) == ("PersistentVolume", "status") {
+    if (kind.rules(), subresource) == ("PersistentVolume", "status") {
         storage_kinds::time_phase(tree, old, now);
     }
-    let counted = counts(kind, settings) || kind.name == "CSIDriver";
+    let counted = counts(kind, settings) || kind.rules() == "CSIDriver";
     if counted && matches!(subresource, "" | "ephemeralcontainers" | "resize") && is_other(kind, tree, old) {
         let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
         tree.set(&["metadata", "generation"], generation + 1);
@@ -80,7 +95,7 @@ pub(super) fn prepare_update(
 
 /// Keeps what a write of the status alone may not change. The status of CSINodes waits for its gate.
 fn keep_all_but_status(kind: &Kind, tree: &mut Json, old: &Json, settings: &Settings) {
-    if kind.name == "CSINode" && !settings.is_gate_on("CSIVolumeHealth") {
+    if kind.rules() == "CSINode" && !settings.is_gate_on("CSIVolumeHealth") {
         tree.set(&["status"], Json::object());
     }
     keep(tree, old, &[&["spec"]]);
@@ -93,7 +108,7 @@ fn keep_all_but_status(kind: &Kind, tree: &mut Json, old: &Json, settings: &Sett
 ///
 /// Source: the strategies in pkg/registry (v1.34), and that of HorizontalPodAutoscalers (v1.37).
 pub(super) fn counts(kind: &Kind, settings: &Settings) -> bool {
-    let is_on = || match kind.name {
+    let is_on = || match kind.rules() {
         "Pod" => settings.profile().is("pod-generation"),
         "HorizontalPodAutoscaler" => settings.is_gate_on("HPAGeneration"),
         _ => true,
@@ -108,7 +123,7 @@ fn drop_of_gates(kind: &Kind, tree: &mut Json, old: &Json, settings: &Settings) 
             tree.remove(path);
         }
     };
-    match kind.name {
+    match kind.rules() {
         "Deployment" | "ReplicaSet" => {
             let is_on = settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas");
             drop(is_on, &["status", "terminatingReplicas"]);
@@ -124,7 +139,7 @@ fn drop_of_gates(kind: &Kind, tree: &mut Json, old: &Json, settings: &Settings) 
         }
         _ => {}
     }
-    if kind.name == "CSIDriver" {
+    if kind.rules() == "CSIDriver" {
         drop(settings.is_gate_on("VolumeLimitScaling"), &["spec", "preventPodSchedulingIfMissing"]);
     }
 }
@@ -140,7 +155,7 @@ fn keep(tree: &mut Json, old: &Json, paths: &[&[&str]]) {
 /// pkg/registry/discovery/endpointslice/strategy.go and pkg/registry/apps/deployment/strategy.go (v1.34).
 fn is_other(kind: &Kind, tree: &Json, old: &Json) -> bool {
     let differ = |path: &[&str]| tree.at(path) != old.at(path);
-    match kind.name {
+    match kind.rules() {
         "Deployment" => differ(&["spec"]) || differ(&["metadata", "annotations"]),
         "PodTemplate" => differ(&["template"]),
         "EndpointSlice" => differ(&["endpoints"]) || differ(&["ports"]) || differ(&["metadata", "labels"]),

@@ -3,14 +3,14 @@
 //! Mirrors `GetResetFields` of the strategies in pkg/registry (v1.34). Inputs: kinds and subresources. Outputs: sets of
 //! fields. Pure.
 
-use crate::network::kinds::{Kind, Trait};
+use crate::network::kinds::Kind;
 use crate::objects::ownership::FieldSet;
 
 /// Returns the fields that every write of a kind resets, so that nobody owns them by it.
 ///
 /// Source: `GetResetFields` of the strategies in pkg/registry (v1.34).
 pub(super) fn reset_fields(kind: &Kind, subresource: &str) -> FieldSet {
-    match (kind.name, subresource) {
+    match (kind.rules(), subresource) {
         ("Pod", "status") => {
             FieldSet::of(&[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])
         }
@@ -19,10 +19,19 @@ pub(super) fn reset_fields(kind: &Kind, subresource: &str) -> FieldSet {
         ("CertificateSigningRequest", "status") => FieldSet::of(&[&["spec"], &["status", "conditions"]]),
         ("CertificateSigningRequest", "approval") => FieldSet::of(&[&["spec"], &["status", "certificate"]]),
         (
-            "VolumeAttachment" | "CSINode" | "PodCertificateRequest" | "StorageVersionMigration" | "DeviceTaintRule",
+            "VolumeAttachment"
+            | "CSINode"
+            | "PodCertificateRequest"
+            | "StorageVersionMigration"
+            | "DeviceTaintRule"
+            | "APIService"
+            | "ValidatingAdmissionPolicy"
+            | "FlowSchema"
+            | "PriorityLevelConfiguration",
             "status",
         ) => FieldSet::of(&[&["metadata"], &["spec"]]),
-        (_, "status") if kind.is(Trait::Custom) => FieldSet::of(&[&["metadata"], &["spec"]]),
+        // Upstream names another group there, so that nothing is reset.
+        ("ServiceCIDR", _) => FieldSet::default(),
         (_, "status") => FieldSet::of(&[&["spec"]]),
         ("Pod", "ephemeralcontainers" | "resize") | (_, "scale") => FieldSet::default(),
         _ if kind.subresource("status").is_some() => FieldSet::of(&[&["status"]]),

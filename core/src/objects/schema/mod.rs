@@ -12,6 +12,7 @@ mod internal;
 mod internal_types;
 mod print;
 mod scalars;
+mod server_types;
 mod strict;
 mod types;
 
@@ -220,7 +221,7 @@ impl Schema {
 
 /// Returns names and fields of the types of the table.
 fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lines = types::TYPES.lines().chain(group_types::TYPES.lines());
+    let lines = types::TYPES.lines().chain(group_types::TYPES.lines()).chain(server_types::TYPES.lines());
     lines.filter_map(|line| line.split_once(" = "))
 }
 
