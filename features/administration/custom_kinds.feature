@@ -97,7 +97,7 @@ Feature: Custom kinds are known by their definitions, and their objects go the w
         | A number that is not allowed       | kind: Widget, | {level: 3}        | refused with 422 spec.level: Unsupported value: 3: supported values: "1", "2"                                                             |
         | A text in its place                | kind: Widget, | {level: x}        | refused with 422 spec.level: Invalid value: "string": spec.level in body must be of type integer: "string", spec.level: Unsupported value: "x": supported values: "1", "2" |
         | A null in a list                   | kind: Widget, | {steps: [1, ~]}   | refused with 422 spec.steps[1]: Invalid value: "null": spec.steps[1] in body must be of type integer: "null"                               |
-        | An object without a kind           |               | {size: 1}         | refused with 400 Widget in version "v1" cannot be handled as a Widget: Object 'Kind' is missing in '{"apiVersion":"example.com/v1"         |
+        | An object without a kind           |               | {size: 1}         | refused with 400 the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"apiVersion":"example.com/v1" |
         | A null                             | kind: Widget, | {size: ~}         | answered with 201                                                                                                                          |
 
     Scenario: Nulls go, or become what is the default

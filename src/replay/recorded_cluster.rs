@@ -148,6 +148,7 @@ impl<'a> RecordedCluster<'a> {
         };
         let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", place.resource.plural)),
+            says_types: false,
             api_version: place.resource.version.clone(),
             resource_version: self.version,
             items,

@@ -12,6 +12,8 @@ use crate::objects::{Json, Object, Text, protobuf};
 pub struct List {
     /// The kind of the list, as `NodeList`.
     pub kind: Text,
+    /// Whether each item says its kind, and the end of the list that it is one: those without a type in Go do.
+    pub says_types: bool,
     /// Its group and version, as `v1`.
     pub api_version: Text,
     /// The revision of the store that it shows.
@@ -90,7 +92,7 @@ impl Answer {
             Content::Bytes(bytes) => protobuf::decode(bytes, None).unwrap_or_default(),
             Content::Watching => Json::Null,
             Content::List(list) => {
-                let List { kind, api_version, resource_version, items, next, remaining } = &**list;
+                let List { kind, says_types, api_version, resource_version, items, next, remaining } = &**list;
                 let mut list = Json::object();
                 list.set(&["kind"], kind);
                 list.set(&["apiVersion"], api_version);
@@ -99,14 +101,15 @@ impl Answer {
                 if *resource_version > 0 {
                     list.set(&["metadata", "resourceVersion"], format!("{resource_version}"));
                 }
-                if !next.is_empty() {
+                if !next.is_empty() || *says_types {
                     list.set(&["metadata", "continue"], next);
                 }
                 if let Some(remaining) = remaining {
                     list.set(&["metadata", "remainingItemCount"], i64::try_from(*remaining).unwrap_or(i64::MAX));
                 }
-                // Items of a list carry neither kind nor apiVersion: the list's say it.
-                list.set(&["items"], items.iter().map(|item| without_type(item.json())).collect::<Json>());
+                // Items of a typed list carry neither kind nor apiVersion: the list's say it.
+                let shown = |item: &Object| if *says_types { item.json() } else { without_type(item.json()) };
+                list.set(&["items"], items.iter().map(shown).collect::<Json>());
                 list
             }
         }

@@ -67,6 +67,7 @@ fn list(json: &Json, kind: &str) -> List {
     });
     List {
         kind: text(&["kind"]),
+        says_types: false,
         api_version: text(&["apiVersion"]),
         resource_version: text(&["metadata", "resourceVersion"]).parse().unwrap_or_default(),
         items: items.collect(),

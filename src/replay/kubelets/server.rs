@@ -194,6 +194,7 @@ impl<'a> RecordedServer<'a> {
                 let items = here.map(|(_, object)| object).filter(|object| fits(object, selector.as_ref()));
                 let content = Content::List(Box::new(List {
                     kind: Text::from(format!("{}List", place.resource.plural)),
+                    says_types: false,
                     api_version: Text::from(place.resource.api_version()),
                     resource_version: self.version,
                     items: items.cloned().collect(),

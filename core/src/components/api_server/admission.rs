@@ -34,11 +34,11 @@ pub(super) fn create(
     tree: &mut Json,
 ) -> Result<(), Answer> {
     limit_ranger::set_defaults(server, kind, "", tree, true);
-    if kind.name == "Pod" && server.plugins.runs("ServiceAccount") {
+    if kind.rules() == "Pod" && server.plugins.runs("ServiceAccount") {
         service_accounts::admit(server, kind, tree)?;
     }
     restrict_nodes(server, &new(kind, origin, tree))?;
-    match kind.name {
+    match kind.rules() {
         "Node"
             if server.plugins.runs("TaintNodesByCondition")
                 && server.settings.profile().is("conditions-make-no-schedule-taints") =>
@@ -56,7 +56,7 @@ pub(super) fn create(
         }
         "Ingress" if server.plugins.runs("DefaultIngressClass") => add_default_ingress_class(server, tree),
         "PersistentVolume" | "PersistentVolumeClaim" | "VolumeAttributesClass" => {
-            if kind.name == "PersistentVolumeClaim" && server.plugins.runs("DefaultStorageClass") {
+            if kind.rules() == "PersistentVolumeClaim" && server.plugins.runs("DefaultStorageClass") {
                 add_default_class(server, tree);
             }
             if server.plugins.runs("StorageObjectInUseProtection") {
@@ -81,7 +81,7 @@ pub(super) fn validate_create(
     let write = new(kind, origin, tree);
     warnings.extend(pod_security::admit(server, &write)?);
     runtime_class::check_overhead(server, kind, tree)?;
-    match kind.name {
+    match kind.rules() {
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
         "CertificateSigningRequest" if server.plugins.runs("CertificateSubjectRestriction") => {
             certificates::restrict_subject(&write)?;

@@ -169,7 +169,7 @@ impl ApiServer {
         if managers.is_array() && managers.items().iter().all(Json::is_object) {
             return Err(status::bad_request("metadata.managedFields must be nil"));
         }
-        if let Some(why) = ownership::problem(&self.schema, kind.type_name(), wanted) {
+        if let Some(why) = ownership::problem(self.typed(kind), wanted) {
             let text = |field| wanted.at(&["metadata", field]).as_str().unwrap_or("");
             let (namespace, name) = (text("namespace"), text("name"));
             return Err(status::untyped(&format!(
@@ -181,7 +181,7 @@ impl ApiServer {
 
     /// Refuses to find managers for an object whose lists have items that nothing names.
     fn check_existing(&self, kind: &Kind, live: &Json) -> Result<(), Answer> {
-        let Some(why) = ownership::unnamed(&self.schema, kind.type_name(), live) else { return Ok(()) };
+        let Some(why) = ownership::unnamed(self.typed(kind), live) else { return Ok(()) };
         let text = |field| live.at(&["metadata", field]).as_str().unwrap_or("");
         let (namespace, name, shown) = (text("namespace"), text("name"), shown(kind));
         Err(status::untyped(&format!(
@@ -199,17 +199,17 @@ impl ApiServer {
         origin: &Origin,
     ) -> Result<Applied, Conflicts> {
         let kind = info.of;
-        let (schema, name, ignored) = (&self.schema, kind.type_name(), reset_fields(kind, &info.subresource));
-        let mut tree = ownership::merge(schema, name, live, wanted);
-        let set = ownership::fields_of(schema, name, wanted).without_trees(&ignored);
+        let (typed, ignored) = (self.typed(kind), reset_fields(kind, &info.subresource));
+        let mut tree = ownership::merge(typed, live, wanted);
+        let set = ownership::fields_of(typed, wanted).without_trees(&ignored);
         let before = managers.0.remove(manager);
         let time = before.as_ref().and_then(|owned| owned.time.clone());
         managers.0.insert(manager.clone(), Owned { set, time });
         if let Some(last) = before.map(|owned| owned.set).filter(|last| !last.is_empty()) {
             let all = managers.0.values().fold(FieldSet::default(), |all, owned| all.union(&owned.set));
-            tree = ownership::prune(schema, name, &tree, &last, &all);
+            tree = ownership::prune(typed, &tree, &last, &all);
         }
-        let found = ownership::compare(schema, name, live, &tree).without(&ignored);
+        let found = ownership::compare(typed, live, &tree).without(&ignored);
         let taken = found.set();
         let conflicts: Conflicts = managers
             .0
@@ -245,11 +245,11 @@ impl ApiServer {
         let text = live.at(&["metadata", "annotations", LAST_APPLIED]).as_str()?;
         let last = Json::parse(text).ok().filter(Json::is_object)?;
         let is_same_version = last.get("apiVersion").as_str() == Some(kind.resource.api_version().as_str());
-        if !is_same_version || ownership::problem(&self.schema, kind.type_name(), &last).is_some() {
+        if !is_same_version || ownership::problem(self.typed(kind), &last).is_some() {
             return None;
         }
-        let found = ownership::compare(&self.schema, kind.type_name(), &last, live);
-        let own = ownership::fields_of(&self.schema, kind.type_name(), &last);
+        let found = ownership::compare(self.typed(kind), &last, live);
+        let own = ownership::fields_of(self.typed(kind), &last);
         let own = own.difference(&found.set()).difference(found.removed());
         let left = conflicts.iter().map(|(manager, set)| (manager.clone(), set.difference(&own)));
         Some(left.filter(|(_, set)| !set.is_empty()).collect())

@@ -4,12 +4,14 @@
 //! and its origin. Outputs: the answer, or nothing while the request waits for a revision.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::body_kinds::SCALE;
 use super::component_status::COMPONENT_STATUSES;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::{self, RequestOptions};
+use super::write::as_headers;
 use super::{ApiServer, Origin, paging, status};
 use crate::network::kinds::{Kind, Trait, has_subresource, is_served};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
@@ -84,7 +86,7 @@ impl ApiServer {
         if !table.is_namespaced() && !namespace.is_empty()
             || table.is_namespaced() && namespace.is_empty() && !name.is_empty()
         {
-            return Err(status::no_such_resource());
+            return Err(no_path(table));
         }
         origin.subresource = subresource.clone();
         let info = RequestInfo { kind, of: table, namespace, name, subresource };
@@ -95,18 +97,22 @@ impl ApiServer {
             // It is told before the object is read.
             let first = answer.headers.iter().position(|(name, _)| name.as_str() == "Warning");
             let place = first.unwrap_or(answer.headers.len());
-            answer.headers.splice(place..place, warning.map(|warning| (Text::of("Warning"), Text::of(warning))));
+            answer.headers.splice(place..place, warning.iter().map(|warning| (Text::of("Warning"), warning.clone())));
             answer
         };
         let answer = self.routed(info, (origin, arrived), id, call, wait_budget);
-        answer.map(|answer| answer.map(warned)).map_err(warned)
+        answer.map(|answer| answer.map(&warned)).map_err(&warned)
     }
 
     /// Returns the warning that every answer about a kind carries. Source: k8s.io/api core/v1 lifecycle.go (v1.34), and
     /// k8s.io/apiserver pkg/endpoints/deprecation/deprecation.go (v1.34), `WarningMessage`.
-    fn deprecation(&self, kind: &Kind) -> Option<&'static str> {
-        let is_deprecated = kind.name == "Endpoints" && self.settings.profile().is("endpoints-are-deprecated");
-        is_deprecated.then_some("299 - \"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\"")
+    fn deprecation(&self, kind: &Kind) -> Option<Text> {
+        if let Some(own) = self.custom_warning(kind) {
+            return as_headers(&[String::from(own)]).pop();
+        }
+        let is_deprecated = kind.rules() == "Endpoints" && self.settings.profile().is("endpoints-are-deprecated");
+        let why = "299 - \"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice\"";
+        is_deprecated.then(|| Text::of(why))
     }
 
     /// Answers a request that the web service has a route for.
@@ -224,7 +230,10 @@ impl ApiServer {
         let (kind, verb) = (info.of, call.verb);
         if !info.subresource.is_empty() {
             let is_there = has_subresource(kind, &info.subresource, self.settings.profile());
-            let sub = kind.subresource(&info.subresource).filter(|_| is_there).ok_or_else(status::no_such_resource)?;
+            let sub = kind.subresource(&info.subresource).filter(|_| is_there).ok_or_else(|| match kind {
+                custom if custom.is(Trait::Custom) => status::not_found(&custom.resource, &info.name),
+                _ => status::no_such_resource(),
+            })?;
             return match verb {
                 _ if !call.method.is_empty() || !sub.verbs.contains(&sub_verb(verb)) => {
                     Err(status::method_not_allowed())
@@ -248,8 +257,18 @@ impl ApiServer {
         let scoped =
             !kind.is_namespaced() || on_item || !info.namespace.is_empty() || matches!(verb, Verb::List | Verb::Watch);
         let reviews = !kind.is(Trait::Review) || verb == Verb::Create;
+        if !scoped && kind.is(Trait::Custom) {
+            return Err(no_path(kind));
+        }
         if fits && scoped && reviews && call.method.is_empty() { Ok(()) } else { Err(status::method_not_allowed()) }
     }
+}
+
+/// Refuses a path of the other scope; the server of custom kinds hands it on, and nobody takes it.
+///
+/// Source: k8s.io/apiextensions-apiserver pkg/apiserver/customresource_handler.go (v1.34), `ServeHTTP`.
+fn no_path(kind: &Kind) -> Answer {
+    if kind.is(Trait::Custom) { status::page_not_found() } else { status::no_such_resource() }
 }
 
 /// Tells whether a request is handed on to a kubelet or another server.

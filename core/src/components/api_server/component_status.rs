@@ -76,6 +76,7 @@ impl ApiServer {
         let shown = parts.filter(|tree| labels.matches(&Json::Null) && fields.matches("componentstatuses", tree));
         let content = Content::List(Box::new(List {
             kind: Text::of("ComponentStatusList"),
+            says_types: false,
             api_version: Text::of("v1"),
             resource_version: 0,
             items: shown.map(Object::as_received).collect(),

@@ -188,7 +188,7 @@ impl ApiServer {
             admission::delete(self, info, origin, &old)?;
         }
         let mut tree = old.clone();
-        if kind.name == "Pod" {
+        if kind.rules() == "Pod" {
             return self.delete_gracefully(info, origin, delete, &current, tree);
         }
         if kind.resource == DEFINITIONS && tree.at(&["metadata", "deletionTimestamp"]).is_null() {
@@ -298,7 +298,8 @@ impl ApiServer {
             }
         }
         let content = Content::List(Box::new(List {
-            kind: Text::from(format!("{}List", kind.name)),
+            kind: self.list_kind(kind),
+            says_types: kind.is(Trait::Custom),
             api_version: Text::from(kind.resource.api_version()),
             resource_version: page.revision,
             items: page.items,
@@ -312,7 +313,7 @@ impl ApiServer {
 /// Warns of a deletion of Jobs that leaves their Pods though nobody has asked for it.
 /// Source: pkg/registry/batch/job/storage/storage.go (v1.34), `deleteOptionWarnings`.
 fn warned(mut answer: Answer, kind: &Kind, delete: &DeleteOptions) -> Answer {
-    if kind.name == "Job" && delete.policy.is_none() && delete.orphan_dependents.is_none() {
+    if kind.rules() == "Job" && delete.policy.is_none() && delete.orphan_dependents.is_none() {
         let warning = "299 - \"child pods are preserved by default when jobs are deleted; set \
                        propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
                        warning\"";
@@ -344,7 +345,7 @@ fn check_of_namespace(kind: &Kind, current: &Object, delete: &DeleteOptions) -> 
 }
 
 pub(super) fn check_preconditions(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
-    if kind.name == "Namespace" {
+    if kind.rules() == "Namespace" {
         return check_of_namespace(kind, current, delete);
     }
     if let Some(uid) = &delete.uid
@@ -386,7 +387,7 @@ fn grace_of(pod: &Json, delete: &DeleteOptions) -> i64 {
 const GRACE_MAX: i64 = i64::MAX / 1_000_000_000;
 
 /// Sets the deletion timestamp and the grace period of an object.
-fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
+pub(super) fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
     tree.set(&["metadata", "deletionTimestamp"], time::to_time(now + SignedDuration::from_secs(grace.min(GRACE_MAX))));
     tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
     if let Some(generation) = tree.at(&["metadata", "generation"]).as_i64()
@@ -417,7 +418,7 @@ fn shorten(tree: &mut Json, stored: i64, wanted: i64, earliest: Option<Timestamp
 /// Source: pkg/registry/core/replicationcontroller/strategy.go and pkg/registry/batch/job/strategy.go (v1.34),
 /// `DefaultGarbageCollectionPolicy`.
 fn orphans_by_default(kind: &Kind) -> bool {
-    matches!(kind.name, "ReplicationController" | "Job")
+    matches!(kind.rules(), "ReplicationController" | "Job")
 }
 
 /// Sets the finalizers that a propagation policy asks for. Source: store.go (v1.34),
@@ -425,7 +426,7 @@ fn orphans_by_default(kind: &Kind) -> bool {
 fn set_policy_finalizers(tree: &mut Json, kind: &Kind, delete: &DeleteOptions) {
     const ORPHAN: &str = "orphan";
     const FOREGROUND: &str = "foregroundDeletion";
-    if kind.name == "Event" {
+    if kind.rules() == "Event" {
         return;
     }
     let has = |tree: &Json, name: &str| {

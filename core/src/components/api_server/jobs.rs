@@ -71,7 +71,7 @@ fn default_conditions(spec: &mut Json) {
 /// and labels that the server adds to the template are the Job's too.
 /// Source: pkg/apis/batch/v1/defaults.go (v1.34), `SetDefaults_Job`.
 pub(super) fn shares_labels(kind: &Kind, tree: &Json) -> bool {
-    kind.name == "Job"
+    kind.rules() == "Job"
         && tree.at(&["metadata", "labels"]).is_empty()
         && !tree.at(&["spec", "template", "metadata", "labels"]).is_empty()
 }

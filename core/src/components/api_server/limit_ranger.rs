@@ -29,7 +29,7 @@ const MILLI_MAX: i64 = i64::MAX / 1000;
 
 /// Tells whether the plugin looks at a write of this kind.
 fn looks_at(kind: &Kind, subresource: &str, is_new: bool) -> bool {
-    match kind.name {
+    match kind.rules() {
         "Pod" => subresource == if is_new { "" } else { "resize" },
         "PersistentVolumeClaim" => subresource.is_empty(),
         _ => false,
@@ -40,7 +40,7 @@ fn looks_at(kind: &Kind, subresource: &str, is_new: bool) -> bool {
 ///
 /// Source: `PodMutateLimitFunc`.
 pub(super) fn set_defaults(server: &ApiServer, kind: &Kind, subresource: &str, tree: &mut Json, is_new: bool) {
-    if kind.name != "Pod" || !looks_at(kind, subresource, is_new) {
+    if kind.rules() != "Pod" || !looks_at(kind, subresource, is_new) {
         return;
     }
     for limits in limits_of(server, tree) {
@@ -119,7 +119,7 @@ fn is_of(limit: &Json, kind: &str) -> bool {
 fn reasons(server: &ApiServer, kind: &Kind, limit: &Json, tree: &Json) -> Vec<String> {
     let spec = tree.get("spec");
     let word = limit.get("type").as_str().unwrap_or_default();
-    match (kind.name, word) {
+    match (kind.rules(), word) {
         ("Pod", "Container") => {
             let containers = LISTS.iter().flat_map(|(list, _)| spec.get(list).items());
             containers.flat_map(|container| Asked::of_container(container).reasons(limit, word)).collect()

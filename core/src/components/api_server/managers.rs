@@ -18,7 +18,7 @@ use super::reset_fields::{reset_fields, unowned};
 use super::workloads::TEMPLATE_GENERATION;
 use super::{ApiServer, Origin};
 use crate::json;
-use crate::network::kinds::Kind;
+use crate::network::kinds::{Kind, Trait};
 use crate::objects::ownership::{self, FieldSet};
 use crate::objects::{Json, Object, Text, time};
 
@@ -278,7 +278,7 @@ impl ApiServer {
             if sent.0.is_empty() { Managers::read(stored) } else { sent }
         };
         let is_tracked = !managers.0.is_empty() || live.is_none() && self.tracks_managers;
-        let managers = if is_tracked && ownership::unnamed(&self.schema, kind.type_name(), tree).is_some() {
+        let managers = if is_tracked && !self.can_be_owned(kind, live, tree) {
             Managers::default()
         } else if is_tracked {
             let manager = Manager::new(kind, "Update", &manager_name(options, origin), &info.subresource);
@@ -295,6 +295,18 @@ impl ApiServer {
             managers
         };
         put_managers(tree, &managers);
+    }
+
+    /// Tells whether owners can be told of the fields of an object: each item of a list is named, and of a custom kind
+    /// both states fit the type.
+    ///
+    /// Source: k8s.io/apimachinery pkg/util/managedfields/internal/structuredmerge.go (v1.34), `Update`.
+    fn can_be_owned(&self, kind: &Kind, live: Option<&Json>, tree: &Json) -> bool {
+        let typed = self.typed(kind);
+        if !kind.is(Trait::Custom) {
+            return ownership::unnamed(typed, tree).is_none();
+        }
+        live.into_iter().chain([tree]).all(|tree| ownership::problem(typed, tree).is_none())
     }
 
     /// Returns the managers of the Scale of an object after an update.
@@ -335,14 +347,14 @@ impl ApiServer {
         let mut before = before.clone();
         before.remove(&["metadata", "managedFields"]);
         let shown;
-        let after = match kind.name {
+        let after = match kind.rules() {
             "DaemonSet" => {
                 shown = with_template_generation(after);
                 &shown
             }
             _ => after,
         };
-        let found = ownership::compare(&self.schema, kind.type_name(), &before, after);
+        let found = ownership::compare(self.typed(kind), &before, after);
         let found = found.without(&reset_fields(kind, &manager.subresource));
         let taken = found.set();
         managers.lose(None, &taken.clone().union(found.removed()));

@@ -41,7 +41,7 @@ pub(super) fn admit(server: &mut ApiServer, write: &Write<'_>) -> Result<(), Ans
     if node.is_empty() {
         return write.refuse(&format!("could not determine node from user {:?}", write.origin.identity.user.as_str()));
     }
-    match (write.kind.name, write.subresource) {
+    match (write.kind.rules(), write.subresource) {
         ("Pod", "") => pod(server, write, node),
         ("Pod", "status") => pod_status(server, write, node),
         ("Pod", "eviction") => {

@@ -23,7 +23,7 @@ use crate::objects::{Json, Object, ObjectKey, Text, base64};
 ///
 /// Source: pkg/kubeapiserver/default_storage_factory_builder.go (v1.34), `DefaultWatchCacheSizes`.
 pub(super) fn is_cached(kind: &Kind) -> bool {
-    kind.name != "Event"
+    kind.rules() != "Event"
 }
 
 const VERSION: &str = "meta.k8s.io/v1";

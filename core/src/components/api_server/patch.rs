@@ -12,7 +12,7 @@ use super::call::RequestInfo;
 use super::naming::check_patched_name;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
-use super::write::{Read, answer, drop_repeated_owners, unknown_fields, warnings, with_warnings};
+use super::write::{Read, answer, drop_repeated_owners, other_custom_type, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, strategy, syntax};
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{APPLY_PATCH, Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
@@ -81,6 +81,7 @@ impl ApiServer {
                 None => self.schema.go_json(kind.type_name(), &patched, Some(&patch)),
             };
             match refusal {
+                PatchRefusal::Whole(answer) => answer,
                 PatchRefusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
                 PatchRefusal::Type(why) | PatchRefusal::Other(why) => refuse_document(&shown, why),
             }
@@ -140,6 +141,9 @@ impl ApiServer {
         }
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         let is_other = !found_kind.is_empty() && found_kind != kind.name;
+        if kind.is(Trait::Custom) && !found_kind.is_empty() {
+            other_custom_type(kind, tree).map_err(PatchRefusal::Whole)?;
+        }
         // The outcome of a strategic merge patch is a Go structure already, which its kind does not change.
         if !is_strategic && (is_other || found_version != kind.resource.api_version()) {
             let scheme = self.settings.profile().text("scheme-name");
@@ -230,6 +234,8 @@ enum PatchRefusal {
     /// A field has the wrong type, in the decoder's words.
     Type(String),
     Other(String),
+    /// The object is another than that of the request.
+    Whole(Answer),
 }
 
 fn refuse_document(shown: &str, why: String) -> Answer {

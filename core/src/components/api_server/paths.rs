@@ -224,7 +224,7 @@ fn resource_list((group, version): (&str, &str), profile: &Profile, kinds: &Kind
     let of_group = |kind: &Kind| kind.resource.group == *group && kind.resource.version == *version;
     for kind in kinds.iter().filter(|kind| of_group(kind) && is_served(&kind.resource, profile)) {
         let mut entry = resource(kind);
-        if !kind.is(Trait::Review) && kind.name != "Binding" {
+        if !kind.is(Trait::Review) && kind.rules() != "Binding" {
             entry.set(&["storageVersionHash"], storage_hash(group, version, kind.name, profile));
         }
         resources.push(entry);
@@ -280,6 +280,9 @@ fn storage_hash(group: &str, version: &str, kind: &str, profile: &Profile) -> St
 fn resource(kind: &Kind) -> Json {
     let verbs: Vec<&str> = if kind.is(Trait::Review) {
         Vec::from(["create"])
+    } else if kind.is(Trait::Custom) {
+        // Source: k8s.io/apiextensions-apiserver pkg/apiserver/customresource_discovery_controller.go (v1.34).
+        Vec::from(["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"])
     } else {
         FULL.into_iter().filter(|verb| *verb != "deletecollection" || !kind.is(Trait::NoDeleteCollection)).collect()
     };

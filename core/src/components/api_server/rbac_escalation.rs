@@ -37,8 +37,8 @@ impl ApiServer {
         old: Option<&Json>,
     ) -> Result<(), Answer> {
         let kind = info.of;
-        let is_role = matches!(kind.name, "Role" | "ClusterRole");
-        let is_policy = is_role || matches!(kind.name, "RoleBinding" | "ClusterRoleBinding");
+        let is_role = matches!(kind.rules(), "Role" | "ClusterRole");
+        let is_policy = is_role || matches!(kind.rules(), "RoleBinding" | "ClusterRoleBinding");
         if kind.resource.group != *GROUP || !is_policy || authorisation::is_master(&origin.identity) {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl ApiServer {
         }
         self.confirm(info, origin, tree, &rules_of(tree))?;
         let gathers = |tree: &Json| !tree.at(&["aggregationRule", "clusterRoleSelectors"]).items().is_empty();
-        if kind.name == "ClusterRole" && (gathers(tree) || old.is_some_and(gathers)) {
+        if kind.rules() == "ClusterRole" && (gathers(tree) || old.is_some_and(gathers)) {
             let all = || Words::Fixed("*");
             let whole = [
                 PolicyRule { verbs: all(), groups: all(), resources: all(), ..PolicyRule::default() },

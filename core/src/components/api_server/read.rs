@@ -18,7 +18,7 @@ use super::paging::{WatchList, is_cached};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
-use crate::network::kinds::Kind;
+use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Content, List, RequestId, ToClient, WatchType};
 use crate::objects::names::Wording;
 use crate::objects::selector::{FieldSelector, Selector};
@@ -48,6 +48,7 @@ impl ApiServer {
             return connect(kind, &info.subresource, object);
         }
         if let Some(object) = found.filter(|_| info.subresource == *"scale") {
+            self.check_replicas(kind, object)?;
             return Ok(Answer::json(200, self.scale_of(info, object)));
         }
         found
@@ -60,7 +61,8 @@ impl ApiServer {
         let selection = selection(info, options, self.wording())?;
         let page = self.page(info.kind, &selection, options)?;
         let content = Content::List(Box::new(List {
-            kind: Text::from(format!("{}List", kind.name)),
+            kind: self.list_kind(kind),
+            says_types: kind.is(Trait::Custom),
             api_version: Text::from(kind.resource.api_version()),
             resource_version: page.revision,
             items: page.items,
@@ -343,7 +345,11 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         let message = match own {
             Some(own) if own.contains(&field) => continue,
             Some(_) => unsupported_field(kind, field),
+            None if field == "metadata.namespace" && kind.is(Trait::Custom) && !kind.is_namespaced() => {
+                unsupported_field(kind, field)
+            }
             None if ["metadata.name", "metadata.namespace"].contains(&field) => continue,
+            None if kind.is(Trait::Custom) => unsupported_field(kind, field),
             None => {
                 format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"")
             }

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use super::body_kinds::SCALE;
 use super::call::RequestInfo;
+use super::custom::shown_path;
 use super::managers::{Managers, put_managers};
 use super::naming::{check_name, check_patched_name};
 use super::options::RequestOptions;
@@ -60,6 +61,19 @@ impl ApiServer {
         let mut scale = self.scale_of(info, object);
         put_managers(&mut scale, &self.scale_managers(info, object));
         scale
+    }
+
+    /// Refuses the Scale of a custom object that lacks the number of replicas.
+    ///
+    /// Source: k8s.io/apiextensions-apiserver pkg/registry/customresource/etcd.go (v1.34), `Get` of `ScaleREST`.
+    pub(super) fn check_replicas(&self, kind: &Kind, object: &Object) -> Result<(), Answer> {
+        let Some(paths) = self.custom_scale(kind) else { return Ok(()) };
+        let steps: Vec<&str> = paths.spec.iter().map(Text::as_str).collect();
+        if object.stable().at(&steps).is_null() {
+            let path = shown_path(&paths.spec);
+            return Err(status::internal(&format!("the spec replicas field {path:?} does not exist")));
+        }
+        Ok(())
     }
 
     /// Reads a PUT of a Scale.
@@ -112,7 +126,8 @@ impl ApiServer {
         }
         let replicas = scale.at(&["spec", "replicas"]).as_i64().unwrap_or(0);
         let mut errors = meta::validate(&SCALE, &scale, meta::wording(&self.settings));
-        if replicas < 0 {
+        // The number of a custom kind is checked with the object.
+        if replicas < 0 && self.custom_scale(info.of).is_none() {
             let detail = "must be greater than or equal to 0";
             errors.push(FieldError::invalid("spec.replicas", &Json::Int(replicas), detail));
         }

@@ -124,7 +124,7 @@ pub(super) fn forbidden_by_authorisation((group, plural): (&str, &str), name: &s
 /// 422 Invalid of an object.
 pub(super) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Answer {
     // Both groups of Events are checked by the strategy of the core group.
-    let group = if kind.name == "Event" { "" } else { kind.resource.group.as_str() };
+    let group = if kind.rules() == "Event" { "" } else { kind.resource.group.as_str() };
     invalid_of(kind.name, group, name, errors)
 }
 

@@ -64,7 +64,7 @@ pub(super) fn initial_objects() -> Vec<(Resource, Json)> {
 
 /// Sets the API's defaults.
 pub(super) fn default(kind: &Kind, tree: &mut Json, settings: &Settings) {
-    match kind.name {
+    match kind.rules() {
         "Node" => nodes::default(tree),
         "Pod" => pods::default(tree, settings),
         "Namespace" => default_namespace(tree),
@@ -95,10 +95,10 @@ pub(super) fn default(kind: &Kind, tree: &mut Json, settings: &Settings) {
 /// some of its defaults: a claim without its phase, and a Job without the labels of its template.
 pub(super) fn default_stored(kind: &Kind, tree: &mut Json) -> bool {
     let had_labels = !tree.at(&["metadata", "labels"]).is_empty();
-    if kind.name == "Job" {
+    if kind.rules() == "Job" {
         jobs::default_labels(tree);
     }
-    kind.name == "PersistentVolumeClaim" || kind.name == "Job" && !had_labels
+    kind.rules() == "PersistentVolumeClaim" || kind.rules() == "Job" && !had_labels
 }
 
 fn default_namespace(tree: &mut Json) {
@@ -114,7 +114,7 @@ fn default_namespace(tree: &mut Json) {
 /// Resets and sets the fields that a kind resets and sets on creation.
 pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, now: Timestamp) {
     pods::drop_disabled(kind, tree, None, settings);
-    match kind.name {
+    match kind.rules() {
         "Pod" => pods::prepare_create(tree, settings, now),
         "Node" => {
             nodes::drop_config(tree);
@@ -136,7 +136,7 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
         }
         _ if changes::counts(kind, settings) => {
             tree.set(&["metadata", "generation"], 1_i64);
-            match kind.name {
+            match kind.rules() {
                 // Source: pkg/apis/resource/v1/defaults.go (v1.37), `SetDefaults_DeviceTaint`.
                 "DeviceTaintRule" if tree.at(&["spec", "taint", "timeAdded"]).is_null() => {
                     tree.set(&["spec", "taint", "timeAdded"], to_time(now));
@@ -155,13 +155,13 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
 /// Tells whether a new object begins with an empty status, whatever was sent.
 pub(super) fn resets_status(kind: &Kind) -> bool {
     let own = ["CustomResourceDefinition", "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod"];
-    kind.subresource("status").is_some() && !own.contains(&kind.name)
+    kind.subresource("status").is_some() && !own.contains(&kind.rules())
 }
 
 /// Tells whether the release knows a kind under another version too. Source: the `install` packages in pkg/apis
 /// (v1.34).
 pub(super) fn has_version(kind: &Kind, found: &str, version: &str) -> bool {
-    let others: &[&str] = match kind.name {
+    let others: &[&str] = match kind.rules() {
         "Lease" => &["coordination.k8s.io/v1beta1", "coordination.k8s.io/v1alpha2"],
         "PodDisruptionBudget" => &["policy/v1beta1"],
         "DaemonSet" | "ReplicaSet" => &["apps/v1beta2", "extensions/v1beta1"],
@@ -187,7 +187,7 @@ pub(super) fn validate_create(kind: &Kind, tree: &Json, settings: &Settings) -> 
 
 fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     let wording = meta::wording(settings);
-    match kind.name {
+    match kind.rules() {
         "Node" => {
             let mut errors = node::validate(kind, tree, &NULL, (wording, ip::Reading::of(settings)));
             node::repeated_cidrs(tree, settings, &mut errors);
@@ -197,7 +197,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
         // Their strategies do not check the metadata; that is done after them, as for any object.
         "PodDisruptionBudget" | "Event" => {
             let mut errors = Vec::new();
-            match (kind.name, kind.resource.group.as_str()) {
+            match (kind.rules(), kind.resource.group.as_str()) {
                 ("Event", "") => event::validate(tree, wording, &mut errors),
                 ("Event", _) => event::validate_new(kind, tree, wording, &mut errors),
                 _ => others::budget(tree, wording, &mut errors),
@@ -206,7 +206,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
         }
         _ => {
             let mut errors = meta::validate(kind, tree, wording);
-            match (kind.name, kind.resource.group.as_str()) {
+            match (kind.rules(), kind.resource.group.as_str()) {
                 ("Lease", _) => lease::validate_spec(tree, &mut errors),
                 ("Namespace", _) => meta::namespace(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
@@ -251,7 +251,7 @@ pub(super) fn validate_update(
     settings: &Settings,
 ) -> Vec<FieldError> {
     // Its parameters are compared by a rule that tells an empty map from none.
-    let whole = (kind.name == "StorageClass").then(|| with_empty(tree, sent));
+    let whole = (kind.rules() == "StorageClass").then(|| with_empty(tree, sent));
     let tree = whole.as_ref().unwrap_or(tree);
     let mut errors = check_change(kind, subresource, tree, old, settings);
     declared::leave_unchanged(&mut errors, tree, old);
@@ -261,7 +261,7 @@ pub(super) fn validate_update(
 fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, settings: &Settings) -> Vec<FieldError> {
     let wording = meta::wording(settings);
     let mut errors = meta::validate_common(tree, old, wording);
-    match (kind.name, subresource) {
+    match (kind.rules(), subresource) {
         ("Node", "status") => errors.extend(node::validate_update(tree, old, wording)),
         ("Node", _) => {
             errors.extend(node::validate(kind, tree, old, (wording, ip::Reading::of(settings))));
@@ -304,7 +304,7 @@ fn check_status(
     errors: &mut Vec<FieldError>,
 ) {
     let wording = meta::wording(settings);
-    match (kind.name, subresource) {
+    match (kind.rules(), subresource) {
         ("Namespace", "finalize") => kept::namespace_finalizers(tree, wording, errors),
         ("ResourceQuota", "status") => quota::status(tree, wording, errors),
         ("Job", "status") => job_status::validate(tree, old, settings, errors),
@@ -329,7 +329,7 @@ fn check_workload(
     errors: &mut Vec<FieldError>,
 ) {
     let wording = meta::wording(settings);
-    match (kind.name, subresource) {
+    match (kind.rules(), subresource) {
         ("Namespace", "") => meta::namespace(tree, wording, errors),
         ("PodDisruptionBudget", _) => others::budget(tree, wording, errors),
         ("EndpointSlice", _) => {
@@ -354,9 +354,9 @@ fn check_workload(
             if !tree.get("spec").is_same_allocation(old.get("spec")) {
                 workload::validate_change(kind.name, (tree, old), wording, pod::Rules::of(settings), errors);
             }
-            if kind.name == "StatefulSet" && settings.profile().is("stateful-set-fields-are-immutable") {
+            if kind.rules() == "StatefulSet" && settings.profile().is("stateful-set-fields-are-immutable") {
                 workload::fixed_fields(tree, old, errors);
-            } else if kind.name == "StatefulSet" {
+            } else if kind.rules() == "StatefulSet" {
                 let limit = settings.profile().is("stateful-set-history-limit-may-change");
                 workload::only_changeable(tree, old, limit, errors);
             }
@@ -374,7 +374,7 @@ fn check_other(
     errors: &mut Vec<FieldError>,
 ) {
     let wording = meta::wording(settings);
-    match (kind.name, subresource) {
+    match (kind.rules(), subresource) {
         ("ConfigMap", _) => {
             kept::sealed(tree, old, &["data", "binaryData"], errors);
             others::config_map(tree, errors);
@@ -439,12 +439,12 @@ pub(super) fn is_finished(tree: &Json) -> bool {
 pub(super) fn has_spec_finalizers(kind: &Kind, tree: &Json) -> bool {
     // The first deletion of a Namespace only begins its end, even if nothing is left to wait for.
     let live = tree.at(&["metadata", "deletionTimestamp"]).is_null();
-    kind.name == "Namespace" && (live || !tree.at(&["spec", "finalizers"]).is_empty())
+    kind.rules() == "Namespace" && (live || !tree.at(&["spec", "finalizers"]).is_empty())
 }
 
 /// Sets what a kind sets when its deletion begins.
 pub(super) fn begin_termination(kind: &Kind, tree: &mut Json) {
-    if kind.name == "Namespace" {
+    if kind.rules() == "Namespace" {
         tree.set(&["status", "phase"], "Terminating");
         tree.remove(&["metadata", "deletionGracePeriodSeconds"]);
     }
@@ -453,7 +453,7 @@ pub(super) fn begin_termination(kind: &Kind, tree: &mut Json) {
 /// Refuses to delete what the cluster cannot do without. Source: k8s.io/apiserver
 /// pkg/admission/plugin/namespace/lifecycle/admission.go (v1.34), `immortalNamespaces`.
 pub(super) fn may_delete(kind: &Kind, name: &str) -> Result<(), Answer> {
-    if kind.name == "Namespace" && ["default", "kube-system", "kube-public"].contains(&name) {
+    if kind.rules() == "Namespace" && ["default", "kube-system", "kube-public"].contains(&name) {
         return Err(status::forbidden(&kind.resource, name, "this namespace may not be deleted"));
     }
     Ok(())

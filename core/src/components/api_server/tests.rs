@@ -18,6 +18,7 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{Release, Settings};
 
 mod answers;
+mod custom;
 mod eviction;
 mod http;
 mod kinds;

@@ -23,7 +23,7 @@ use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
 
-pub(super) use body::{unknown_fields, warnings};
+pub(super) use body::{other_custom_type, unknown_fields, warnings};
 
 /// An object of a request, as the server has understood it.
 pub(super) struct Read {
@@ -61,7 +61,7 @@ impl ApiServer {
         body: Body,
     ) -> Result<Answer, Answer> {
         let kind = info.of;
-        if kind.name == "Binding" {
+        if kind.rules() == "Binding" {
             let warnings = self.check_body(kind, options, &body)?;
             let mut binding = json_of(body).unwrap_or_default();
             fix_namespace(kind, &mut binding, &info.namespace)?;
@@ -103,6 +103,7 @@ impl ApiServer {
     ) -> Result<(Object, Vec<Text>), Answer> {
         let kind = info.of;
         fix_namespace(kind, &mut tree, &info.namespace)?;
+        self.check_definition(kind, &tree)?;
         let given = ["name", "generateName"].map(|field| tree.at(&["metadata", field]).as_text());
         let given = given.into_iter().flatten().find(|name| !name.is_empty());
         self.check_namespace(kind, &info.namespace, given.map_or("Unknown", Text::as_str))?;
@@ -128,7 +129,7 @@ impl ApiServer {
         if shares_labels {
             jobs::share_labels(&mut tree);
         }
-        if kind.name == "CertificateSigningRequest" {
+        if kind.rules() == "CertificateSigningRequest" {
             certificates::note_requester(&mut tree, &origin.identity);
         }
         if strategy::resets_status(kind) {
@@ -136,7 +137,7 @@ impl ApiServer {
         }
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         let mut errors = strategy::validate_create(kind, &tree, &self.settings);
-        self.check_schema(kind, &tree, &mut errors);
+        self.check_schema(info, &tree, &NULL, &mut errors);
         if !errors.is_empty() {
             return Err(with_warnings(status::invalid(kind, &name, &errors), as_headers(&warnings)));
         }
@@ -268,7 +269,7 @@ impl ApiServer {
         changes::prepare_update(kind, &info.subresource, &mut tree, &old, (&self.settings, origin.now));
         keep_system_fields(&mut tree, &old, options.dry_run);
         let mut errors = strategy::validate_update(kind, &info.subresource, (&tree, sent), &old, &self.settings);
-        self.check_schema(kind, &tree, &mut errors);
+        self.check_schema(info, &tree, &old, &mut errors);
         if !errors.is_empty() {
             return Err(status::invalid(kind, &info.name, &errors));
         }

@@ -406,6 +406,7 @@ mod tests {
         assert_eq!(verb, Verb::List);
         let content = Content::List(alloc::boxed::Box::new(List {
             kind: Text::of("NodeList"),
+            says_types: false,
             api_version: Text::of("v1"),
             resource_version: 7,
             items: Vec::new(),

@@ -6,33 +6,31 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::super::schema::{FieldType, Schema};
+use super::super::schema::Schema;
 use super::super::{Json, Text};
-use super::compare::{Indexed, field, fields_of, find, indexed, is_nothing, names, root};
+use super::compare::{Indexed, field, fields_of, find, indexed, is_nothing, names};
 use super::set::{FieldSet, Step};
-use super::shape::{Items, Shape, TypedPlace, step_of};
+use super::shape::{Items, Shape, Type, Typed, TypedPlace, step_of};
 
 /// Returns an object with a configuration merged into it: what the configuration names wins.
 #[must_use]
-pub fn merge(schema: &Schema, kind: &str, live: &Json, applied: &Json) -> Json {
-    let kind = root(schema, kind);
-    merged(schema, TypedPlace::of(&kind), Some(live), Some(applied)).unwrap_or_else(Json::object)
+pub fn merge(typed: Typed<'_>, live: &Json, applied: &Json) -> Json {
+    merged(typed.schema, typed.root, Some(live), Some(applied)).unwrap_or_else(Json::object)
 }
 
 /// Takes out of a merged object what its manager has applied last and applies no longer, unless any manager owns it.
 ///
 /// `last` is what it owned before, `owned` what all managers own now.
 #[must_use]
-pub fn prune(schema: &Schema, kind: &str, merged: &Json, last: &FieldSet, owned: &FieldSet) -> Json {
-    let root = root(schema, kind);
-    let named = |set: &FieldSet| with_named(schema, Some(TypedPlace::of(&root)), set);
-    let without = |set: &FieldSet| removed(schema, TypedPlace::of(&root), merged, set);
+pub fn prune(typed: Typed<'_>, merged: &Json, last: &FieldSet, owned: &FieldSet) -> Json {
+    let named = |set: &FieldSet| with_named(typed.schema, Some(typed.root), set);
+    let without = |set: &FieldSet| removed(typed.schema, typed.root, merged, set);
     let last = named(last);
     let pruned = without(&last);
-    let all = named(&fields_of(schema, kind, merged));
-    let left = named(&fields_of(schema, kind, &pruned));
+    let all = named(&fields_of(typed, merged));
+    let left = named(&fields_of(typed, &pruned));
     let pruned = without(&all.difference(&left.union(&named(owned))));
-    let left = named(&fields_of(schema, kind, &pruned));
+    let left = named(&fields_of(typed, &pruned));
     without(&all.difference(&left).intersection(&last))
 }
 
@@ -82,8 +80,8 @@ impl<'a> Lists<'a> {
 /// Merges two lists: the order of the applied one counts, and the other items stay behind what they stand behind.
 fn merged_items(
     schema: &Schema,
-    item: &FieldType,
-    items: Items,
+    item: Type<'_>,
+    items: Items<'_>,
     live: Option<&Json>,
     applied: Option<&Json>,
 ) -> Vec<Json> {
@@ -179,7 +177,7 @@ fn with_named(schema: &Schema, place: Option<TypedPlace<'_>>, set: &FieldSet) ->
     for (step, below) in &set.children {
         let inner = match (step, &shape) {
             (Step::Field(name), Some(shape)) => shape.field(name),
-            (_, Some(Shape::List(item, _))) => Some((TypedPlace::of(item), false)),
+            (_, Some(Shape::List(item, _))) => Some((TypedPlace::of(*item), false)),
             _ => None,
         };
         if inner.is_some_and(|(_, is_declared)| is_declared) {

@@ -9,16 +9,14 @@ use alloc::vec::Vec;
 
 use super::super::Json;
 use super::super::schema::{FieldType, Schema};
-use super::compare::root;
-use super::shape::{Items, Shape, TypedPlace, step_of};
+use super::shape::{Items, Shape, Type, Typed, TypedPlace, step_of};
 use crate::objects::patch::go_value;
 
 /// Returns what is wrong with a configuration; nothing if it fits its type.
 #[must_use]
-pub fn problem(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
-    let kind = root(schema, kind);
+pub fn problem(typed: Typed<'_>, tree: &Json) -> Option<String> {
     let mut found = Vec::new();
-    check(schema, TypedPlace::of(&kind), tree, "", &mut found);
+    check(typed.schema, typed.root, tree, "", &mut found);
     match found.as_slice() {
         [] => None,
         [one] => Some(one.clone()),
@@ -28,9 +26,8 @@ pub fn problem(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
 
 /// Says which item of a list has nothing that names it, so that nothing can be said of owners.
 #[must_use]
-pub fn unnamed(schema: &Schema, kind: &str, tree: &Json) -> Option<String> {
-    let kind = root(schema, kind);
-    unnamed_in(schema, TypedPlace::of(&kind), tree, "")
+pub fn unnamed(typed: Typed<'_>, tree: &Json) -> Option<String> {
+    unnamed_in(typed.schema, typed.root, tree, "")
 }
 
 fn unnamed_in(schema: &Schema, place: TypedPlace<'_>, value: &Json, path: &str) -> Option<String> {
@@ -84,7 +81,7 @@ fn check(schema: &Schema, place: TypedPlace<'_>, value: &Json, path: &str, found
 
 fn check_items(
     schema: &Schema,
-    (item, items): (&FieldType, Items),
+    (item, items): (Type<'_>, Items<'_>),
     list: &[Json],
     path: &str,
     found: &mut Vec<String>,

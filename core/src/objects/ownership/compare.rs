@@ -6,9 +6,9 @@
 use alloc::vec::Vec;
 
 use super::super::Json;
-use super::super::schema::{FieldType, Schema};
+use super::super::schema::Schema;
 use super::set::{FieldSet, Step};
-use super::shape::{Items, Shape, TypedPlace, step_of};
+use super::shape::{Items, Shape, Type, Typed, TypedPlace, step_of};
 use crate::objects::Text;
 
 /// The fields that were added, changed and removed.
@@ -45,25 +45,18 @@ impl Comparison {
 
 /// Compares two states of an object of a type.
 #[must_use]
-pub fn compare(schema: &Schema, kind: &str, before: &Json, after: &Json) -> Comparison {
-    let mut walk = Comparing { schema, path: Vec::new(), found: Comparison::default() };
-    let kind = root(schema, kind);
-    walk.value(TypedPlace::of(&kind), Some(before), Some(after));
+pub fn compare(typed: Typed<'_>, before: &Json, after: &Json) -> Comparison {
+    let mut walk = Comparing { schema: typed.schema, path: Vec::new(), found: Comparison::default() };
+    walk.value(typed.root, Some(before), Some(after));
     walk.found
 }
 
 /// Returns the fields that an object of a type has.
 #[must_use]
-pub fn fields_of(schema: &Schema, kind: &str, tree: &Json) -> FieldSet {
-    let kind = root(schema, kind);
+pub fn fields_of(typed: Typed<'_>, tree: &Json) -> FieldSet {
     let mut set = FieldSet::default();
-    collect(schema, TypedPlace::of(&kind), tree, &mut Vec::new(), &mut set);
+    collect(typed.schema, typed.root, tree, &mut Vec::new(), &mut set);
     set
-}
-
-/// Returns the type of a kind; one that the schema does not know may hold anything.
-pub(super) fn root(schema: &Schema, kind: &str) -> FieldType {
-    schema.place(kind).map_or(FieldType::Any, FieldType::Object)
 }
 
 struct Comparing<'a> {
@@ -121,7 +114,7 @@ impl Comparing<'_> {
         }
     }
 
-    fn items(&mut self, item: &FieldType, items: Items, before: Option<&Json>, after: Option<&Json>) {
+    fn items(&mut self, item: Type<'_>, items: Items<'_>, before: Option<&Json>, after: Option<&Json>) {
         let (before, after) = (indexed(self.schema, item, items, before), indexed(self.schema, item, items, after));
         let all = before.iter().chain(after.iter().filter(|(step, _)| find(&before, step).is_empty()));
         for (step, _) in all {
@@ -182,7 +175,7 @@ pub(super) fn names<'a>(before: Option<&'a Json>, after: Option<&'a Json>) -> Ve
 /// The items of a list by what identifies them, in order of their first appearance.
 pub(super) type Indexed<'a> = Vec<(Step, Vec<&'a Json>)>;
 
-pub(super) fn indexed<'a>(schema: &Schema, item: &FieldType, items: Items, list: Option<&'a Json>) -> Indexed<'a> {
+pub(super) fn indexed<'a>(schema: &Schema, item: Type<'_>, items: Items<'_>, list: Option<&'a Json>) -> Indexed<'a> {
     let mut found: Indexed<'_> = Vec::new();
     for value in list.map_or(&[][..], Json::items) {
         let Ok(step) = step_of(schema, item, items, value) else { continue };

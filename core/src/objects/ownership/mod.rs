@@ -7,6 +7,7 @@ mod apply;
 mod check;
 mod compare;
 mod entries;
+mod form;
 mod set;
 mod shape;
 
@@ -14,7 +15,9 @@ pub use apply::{merge, prune};
 pub use check::{problem, unnamed};
 pub use compare::{Comparison, compare, fields_of};
 pub use entries::{note_heartbeat, order};
+pub use form::Form;
 pub use set::FieldSet;
+pub use shape::Typed;
 
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,43 @@ use alloc::vec::Vec;
 
 use super::super::schema::{Field, FieldType, Merge, Presence, Schema, Struct};
 use super::super::{Json, Text};
+use super::form::{Form, MapForm};
 use super::set::Step;
+
+/// How the fields of an object are known: by the types of the API, or by the schema of a custom kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Typed<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) root: TypedPlace<'a>,
+}
+
+impl<'a> Typed<'a> {
+    /// An object of a type of the API; one that the schema does not know may hold anything.
+    #[must_use]
+    pub fn of(schema: &'a Schema, kind: &str) -> Self {
+        let root = schema.place(kind).map_or(Type::Known(&ANY), Type::Object);
+        Self { schema, root: TypedPlace::of(root) }
+    }
+
+    /// An object of a custom kind.
+    #[must_use]
+    pub const fn custom(schema: &'a Schema, form: &'a Form) -> Self {
+        Self { schema, root: TypedPlace::of(Type::Custom(form)) }
+    }
+}
+
+/// The type of a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Type<'a> {
+    /// An object, by its place in the schema.
+    Object(usize),
+    Known(&'a FieldType),
+    Custom(&'a Form),
+}
 
 /// How the items of a list are owned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Items {
+pub(super) enum Items<'a> {
     /// All as one.
     Atomic,
     /// Each plain value for itself.
@@ -22,6 +54,8 @@ pub(super) enum Items {
     Keys(&'static [&'static str]),
     /// Each by this field.
     Key(&'static str),
+    /// Each by the fields that the schema of a custom kind names.
+    Named(&'a [Text]),
 }
 
 /// The form of a value.
@@ -32,7 +66,9 @@ pub(super) enum Shape<'a> {
     Struct(&'a Struct),
     /// A map from names, or an object of which nothing is known.
     Map(&'a FieldType),
-    List(&'a FieldType, Items),
+    /// A map or an object of a custom kind.
+    CustomMap(&'a MapForm),
+    List(Type<'a>, Items<'a>),
     /// A map or an object that is owned as a whole, with its known fields.
     AtomicStruct(&'a Struct),
     AtomicMap(&'a FieldType),
@@ -41,14 +77,14 @@ pub(super) enum Shape<'a> {
 /// A type with what the field that holds it says of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypedPlace<'a> {
-    kind: &'a FieldType,
-    items: Items,
+    kind: Type<'a>,
+    items: Items<'a>,
     is_atomic: bool,
     /// Whether the fields of an object are owned one by one that are owned as a whole elsewhere.
     is_granular: bool,
 }
 
-const ANY: FieldType = FieldType::Any;
+pub(super) const ANY: FieldType = FieldType::Any;
 
 /// Objects that are owned as a whole, but for those that stand in lists only, which are.
 ///
@@ -58,11 +94,13 @@ const ATOMIC_TYPES: &[&str] = &[
     "FileKeySelector",
     "LabelSelector",
     "LocalObjectReference",
+    "MatchResources",
     "NodeSelector",
     "NodeSelectorTerm",
     "ObjectFieldSelector",
     "ObjectReference",
     "OwnerReference",
+    "ParamRef",
     "ResourceFieldSelector",
     "RoleRef",
     "ScopeSelector",
@@ -81,8 +119,9 @@ const ATOMIC_MAPS: &[(&str, &str)] = &[
 ];
 
 /// Lists whose items are owned by other rules than those by which strategic merge patches merge them.
-const OTHER_ITEMS: &[(&str, &str, Items)] = &[
+const OTHER_ITEMS: &[(&str, &str, Items<'static>)] = &[
     ("CSIDriverSpec", "volumeLifecycleModes", Items::Set),
+    ("CustomResourceDefinitionStatus", "conditions", Items::Key("type")),
     ("Container", "ports", Items::Keys(&["containerPort", "protocol"])),
     ("Endpoint", "addresses", Items::Set),
     ("EphemeralContainer", "ports", Items::Keys(&["containerPort", "protocol"])),
@@ -92,11 +131,12 @@ const OTHER_ITEMS: &[(&str, &str, Items)] = &[
     ("ServiceSpec", "ports", Items::Keys(&["port", "protocol"])),
     ("UncountedTerminatedPods", "failed", Items::Set),
     ("UncountedTerminatedPods", "succeeded", Items::Set),
+    ("ValidatingAdmissionPolicyBindingSpec", "validationActions", Items::Set),
 ];
 
 impl<'a> TypedPlace<'a> {
-    /// The place of an object of a type.
-    pub(super) const fn of(kind: &'a FieldType) -> Self {
+    /// The place of a value of a type.
+    pub(super) const fn of(kind: Type<'a>) -> Self {
         Self { kind, items: Items::Atomic, is_atomic: false, is_granular: false }
     }
 
@@ -113,24 +153,30 @@ impl<'a> TypedPlace<'a> {
         let is_atomic = ATOMIC_MAPS.contains(&(owner.name(), field.name()));
         // Source: k8s.io/api core/v1/types.go (v1.34), `+structType=granular`.
         let is_granular = (owner.name(), field.name()) == ("PersistentVolumeSpec", "claimRef");
-        Self { kind: field.kind(), items, is_atomic, is_granular }
+        Self { kind: Type::Known(field.kind()), items, is_atomic, is_granular }
     }
 
     /// Returns the form of the values at a place; of a place of any type the form of the given value.
     pub(super) fn shape(self, schema: &'a Schema, value: &Json) -> Shape<'a> {
-        match self.kind {
-            FieldType::Object(at) => {
-                let known = schema.at(*at);
-                let is_atomic = ATOMIC_TYPES.contains(&known.name()) && !self.is_granular;
-                if is_atomic { Shape::AtomicStruct(known) } else { Shape::Struct(known) }
-            }
+        let object = |at: usize| {
+            let known = schema.at(at);
+            let is_atomic = ATOMIC_TYPES.contains(&known.name()) && !self.is_granular;
+            if is_atomic { Shape::AtomicStruct(known) } else { Shape::Struct(known) }
+        };
+        let kind = match self.kind {
+            Type::Object(at) => return object(at),
+            Type::Custom(form) => return form.shape(schema, value),
+            Type::Known(kind) => kind,
+        };
+        match kind {
+            FieldType::Object(at) => object(*at),
             FieldType::Map(item) if self.is_atomic => Shape::AtomicMap(item),
             FieldType::Map(item) => Shape::Map(item),
-            FieldType::List(item) => Shape::List(item, self.items),
+            FieldType::List(item) => Shape::List(Type::Known(item), self.items),
             FieldType::Any => match value {
                 Json::Object(_) if self.is_atomic => Shape::AtomicMap(&ANY),
                 Json::Object(_) => Shape::Map(&ANY),
-                Json::Array(_) => Shape::List(&ANY, self.items),
+                Json::Array(_) => Shape::List(Type::Known(&ANY), self.items),
                 _ => Shape::Scalar(&ANY),
             },
             scalar => Shape::Scalar(scalar),
@@ -145,26 +191,31 @@ impl<'a> Shape<'a> {
             Self::Struct(known) | Self::AtomicStruct(known) => {
                 known.field(name).map(|field| (TypedPlace::field(known, field), true))
             }
-            Self::Map(item) | Self::AtomicMap(item) => Some((TypedPlace::of(item), false)),
+            Self::Map(item) | Self::AtomicMap(item) => Some((TypedPlace::of(Type::Known(item)), false)),
+            Self::CustomMap(map) => {
+                let (form, is_declared) = map.field(name)?;
+                Some((TypedPlace::of(Type::Custom(form)), is_declared))
+            }
             Self::Scalar(_) | Self::List(..) => None,
         }
     }
 
     /// Tells whether the value is owned as a whole.
     pub(super) const fn is_atomic(&self) -> bool {
-        matches!(self, Self::AtomicStruct(_) | Self::AtomicMap(_) | Self::List(_, Items::Atomic))
+        match self {
+            Self::AtomicStruct(_) | Self::AtomicMap(_) | Self::List(_, Items::Atomic) => true,
+            Self::CustomMap(map) => map.is_atomic,
+            _ => false,
+        }
     }
 }
 
 /// Returns what identifies an item of a list, or why nothing does.
-pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &Json) -> Result<Step, String> {
-    let single;
-    let keys: &[&'static str] = match items {
-        Items::Keys(keys) => keys,
-        Items::Key(key) => {
-            single = [key];
-            &single
-        }
+pub(super) fn step_of(schema: &Schema, item: Type<'_>, items: Items<'_>, value: &Json) -> Result<Step, String> {
+    let keys: Vec<&str> = match items {
+        Items::Keys(keys) => keys.to_vec(),
+        Items::Key(key) => Vec::from([key]),
+        Items::Named(keys) => keys.iter().map(Text::as_str).collect(),
         Items::Atomic | Items::Set => {
             let why = match value {
                 Json::Object(_) => "associative list without keys has an element that's a map type",
@@ -181,12 +232,12 @@ pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &J
         _ => return Err(String::from("associative list with keys may not have non-map elements")),
     }
     let mut found: Vec<(Text, Json)> = Vec::new();
-    for key in keys {
+    for key in &keys {
         let value = match value.get(key) {
             Json::Null => default_of(schema, item, key),
             value => Some(value.clone()),
         };
-        found.extend(value.map(|value| (Text::of(key), value)));
+        found.extend(value.map(|value| (Text::from(*key), value)));
     }
     found.sort_by(|(own, _), (other, _)| own.cmp(other));
     if found.is_empty() {
@@ -201,7 +252,12 @@ pub(super) fn step_of(schema: &Schema, item: &FieldType, items: Items, value: &J
 }
 
 /// Returns the value that a key of an item has when it is absent: that of a field which is always printed.
-fn default_of(schema: &Schema, item: &FieldType, key: &'static str) -> Option<Json> {
+fn default_of(schema: &Schema, item: Type<'_>, key: &str) -> Option<Json> {
+    let item = match item {
+        Type::Custom(form) => return form.default_of(key),
+        Type::Object(_) => return None,
+        Type::Known(item) => item,
+    };
     // Source: k8s.io/api core/v1 types.go (v1.34): `+default="TCP"`.
     if key == "protocol" {
         return Some(Json::from("TCP"));

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{FieldSet, compare, fields_of, merge, problem, prune};
+use super::{FieldSet, Typed, compare, fields_of, merge, problem, prune};
 use crate::json;
 use crate::objects::Json;
 use crate::objects::schema::Schema;
@@ -58,14 +58,14 @@ fn lists_and_maps_are_owned_by_item_or_as_a_whole_as_their_types_say() {
         alloc::format!("{spread}.topologyKey"),
         alloc::format!("{spread}.whenUnsatisfiable"),
     ]);
-    let mut found = fields_of(&schema(), "Pod", &pod).paths();
+    let mut found = fields_of(Typed::of(&schema(), "Pod"), &pod).paths();
     wanted.sort();
     found.sort();
     assert_eq!(found, wanted);
     let quota = json!({"spec": {"scopeSelector": {"matchExpressions": [{"scopeName": "Terminating"}]}}});
-    assert_eq!(fields_of(&schema(), "ResourceQuota", &quota).paths(), [".spec.scopeSelector"]);
+    assert_eq!(fields_of(Typed::of(&schema(), "ResourceQuota"), &quota).paths(), [".spec.scopeSelector"]);
     let class = json!({"scheduling": {"nodeSelector": {"a": "b"}}});
-    assert_eq!(fields_of(&schema(), "RuntimeClass", &class).paths(), [".scheduling.nodeSelector"]);
+    assert_eq!(fields_of(Typed::of(&schema(), "RuntimeClass"), &class).paths(), [".scheduling.nodeSelector"]);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_change_is_a_field_that_was_added_changed_or_removed() {
         "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
     let after = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"podCIDRs": ["a", "b"], "taints": [{"key": "y"}]},
         "status": {"conditions": [{"type": "Ready", "status": "False"}]}});
-    let found = compare(&schema(), "Node", &before, &after);
+    let found = compare(Typed::of(&schema(), "Node"), &before, &after);
     let set = [
         ".metadata",
         ".metadata.labels",
@@ -85,7 +85,7 @@ fn a_change_is_a_field_that_was_added_changed_or_removed() {
     ];
     assert_eq!(found.set().paths(), set);
     assert!(found.removed().is_empty());
-    let back = compare(&schema(), "Node", &after, &before).without(&FieldSet::of(&[&["metadata"]]));
+    let back = compare(Typed::of(&schema(), "Node"), &after, &before).without(&FieldSet::of(&[&["metadata"]]));
     assert_eq!(back.removed().paths(), [".spec.podCIDRs[=\"b\"]"]);
 }
 
@@ -95,7 +95,7 @@ fn an_applied_list_decides_the_order_and_keeps_the_items_of_others() {
     let list = |items: Vec<Json>| json!({"spec": {"containers": Json::array(items)}});
     let live = list(Vec::from([container("a", "1"), container("b", "1"), container("c", "1")]));
     let applied = list(Vec::from([json!({"name": "c"}), container("d", "1"), container("a", "2")]));
-    let merged = merge(&schema(), "Pod", &live, &applied);
+    let merged = merge(Typed::of(&schema(), "Pod"), &live, &applied);
     let names: Vec<&str> =
         merged.at(&["spec", "containers"]).items().iter().filter_map(|item| item.get("name").as_str()).collect();
     assert_eq!(names, ["b", "c", "d", "a"]);
@@ -109,7 +109,7 @@ fn what_is_applied_no_longer_goes_unless_another_manager_owns_it() {
     let last =
         FieldSet::of(&[&["metadata", "labels", "mine"], &["metadata", "labels", "shared"], &["spec", "unschedulable"]]);
     let owned = FieldSet::of(&[&["metadata", "labels", "shared"]]);
-    let left = prune(&schema(), "Node", &merged, &last, &owned);
+    let left = prune(Typed::of(&schema(), "Node"), &merged, &last, &owned);
     assert_eq!(left, json!({"metadata": {"labels": {"shared": "1", "other": "1"}}}));
 }
 
@@ -131,7 +131,7 @@ fn a_configuration_that_does_not_fit_its_type_is_described() {
         ),
     ];
     for (tree, wanted) in cases {
-        assert_eq!(problem(&schema(), "Node", &tree).as_deref(), Some(wanted));
+        assert_eq!(problem(Typed::of(&schema(), "Node"), &tree).as_deref(), Some(wanted));
     }
-    assert_eq!(problem(&schema(), "Node", &json!({"spec": {"taints": [], "unschedulable": null}})), None);
+    assert_eq!(problem(Typed::of(&schema(), "Node"), &json!({"spec": {"taints": [], "unschedulable": null}})), None);
 }

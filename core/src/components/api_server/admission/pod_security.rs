@@ -34,7 +34,7 @@ pub(super) fn admit(server: &ApiServer, write: &Write<'_>) -> Result<Vec<String>
     if !server.plugins.runs("PodSecurity") {
         return Ok(Vec::new());
     }
-    match write.kind.name {
+    match write.kind.rules() {
         _ if write.kind.is(Trait::Custom) => Ok(Vec::new()),
         "Namespace" if write.subresource.is_empty() => namespace(server, write),
         "Pod" if !IGNORED.contains(&write.subresource) => pod(server, write),

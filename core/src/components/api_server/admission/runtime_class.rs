@@ -106,7 +106,7 @@ fn includes(whole: &Json, part: &Json) -> bool {
 
 /// Refuses a valid Pod with an overhead that no RuntimeClass gives it. Source: `validateOverhead`.
 pub(super) fn check_overhead(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
-    if kind.name != "Pod" || !server.plugins.runs("RuntimeClass") || tree.at(&["spec", "overhead"]).is_null() {
+    if kind.rules() != "Pod" || !server.plugins.runs("RuntimeClass") || tree.at(&["spec", "overhead"]).is_null() {
         return Ok(());
     }
     let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();

@@ -312,7 +312,10 @@ impl Representation {
                 format!("you requested {wanted}, but the requested object {is} (*{package}.{}{list})", kind.name);
             status::failure(406, "NotAcceptable", &message, None)
         };
-        let body = answer.body();
+        let mut body = answer.body();
+        if body.at(&["metadata", "continue"]).as_str() == Some("") {
+            body.remove(&["metadata", "continue"]);
+        }
         let items: Vec<Json> = match &answer.content {
             Content::List(list) => list.items.iter().map(Object::json).collect(),
             _ => Vec::from([body.clone()]),

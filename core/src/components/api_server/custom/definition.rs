@@ -12,10 +12,13 @@ use super::super::content_negotiation::printed::{self, PrinterColumns};
 use super::super::fields::put;
 use super::super::validation::FieldError;
 use super::rules;
+use super::scale_paths::ScalePaths;
 use super::schema::Structural;
 use crate::network::kinds::CustomNames;
 use crate::objects::lifecycle::is_established;
 use crate::objects::names::{self, Wording};
+use crate::objects::ownership::Form;
+use crate::objects::schema::Schema;
 use crate::objects::{Json, Text, aggregate};
 
 /// Source: pkg/apis/apiextensions/validation/validation.go (v1.34), `printerColumnDatatypes`.
@@ -30,16 +33,13 @@ const APPROVED: &str = "api-approved.kubernetes.io";
 pub(super) struct Defined {
     pub(super) names: CustomNames,
     pub(super) schema: Structural,
+    /// Who owns which fields.
+    pub(super) form: Form,
     pub(super) scale: Option<ScalePaths>,
     pub(super) printed: PrinterColumns,
-}
-
-/// Where an object has what a Scale shows, as the definition names the places: `.spec.replicas`.
-#[derive(Clone, Debug, Default)]
-pub(in super::super) struct ScalePaths {
-    pub(in super::super) spec: Vec<Text>,
-    pub(in super::super) status: Vec<Text>,
-    pub(in super::super) selector: Vec<Text>,
+    pub(super) list_kind: Text,
+    /// What each answer warns of, if the version is deprecated.
+    pub(super) warning: Option<String>,
 }
 
 /// Fills in what a definition may leave out.
@@ -331,8 +331,20 @@ pub(in super::super) fn not_modelled(tree: &Json) -> Option<String> {
     None
 }
 
+/// Returns the warning of a deprecated version; no other version is served that could be used instead.
+///
+/// Source: pkg/apiserver/customresource_handler.go (v1.34), `defaultDeprecationWarning`.
+fn deprecation(tree: &Json, version: &Json) -> Option<String> {
+    let own = version.get("deprecationWarning").as_str().map(String::from);
+    let default = || {
+        let (group, kind) = (text(tree, &["spec", "group"]), text(tree, &["spec", "names", "kind"]));
+        format!("{group}/{} {kind} is deprecated", text(version, &["name"]))
+    };
+    is(version, "deprecated").then(|| own.unwrap_or_else(default))
+}
+
 /// Returns the kind that a definition defines; `None` if it serves no version.
-pub(super) fn defined(tree: &Json) -> Option<Defined> {
+pub(super) fn defined(tree: &Json, types: &Schema) -> Option<Defined> {
     let version = versions(tree).find(|own| is(own, "served"))?;
     let schema = Structural::read(version.at(&SCHEMA), "").ok()?;
     let own = |path: &[&str]| text(tree, path);
@@ -350,20 +362,16 @@ pub(super) fn defined(tree: &Json) -> Option<Defined> {
         has_status: version.at(&["subresources", "status"]).is_object(),
         has_scale: scale.is_object(),
     };
-    let place = |field: &str| {
-        text(scale, &[field])
-            .trim_start_matches('.')
-            .split('.')
-            .map(Text::from)
-            .filter(|step| !step.is_empty())
-            .collect()
-    };
-    let scale = scale.is_object().then(|| ScalePaths {
-        spec: place("specReplicasPath"),
-        status: place("statusReplicasPath"),
-        selector: place("labelSelectorPath"),
-    });
-    Some(Defined { names, schema, scale, printed: printed::read(version) })
+    let scale = scale.is_object().then(|| ScalePaths::read(scale));
+    Some(Defined {
+        names,
+        schema,
+        form: Form::of_kind(types, version.at(&SCHEMA)),
+        scale,
+        printed: printed::read(version),
+        list_kind: own(&["spec", "names", "listKind"]),
+        warning: deprecation(tree, version),
+    })
 }
 
 /// Returns the names of a definition that no other one of its group has, beside those that were accepted before; and of

@@ -8,6 +8,7 @@
 
 mod definition;
 mod rules;
+mod scale_paths;
 mod schema;
 
 use alloc::format;
@@ -15,7 +16,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::call::RequestInfo;
 use super::content_negotiation::printed::PrinterColumns;
+use super::delete::mark;
 use super::fields::put;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, status};
@@ -23,10 +26,12 @@ use crate::json;
 use crate::network::kinds::{self, Kind, Trait};
 use crate::network::{Answer, DEFINITIONS, Identity, Resource, ToClient, WatchType};
 use crate::objects::lifecycle::{has_finalizer, is_condition_true, is_ending, is_established};
+use crate::objects::ownership::Typed;
 use crate::objects::schema::{DecodeError, Decoded};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
-pub(super) use definition::{ScalePaths, check, check_change, default, prepare};
-use schema::Structural;
+use definition::Defined;
+pub(super) use definition::{check, check_change, default, prepare};
+pub(super) use scale_paths::{ScalePaths, shown as shown_path};
 
 /// The finalizer of a definition whose objects are still there.
 /// Source: pkg/apis/apiextensions/types.go (v1.34), `CustomResourceCleanupFinalizer`.
@@ -37,9 +42,7 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 pub(super) struct CustomKind {
     /// The name of its definition.
     definition: Text,
-    schema: Structural,
-    scale: Option<ScalePaths>,
-    printed: PrinterColumns,
+    defined: Defined,
 }
 
 /// Keeps an empty list of managers, which asks to forget them.
@@ -77,7 +80,7 @@ impl ApiServer {
 
     /// Reads an object of a kind; parts that it shares with the known one are not read again.
     pub(super) fn decode(&self, kind: &Kind, tree: &Json, known: &Json) -> Result<Decoded, DecodeError> {
-        self.decode_custom(kind, tree).unwrap_or_else(|| {
+        self.decode_custom(kind, tree, true).unwrap_or_else(|| {
             let decoded = self.schema.decode_change(kind.type_name(), tree, known)?;
             Ok(with_emptied_managers(decoded, tree))
         })
@@ -85,19 +88,19 @@ impl ApiServer {
 
     /// Reads an object of a kind as [`Self::decode`] does, but from the unstructured form.
     pub(super) fn decode_converted(&self, kind: &Kind, tree: &Json, known: &Json) -> Result<Decoded, DecodeError> {
-        self.decode_custom(kind, tree).unwrap_or_else(|| {
+        self.decode_custom(kind, tree, false).unwrap_or_else(|| {
             let decoded = self.schema.decode_converted(kind.type_name(), tree, known)?;
             Ok(with_emptied_managers(decoded, tree))
         })
     }
 
-    fn decode_custom(&self, kind: &Kind, tree: &Json) -> Option<Result<Decoded, DecodeError>> {
+    fn decode_custom(&self, kind: &Kind, tree: &Json, drops_nulls: bool) -> Option<Result<Decoded, DecodeError>> {
         let custom = self.custom_of(kind)?;
         let read = || {
             let metadata = self.schema.decode("ObjectMeta", tree.get("metadata"))?;
             let mut unknown: Vec<String> = metadata.unknown.iter().map(|field| format!("metadata.{field}")).collect();
-            let mut object = custom.schema.prune(tree, "", &mut unknown);
-            custom.schema.fill(&mut object);
+            let mut object = custom.defined.schema.prune(tree, "", &mut unknown);
+            custom.defined.schema.fill(&mut object, drops_nulls);
             if !metadata.object.is_null() {
                 object.set(&["metadata"], metadata.object);
             }
@@ -107,20 +110,71 @@ impl ApiServer {
     }
 
     /// Says what the schema of a custom kind does not allow.
-    pub(super) fn check_schema(&self, kind: &Kind, tree: &Json, errors: &mut Vec<FieldError>) {
-        if let Some(custom) = self.custom_of(kind) {
-            custom.schema.check(tree, "", errors);
+    ///
+    /// Source: pkg/registry/customresource/{strategy,status_strategy,validator}.go (v1.34).
+    pub(super) fn check_schema(&self, info: &RequestInfo, tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+        let Some(custom) = self.custom_of(info.of) else { return };
+        let Defined { schema, scale, .. } = &custom.defined;
+        let is_status = info.subresource == *"status";
+        if is_status {
+            schema.check_status(tree, old, errors);
+        } else {
+            schema.check(tree, Some(old).filter(|old| !old.is_null()), errors);
         }
+        if let Some(scale) = scale {
+            if !is_status {
+                scale.check_spec(tree, errors);
+            }
+            scale.check_status(tree, errors);
+        }
+        let (mut repeated, mut before) = (Vec::new(), Vec::new());
+        schema.repeated(tree, "", &mut repeated);
+        schema.repeated(old, "", &mut before);
+        errors.extend(repeated.into_iter().filter(|_| before.is_empty()));
+    }
+
+    /// Refuses a new object of a kind whose definition is going away.
+    ///
+    /// Source: pkg/apiserver/customresource_handler.go (v1.34), `forbidCreateAdmission`.
+    pub(super) fn check_definition(&self, kind: &Kind, tree: &Json) -> Result<(), Answer> {
+        let Some(custom) = self.custom_of(kind) else { return Ok(()) };
+        let definition = self.object(&DEFINITIONS, &ObjectKey::cluster(&custom.definition));
+        if definition.is_some_and(|own| is_condition_true(own.stable(), "Terminating")) {
+            let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+            let why = "create not allowed while custom resource definition is terminating";
+            let resource = (kind.resource.group.as_str(), kind.resource.plural.as_str());
+            return Err(status::forbidden_by_authorisation(resource, name, why));
+        }
+        Ok(())
     }
 
     /// Returns where the objects of a custom kind have what a Scale shows.
     pub(super) fn custom_scale(&self, kind: &Kind) -> Option<&ScalePaths> {
-        self.custom_of(kind)?.scale.as_ref()
+        self.custom_of(kind)?.defined.scale.as_ref()
+    }
+
+    /// Returns how the fields of a kind are known to their owners.
+    pub(super) fn typed(&self, kind: &Kind) -> Typed<'_> {
+        match self.custom_of(kind) {
+            Some(custom) => Typed::custom(&self.schema, &custom.defined.form),
+            None => Typed::of(&self.schema, kind.type_name()),
+        }
+    }
+
+    /// Returns the kind of the lists of a kind.
+    pub(super) fn list_kind(&self, kind: &Kind) -> Text {
+        let own = self.custom_of(kind).map(|custom| custom.defined.list_kind.clone());
+        own.unwrap_or_else(|| Text::from(format!("{}List", kind.name)))
+    }
+
+    /// Returns what each answer about a custom kind warns of.
+    pub(super) fn custom_warning(&self, kind: &Kind) -> Option<&str> {
+        self.custom_of(kind)?.defined.warning.as_deref()
     }
 
     /// Returns the columns of a custom kind by its place.
     pub(super) fn printed(&self, place: usize) -> Option<PrinterColumns> {
-        self.custom.get(&place).map(|custom| custom.printed.clone())
+        self.custom.get(&place).map(|custom| custom.defined.printed.clone())
     }
 
     /// Does what the controllers of definitions do once something was written.
@@ -187,15 +241,13 @@ impl ApiServer {
     /// Serves the kind that a definition defines now, in place of what it defined before.
     fn serve(&mut self, tree: &Json) {
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-        let Some(defined) = definition::defined(tree) else { return self.retire(&name) };
+        let Some(defined) = definition::defined(tree, &self.schema) else { return self.retire(&name) };
         let place = self.kinds.define(&defined.names);
         let former = self.place_of(&name).filter(|former| *former != place);
         while self.tables.len() <= place {
             self.tables.push(super::Table::new(self.revision));
         }
-        let custom =
-            CustomKind { definition: name, schema: defined.schema, scale: defined.scale, printed: defined.printed };
-        self.custom.insert(place, Arc::new(custom));
+        self.custom.insert(place, Arc::new(CustomKind { definition: name, defined }));
         if let Some(former) = former {
             let table = core::mem::replace(&mut self.tables[former], super::Table::new(self.revision));
             self.tables[place].store = table.store;
@@ -234,6 +286,12 @@ impl ApiServer {
             return;
         }
         let origin = by_server(origin);
+        let begins = ("Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+        if set_condition(&mut tree, begins, &origin) {
+            // The commit leads here again.
+            self.commit(self.definitions, &origin, tree);
+            return;
+        }
         let place = self.place_of(object.name());
         let left: Vec<Object> =
             place.map_or_else(Vec::new, |place| self.tables[place].store.iter("").cloned().collect());
@@ -255,8 +313,7 @@ impl ApiServer {
                 self.commit_removal(place, &origin, &own.key());
             } else {
                 let mut tree = own.json();
-                tree.set(&["metadata", "deletionTimestamp"], time::to_time(origin.now));
-                tree.set(&["metadata", "deletionGracePeriodSeconds"], 0_i64);
+                mark(&mut tree, origin.now, 0);
                 self.commit(place, &origin, tree);
             }
         }
@@ -273,6 +330,7 @@ pub(super) fn begin_end(tree: &mut Json, origin: &Origin) {
     }
     let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
     set_condition(tree, ("Terminating", "True", "InstanceDeletionPending", message), origin);
+    tree.set(&["metadata", "deletionTimestamp"], time::to_time(origin.now));
 }
 
 /// Refuses a definition with something that is not modelled.

@@ -1,9 +1,10 @@
 //! The structural schema of a custom kind: which fields there are, their defaults, and what values may be.
 //!
-//! Mirrors k8s.io/apiextensions-apiserver pkg/apiserver/schema (pruning, defaulting, listtype) and k8s.io/kube-openapi
-//! pkg/validation/validate (v1.34) with the messages of both. Inputs: a schema that Kubernetes takes, objects. Outputs:
-//! objects without unknown fields and with defaults, errors about values. Left out on purpose, and refused by name when
+//! Mirrors k8s.io/apiextensions-apiserver pkg/apiserver/schema (pruning, defaulting; v1.34). Inputs: a schema that
+//! Kubernetes takes, objects. Outputs: objects without unknown fields and with defaults; errors are those of [`values`]. Left out on purpose, and refused by name when
 //! a definition has them: rules in CEL, `oneOf`, `anyOf`, `allOf`, `not`, embedded resources and most formats.
+
+mod values;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -13,10 +14,9 @@ use alloc::vec::Vec;
 
 use regex::Regex;
 
-use super::super::validation::{FieldError, quote};
 use super::rules::UNSUPPORTED;
 use crate::json;
-use crate::objects::{Json, Text, time};
+use crate::objects::{Json, Text};
 
 /// What a value of a place may be.
 #[derive(Clone, Debug, Default)]
@@ -176,11 +176,11 @@ impl Structural {
         }
     }
 
-    /// Fills in what is absent and has a default. A null that may not be one counts as absent, and goes where it has no
-    /// default; in a list it stays.
+    /// Fills in what is absent and has a default, as which a null counts that may not be one; `drops_nulls` says whether
+    /// it goes where it has no default. In a list it stays.
     ///
     /// Source: pkg/apiserver/schema/defaulting/{algorithm,prunenulls}.go.
-    pub(super) fn fill(&self, value: &mut Json) {
+    pub(super) fn fill(&self, value: &mut Json, drops_nulls: bool) {
         match value {
             Json::Object(_) => {
                 for (name, schema) in &self.properties {
@@ -192,194 +192,30 @@ impl Structural {
                 }
                 value.make_object().retain(|name, field| {
                     let Some(schema) = self.properties.get(name).or(self.additional.as_deref()) else { return true };
-                    schema.fill_place(field);
-                    !schema.refuses(field)
+                    schema.fill_place(field, drops_nulls);
+                    !(drops_nulls && schema.refuses(field))
                 });
             }
             Json::Array(_) => {
                 if let Some(schema) = &self.items {
-                    value.make_array().iter_mut().for_each(|item| schema.fill_place(item));
+                    value.make_array().iter_mut().for_each(|item| schema.fill_place(item, drops_nulls));
                 }
             }
             _ => {}
         }
     }
 
-    fn fill_place(&self, value: &mut Json) {
+    fn fill_place(&self, value: &mut Json, drops_nulls: bool) {
         if let Some(default) = self.default.as_ref().filter(|_| self.refuses(value)) {
             *value = default.clone();
         }
-        self.fill(value);
+        self.fill(value, drops_nulls);
     }
 
     /// Tells whether a value is a null that may not be one.
     fn refuses(&self, value: &Json) -> bool {
         value.is_null() && !self.is_nullable
     }
-
-    /// Says what is wrong with a value.
-    pub(super) fn check(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-        let mut is_not_of = |wanted: &str| {
-            let detail = format!("{path} in body must be of type {wanted}: {}", quote(type_of(value)));
-            errors.push(FieldError::invalid_text(shown(path), type_of(value), detail));
-        };
-        if let Some(wanted) = self.wrong_type(value).filter(|_| !value.is_null() || !self.is_nullable) {
-            is_not_of(wanted);
-            if self.says_any_of && !value.is_null() {
-                // The parts of `anyOf` are alike, and the first one is told.
-                is_not_of("integer");
-                let detail = format!("{} must validate at least one schema (anyOf)", quote(path));
-                errors.insert(errors.len() - 1, FieldError::invalid_text("<nil>", "", detail));
-            }
-        }
-        if value.is_object() {
-            self.check_allowed(value, path, errors);
-        }
-        let mut wrong = |detail: String| {
-            errors.push(FieldError::invalid(shown(path), value, format!("{path} in body should {detail}")));
-        };
-        match value {
-            Json::Int(_) | Json::Float(_) => self.check_number(value, &mut wrong),
-            Json::Str(text) => {
-                let letters = text.chars().count();
-                if let Some(least) = self.lengths.letters.0.filter(|least| letters < *least) {
-                    wrong(format!("be at least {least} chars long"));
-                }
-                if let Some(pattern) = self.pattern.as_ref().filter(|pattern| !pattern.is_match(text)) {
-                    wrong(format!("match '{pattern}'"));
-                }
-                if let Some(most) = self.lengths.letters.1.filter(|most| letters > *most) {
-                    errors.push(FieldError::too_long(shown(path), format!("may not be more than {most} bytes")));
-                }
-                if self.has_date_time && time::parse(text).is_none() {
-                    let detail = format!("{path} in body must be of type date-time: {}", quote(text));
-                    errors.push(FieldError::invalid(shown(path), value, detail));
-                }
-            }
-            Json::Array(items) => {
-                if let Some(least) = self.lengths.items.0.filter(|least| items.len() < *least) {
-                    wrong(format!("have at least {least} items"));
-                }
-                if let Some(most) = self.lengths.items.1.filter(|most| items.len() > *most) {
-                    errors.push(FieldError::too_many(shown(path), items.len(), most));
-                }
-                self.check_items(value, path, errors);
-            }
-            Json::Object(fields) => {
-                if let Some(least) = self.lengths.fields.0.filter(|least| fields.len() < *least) {
-                    wrong(format!("have at least {least} properties"));
-                }
-                if let Some(most) = self.lengths.fields.1.filter(|most| fields.len() > *most) {
-                    errors.push(FieldError::too_many(shown(path), fields.len(), most));
-                }
-                self.check_fields(value, path, errors);
-            }
-            _ => {}
-        }
-        if !value.is_object() {
-            self.check_allowed(value, path, errors);
-        }
-    }
-
-    fn check_allowed(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-        if let Some(allowed) = self.allowed.as_ref().filter(|allowed| !allowed.contains(value)) {
-            let texts: Vec<String> = allowed.iter().map(plain).collect();
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let mut error = FieldError::not_supported(shown(path), "", &texts);
-            error.value = value.as_str().map_or_else(|| value.to_string(), quote);
-            errors.push(error);
-        }
-    }
-
-    fn check_number(&self, value: &Json, wrong: &mut impl FnMut(String)) {
-        #[expect(clippy::cast_precision_loss, reason = "a bound is compared as the server does it")]
-        let number = match value {
-            Json::Int(number) => *number as f64,
-            Json::Float(number) => *number,
-            _ => return,
-        };
-        match self.range.least {
-            Some((least, true)) if number <= least => wrong(format!("be greater than {least}")),
-            Some((least, false)) if number < least => wrong(format!("be greater than or equal to {least}")),
-            _ => {}
-        }
-        match self.range.most {
-            Some((most, true)) if number >= most => wrong(format!("be less than {most}")),
-            Some((most, false)) if number > most => wrong(format!("be less than or equal to {most}")),
-            _ => {}
-        }
-    }
-
-    fn check_items(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-        let items = value.items();
-        let key = |item: &Json| match &self.keys {
-            ListKeys::None => None,
-            ListKeys::Set => Some(item.clone()),
-            ListKeys::Map(keys) => Some(keys.iter().map(|key| (key.clone(), item.get(key).clone())).collect()),
-        };
-        for (at, item) in items.iter().enumerate() {
-            let below = format!("{path}[{at}]");
-            if let Some(schema) = &self.items {
-                schema.check(item, &below, errors);
-            }
-            if let Some(own) = key(item)
-                && items[..at].iter().any(|other| key(other).as_ref() == Some(&own))
-            {
-                errors.push(FieldError::duplicate(below, &own));
-            }
-        }
-    }
-
-    fn check_fields(&self, value: &Json, path: &str, errors: &mut Vec<FieldError>) {
-        let below = |name: &str| if path.is_empty() { String::from(name) } else { format!("{path}.{name}") };
-        for name in self.required.iter().filter(|name| !value.fields().any(|(own, _)| own == *name)) {
-            errors.push(FieldError::required(below(name), ""));
-        }
-        for (name, field) in value.fields() {
-            let is_own = path.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
-            if let Some(schema) = self.properties.get(name).or(self.additional.as_deref()).filter(|_| !is_own) {
-                schema.check(field, &below(name), errors);
-            }
-        }
-    }
-
-    /// Returns the type that a value should have and does not have.
-    fn wrong_type(&self, value: &Json) -> Option<&'static str> {
-        if self.is_int_or_string {
-            return (!matches!(value, Json::Int(_) | Json::Str(_))).then_some("integer,string");
-        }
-        let kind = self.kind?;
-        let fits = match kind {
-            "object" => value.is_object(),
-            "array" => value.is_array(),
-            "string" => value.as_str().is_some(),
-            "boolean" => value.as_bool().is_some(),
-            "integer" => matches!(value, Json::Int(_)) || matches!(value, Json::Float(number) if number % 1.0 == 0.0),
-            _ => matches!(value, Json::Int(_) | Json::Float(_)),
-        };
-        (!fits).then_some(kind)
-    }
-}
-
-/// The root of an object is named so in errors.
-fn shown(path: &str) -> &str {
-    if path.is_empty() { "<nil>" } else { path }
-}
-
-fn type_of(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "boolean",
-        Json::Int(_) => "integer",
-        Json::Float(_) => "number",
-        Json::Str(_) => "string",
-        Json::Array(_) => "array",
-        Json::Object(_) => "object",
-    }
-}
-
-fn plain(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), ToString::to_string)
 }
 
 fn texts(list: &Json) -> Vec<Text> {
@@ -412,7 +248,9 @@ mod tests {
 
     fn problems(spec: Json) -> Vec<String> {
         let mut errors = Vec::new();
-        schema().check(&json!({"kind": "W", "metadata": {"x": 1}, "spec": spec}), "", &mut errors);
+        let tree = json!({"kind": "W", "metadata": {"x": 1}, "spec": spec});
+        schema().check(&tree, None, &mut errors);
+        schema().repeated(&tree, "", &mut errors);
         errors.iter().map(|error| error.text()).collect()
     }
 
@@ -476,7 +314,7 @@ mod tests {
         let mut kept = schema().prune(&sent, "", &mut unknown);
         unknown.sort();
         assert_eq!(unknown, ["other", "spec.extra"]);
-        schema().fill(&mut kept);
+        schema().fill(&mut kept, true);
         assert_eq!(
             kept,
             json!({"kind": "W", "metadata": {"name": "w"},
@@ -513,7 +351,7 @@ mod tests {
         );
         let mut value = json!({"a": null, "n": null, "d": null, "l": [null], "ld": [null], "m": {"k": null},
             "o": {"k": null}});
-        schema.unwrap().fill(&mut value);
+        schema.unwrap().fill(&mut value, true);
         let kept = json!({"n": null, "d": "x", "l": [null], "ld": ["y"], "m": {"k": "z"}, "o": {}});
         assert_eq!(value, kept);
     }

@@ -13,7 +13,7 @@ const LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"]
 
 /// Drops them from a Pod, or from the template of another object.
 pub(in super::super) fn drop_disabled(kind: &Kind, tree: &mut Json, old: Option<&Json>, settings: &Settings) {
-    let path: &[&str] = match kind.name {
+    let path: &[&str] = match kind.rules() {
         "Pod" => &["spec"],
         "PodTemplate" => &["template", "spec"],
         "CronJob" => &["spec", "jobTemplate", "spec", "template", "spec"],

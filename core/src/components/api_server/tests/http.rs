@@ -14,7 +14,7 @@ const MERGE: &str = "application/merge-patch+json";
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
 impl Fixture {
-    fn send(&mut self, line: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(super) fn send(&mut self, line: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let (method, path) = line.split_once(' ').unwrap();
         match Call::from_http_bytes(method, path, headers, body) {
             Ok(call) => self.call(call),
@@ -23,7 +23,7 @@ impl Fixture {
     }
 
     /// Sends a body and returns the code, the message, and the warnings without their marks.
-    fn told(&mut self, line: &str, media: &str, body: &str) -> (u16, String, Vec<String>) {
+    pub(super) fn told(&mut self, line: &str, media: &str, body: &str) -> (u16, String, Vec<String>) {
         let answer = self.send(line, &[("Content-Type", media)], body.as_bytes());
         let warnings = answer.headers.iter().filter(|(name, _)| *name == "Warning");
         let told = |text: &str| text.strip_prefix("299 - \"")?.strip_suffix('"').map(|text| text.replace('\\', ""));

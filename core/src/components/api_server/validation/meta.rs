@@ -41,7 +41,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> 
 /// Checks metadata as [`validate`] does, but for the maps and owners that a stored object shares.
 pub(in super::super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let check = |name: &str| match kind.name {
+    let check = |name: &str| match kind.rules() {
         "Namespace" | "StatefulSet" => names::label(name, wording),
         "IPAddress" => ip::name(name),
         "PodDisruptionBudget" => names::path_segment(name),
@@ -51,7 +51,7 @@ pub(in super::super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wo
         _ if kind.resource.group == *"rbac.authorization.k8s.io" => names::path_segment(name),
         _ => names::subdomain(name, wording),
     };
-    metadata_of_any(tree, old, (&check, kind.name != "Event"), wording, &mut errors);
+    metadata_of_any(tree, old, (&check, kind.rules() != "Event"), wording, &mut errors);
     if is_core(kind) {
         standard_finalizers(tree, &mut errors);
     }
@@ -78,7 +78,7 @@ pub(in super::super) fn validate_core_update(tree: &Json, old: &Json, wording: W
 /// Returns how often the strategy of a kind checks a changed object: some check the object, and then its change, which
 /// is the object again. Source: pkg/registry/{core,rbac,storage}/*/strategy.go (v1.34), `ValidateUpdate`.
 pub(in super::super) fn checks(kind: &Kind, settings: &Settings) -> usize {
-    if settings.profile().text("kinds-checked-once").split(',').any(|once| once == kind.name) { 1 } else { 2 }
+    if settings.profile().text("kinds-checked-once").split(',').any(|once| once == kind.rules()) { 1 } else { 2 }
 }
 
 /// Checks a change as often as the strategy of a kind does: all metadata, and what may not change.
@@ -91,7 +91,7 @@ pub(in super::super) fn validate_by_strategy(
     settings: &Settings,
 ) -> Vec<FieldError> {
     let wording = wording(settings);
-    let (all, changes) = match (kind.name, subresource) {
+    let (all, changes) = match (kind.rules(), subresource) {
         ("PodDisruptionBudget", _) | ("CronJob", "status") => (0, 0),
         ("EndpointSlice" | "LimitRange", _) => (1, 0),
         ("PersistentVolume", "") => (2, 0),

@@ -78,6 +78,8 @@ pub(super) enum Problem {
     TooMany,
     Internal,
     NotFound,
+    /// A value of another type than its schema has.
+    TypeInvalid,
 }
 
 /// One error.
@@ -244,7 +246,7 @@ impl FieldError {
     fn kind_text(&self) -> &'static str {
         match self.problem {
             Problem::Required => "Required value",
-            Problem::Invalid => "Invalid value",
+            Problem::Invalid | Problem::TypeInvalid => "Invalid value",
             Problem::NotSupported => "Unsupported value",
             Problem::Duplicate => "Duplicate value",
             Problem::Forbidden => "Forbidden",
@@ -266,6 +268,7 @@ impl FieldError {
             Problem::TooMany => "FieldValueTooMany",
             Problem::Internal => "InternalError",
             Problem::NotFound => "FieldValueNotFound",
+            Problem::TypeInvalid => "FieldValueTypeInvalid",
         }
     }
 

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use super::super::content_negotiation::{check_media_type, check_readable};
 use super::super::options::{FieldValidation, RequestOptions};
+use super::super::validation::FieldError;
 use super::super::{ApiServer, status, strategy, syntax};
 use super::{Read, as_headers};
 use crate::network::http::quoted as summary;
@@ -39,7 +40,7 @@ impl ApiServer {
         };
         let (mut tree, complaints) =
             self.decode_sent(kind, options, &tree, known).map_err(|error| handled(&error.0))?;
-        if kind.name == "CertificateSigningRequest"
+        if kind.rules() == "CertificateSigningRequest"
             && let Some(at) = base64::problem(tree.at(&["spec", "request"]).as_str().unwrap_or(""))
         {
             return Err(handled(&format!("illegal base64 data at input byte {at}")));
@@ -107,16 +108,11 @@ impl ApiServer {
         let wanted = kind.resource.api_version();
         // Source: k8s.io/apimachinery pkg/runtime/serializer/json/json.go and pkg/apis/meta/v1/unstructured/helpers.go
         // (v1.34), `unstructuredJSONScheme.Decode`: what has no type in Go has to say its kind.
-        if kind.is(Trait::Custom) && tree.get("kind").as_str().unwrap_or("").is_empty() {
-            let version = kind.resource.version.as_str();
-            let sent = options.json_text().map_or_else(|| tree.to_string(), String::from);
-            return Err(status::bad_request(&format!(
-                "{0} in version {version:?} cannot be handled as a {0}: Object 'Kind' is missing in '{sent}'",
-                kind.name
-            )));
+        if kind.is(Trait::Custom) {
+            return check_custom_type(kind, options, tree, (&found_kind, &found_version));
         }
         // Source: pkg/registry/core/pod/storage/eviction.go (v1.34), `AcceptsGroupVersion`.
-        if (kind.name, &*found_kind, &*found_version) == ("Eviction", "Eviction", "policy/v1beta1") {
+        if (kind.rules(), &*found_kind, &*found_version) == ("Eviction", "Eviction", "policy/v1beta1") {
             return Ok(());
         }
         if found_version != wanted && strategy::has_version(kind, &found_kind, &found_version) {
@@ -135,6 +131,49 @@ impl ApiServer {
         }
         Ok(())
     }
+}
+
+/// Refuses an object of another kind or version than a custom one, which has no type in Go.
+///
+/// Source: k8s.io/apiserver pkg/endpoints/handlers/{create,rest}.go and k8s.io/apiextensions-apiserver
+/// pkg/registry/customresource/validator.go (v1.34), `ValidateTypeMeta`.
+fn check_custom_type(
+    kind: &Kind,
+    options: &RequestOptions,
+    tree: &Json,
+    (found_kind, found_version): (&str, &str),
+) -> Result<(), Answer> {
+    if found_kind.is_empty() {
+        let sent = options.json_text().map_or_else(|| tree.to_string(), String::from);
+        return Err(status::bad_request(&format!(
+            "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{sent}' ({})",
+            kind.name,
+            summary(&options.quoted(tree))
+        )));
+    }
+    let wanted = kind.resource.api_version();
+    if found_version != wanted {
+        return Err(status::bad_request(&format!(
+            "the API version in the data ({found_version}) does not match the expected API version ({wanted})"
+        )));
+    }
+    other_custom_type(kind, tree)
+}
+
+/// Refuses an object that says another kind or version of itself than its custom kind.
+pub(in super::super) fn other_custom_type(kind: &Kind, tree: &Json) -> Result<(), Answer> {
+    let said = |field: &str| tree.get(field).as_str().unwrap_or("");
+    let (found, version, wanted) = (said("kind"), said("apiVersion"), kind.resource.api_version());
+    let mut errors = Vec::new();
+    if found != kind.name {
+        errors.push(FieldError::invalid_text("kind", found, format!("must be {}", kind.name)));
+    }
+    if version != wanted {
+        errors.push(FieldError::invalid_text("apiVersion", version, format!("must be {wanted}")));
+    }
+    let (group, _) = version.split_once('/').unwrap_or(("", version));
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    if errors.is_empty() { Ok(()) } else { Err(status::invalid_of(found, group, name, &errors)) }
 }
 
 /// Says that nothing can be told of what a body holds, and quotes its beginning.
@@ -182,7 +221,7 @@ fn tree_of(kind: &Kind, options: &RequestOptions, body: Body) -> Result<Json, An
 /// Source: pkg/apis/apps/v1/conversion.go (v1.34), `Convert_v1_DaemonSet_To_apps_DaemonSet`.
 fn wrong_generation(kind: &Kind, tree: &Json) -> Option<String> {
     const GENERATION: &str = "deprecated.daemonset.template.generation";
-    let held = tree.at(&["metadata", "annotations", GENERATION]).as_str().filter(|_| kind.name == "DaemonSet")?;
+    let held = tree.at(&["metadata", "annotations", GENERATION]).as_str().filter(|_| kind.rules() == "DaemonSet")?;
     let wrong = held.parse::<i64>().is_err();
     wrong.then(|| format!("strconv.ParseInt: parsing {held:?}: {}", why_no_number(held)))
 }
