@@ -341,15 +341,12 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         ("resource.k8s.io", "resourceslices") => Some(&["metadata.name", "spec.nodeName", "spec.driver"]),
         _ => None,
     };
+    let own = own.or_else(|| kind.is(Trait::Custom).then(|| custom_fields(kind)));
     for field in fields.fields().map(Text::as_str) {
         let message = match own {
             Some(own) if own.contains(&field) => continue,
             Some(_) => unsupported_field(kind, field),
-            None if field == "metadata.namespace" && kind.is(Trait::Custom) && !kind.is_namespaced() => {
-                unsupported_field(kind, field)
-            }
             None if ["metadata.name", "metadata.namespace"].contains(&field) => continue,
-            None if kind.is(Trait::Custom) => unsupported_field(kind, field),
             None => {
                 format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"")
             }
@@ -357,6 +354,11 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
         return Err(status::bad_request(&message));
     }
     Ok(())
+}
+
+/// Source: k8s.io/apiextensions-apiserver pkg/apiserver/conversion/converter.go (v1.34), `ConvertFieldLabel`.
+fn custom_fields(kind: &Kind) -> &'static [&'static str] {
+    if kind.is_namespaced() { &["metadata.name", "metadata.namespace"] } else { &["metadata.name"] }
 }
 
 /// Returns what is said of a field that objects of a kind with fields of its own are not selected by.

@@ -174,15 +174,10 @@ impl ApiServer {
         let is_of_pod = seconds == SECONDS_OF_PODS && bound.iter().any(|(resource, ..)| *resource == PODS);
         let expires = Some(if is_of_pod { origin.now + EXTENDED } else { ends });
         if !options.dry_run {
-            let groups = [
-                String::from("system:serviceaccounts"),
-                format!("system:serviceaccounts:{}", info.namespace),
-                String::from("system:authenticated"),
-            ];
-            let groups = groups.into_iter().map(Text::from).collect();
+            let groups = groups_of_account(&info.namespace);
             let details = UserDetails { uid: Text::from(account.uid()), extra: self.extra_of_token(&id, &bound) };
-            let details = Some(Arc::new(details));
-            let identity = Arc::new(Identity { user: Text::from(user), groups, agent: Text::of(""), details });
+            let (user, details) = (Text::from(user), Some(Arc::new(details)));
+            let identity = Arc::new(Identity { user, groups, agent: Text::of(""), details });
             self.tokens.insert(Text::from(token), Credential { identity, audiences, expires, bound });
         }
         Ok(Answer::json(201, tree))
@@ -256,6 +251,11 @@ impl ApiServer {
         let uid = Text::from(found.uid());
         Ok(Some((resource, key, uid)))
     }
+}
+
+fn groups_of_account(namespace: &str) -> Vec<Text> {
+    let own = format!("system:serviceaccounts:{namespace}");
+    Vec::from([Text::of("system:serviceaccounts"), Text::from(own), Text::of("system:authenticated")])
 }
 
 /// Refuses a request that names another account than the path.

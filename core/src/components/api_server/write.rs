@@ -104,9 +104,7 @@ impl ApiServer {
         let kind = info.of;
         fix_namespace(kind, &mut tree, &info.namespace)?;
         self.check_definition(kind, &tree)?;
-        let given = ["name", "generateName"].map(|field| tree.at(&["metadata", field]).as_text());
-        let given = given.into_iter().flatten().find(|name| !name.is_empty());
-        self.check_namespace(kind, &info.namespace, given.map_or("Unknown", Text::as_str))?;
+        self.check_namespace(kind, &info.namespace, sent_name(&tree))?;
         for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
             tree.remove(&["metadata", field]);
         }
@@ -420,6 +418,12 @@ fn refuse_existing(kind: &Kind, name: &str, terminating: bool, generated: bool) 
         }
     }
     answer
+}
+
+/// Returns the name of a new object, or what its name is to begin with.
+fn sent_name(tree: &Json) -> &str {
+    let sent = ["name", "generateName"].map(|field| tree.at(&["metadata", field]).as_str().unwrap_or(""));
+    sent.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown")
 }
 
 /// Restores what clients cannot change.

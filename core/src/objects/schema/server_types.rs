@@ -1,8 +1,8 @@
 //! The fields of the types by which a cluster's server is set up: see `types.rs` for the notation.
 //!
 //! Source: k8s.io/api {admissionregistration,flowcontrol,networking,storage}/v1 types.go, k8s.io/kube-aggregator
-//! pkg/apis/apiregistration/v1/types.go and k8s.io/apiextensions-apiserver pkg/apis/apiextensions/v1/types.go (v1.34; the same fields from v1.31 to v1.37). What lies within a list that is
-//! owned as a whole is not told.
+//! pkg/apis/apiregistration/v1/types.go and k8s.io/apiextensions-apiserver pkg/apis/apiextensions/v1/types.go (v1.34;
+//! the same fields from v1.31 to v1.37). What lies within a list that is owned as a whole is not told.
 
 pub(super) const TYPES: &str = "\
 MutatingWebhookConfiguration = kind:str apiVersion:str metadata:ObjectMeta webhooks:[MutatingWebhook]@name\n\

@@ -1,8 +1,9 @@
 //! The structural schema of a custom kind: which fields there are, their defaults, and what values may be.
 //!
 //! Mirrors k8s.io/apiextensions-apiserver pkg/apiserver/schema (pruning, defaulting; v1.34). Inputs: a schema that
-//! Kubernetes takes, objects. Outputs: objects without unknown fields and with defaults; errors are those of [`values`]. Left out on purpose, and refused by name when
-//! a definition has them: rules in CEL, `oneOf`, `anyOf`, `allOf`, `not`, embedded resources and most formats.
+//! Kubernetes takes, objects. Outputs: objects without unknown fields and with defaults; errors are told by [`values`].
+//! Left out on purpose, and refused by name when a definition has them: rules in CEL, `oneOf`, `anyOf`, `allOf`,
+//! `not`, embedded resources and most formats.
 
 mod values;
 
@@ -176,8 +177,8 @@ impl Structural {
         }
     }
 
-    /// Fills in what is absent and has a default, as which a null counts that may not be one; `drops_nulls` says whether
-    /// it goes where it has no default. In a list it stays.
+    /// Fills in what is absent and has a default, as which a null counts that may not be one; `drops_nulls` says
+    /// whether it goes where it has no default. In a list it stays.
     ///
     /// Source: pkg/apiserver/schema/defaulting/{algorithm,prunenulls}.go.
     pub(super) fn fill(&self, value: &mut Json, drops_nulls: bool) {
