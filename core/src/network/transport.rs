@@ -188,13 +188,10 @@ impl Network {
 
     /// Takes a message of the server to a client.
     pub fn reply(&mut self, client: ClientId, message: ToClient, now: Timestamp) {
-        if let ToClient::WatchEnded { id, .. } = message {
-            self.link_mut(client).watches.retain(|watch| *watch != id);
-        }
         let link = self.link_mut(client);
         if link.is_clear_downward() {
             link.drop_idle_faults();
-            link.last_received = Some(now);
+            link.note_arrival(&message, now);
             self.deliveries.push_back(Delivery::ToClient { client, message });
             return;
         }
@@ -334,7 +331,9 @@ impl Network {
     /// Hands a message over, unless the client stopped waiting for it.
     fn arrive(&mut self, client: ClientId, message: ToClient, now: Timestamp) {
         let link = self.link_mut(client);
-        link.last_received = Some(now);
+        let is_lost_watch = matches!(message, ToClient::Watch { id, .. } | ToClient::WatchEnded { id, .. }
+            if !link.watches.contains(&id));
+        link.note_arrival(&message, now);
         if let ToClient::Response { id, .. } = message
             && let Some(place) = link.faults().waiting.remove(&id)
         {
@@ -345,9 +344,7 @@ impl Network {
             && link.faults().abandoned.remove(&id)
         {
             return;
-        } else if let ToClient::Watch { id, .. } = message
-            && !link.watches.contains(&id)
-        {
+        } else if is_lost_watch {
             return;
         }
         self.deliveries.push_back(Delivery::ToClient { client, message });

@@ -38,6 +38,7 @@ pub(super) type DueKey = (Timestamp, u64);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) name: Text,
+    /// The watches whose end the client has not seen, whatever the server has sent.
     pub(super) watches: Vec<RequestId>,
     pub(super) last_received: Option<Timestamp>,
     /// The state that rules and stalls leave; `None` on nearly all links.
@@ -117,6 +118,14 @@ impl Link {
 
     pub(super) fn is_clear_downward(&self) -> bool {
         self.faults.as_ref().is_none_or(|faults| faults.is_clear_downward())
+    }
+
+    /// Notes that a message of the server reaches the client.
+    pub(super) fn note_arrival(&mut self, message: &ToClient, now: Timestamp) {
+        self.last_received = Some(now);
+        if let ToClient::WatchEnded { id, .. } = message {
+            self.watches.retain(|watch| watch != id);
+        }
     }
 
     pub(super) fn state(&self) -> ConnectionState {

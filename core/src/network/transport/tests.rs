@@ -145,6 +145,21 @@ fn a_stall_breaks_the_connection_when_the_ping_stays_unanswered() {
 }
 
 #[test]
+fn a_watch_that_the_server_ends_during_a_stall_breaks_with_the_connection() {
+    let mut bench = Bench::new();
+    bench.send(1, watch(), None);
+    bench.send(2, watch(), None);
+    bench.drain();
+    bench.network.add_rule(fault(None, Effect::Drop), bench.now);
+    let ended = ToClient::WatchEnded { id: RequestId(1), lost: false };
+    bench.at(1_000).network.reply(bench.client, ended.clone(), Timestamp::UNIX_EPOCH);
+    bench.at(45_000);
+    assert_eq!(bench.drain(), ["disconnected", "lost 1", "lost 2"]);
+    bench.network.reply(bench.client, ended, bench.now);
+    assert_eq!(bench.drain(), [""; 0], "it was given up");
+}
+
+#[test]
 fn a_dial_fails_after_thirty_seconds_or_the_requests_own_time_out() {
     let mut bench = Bench::new();
     bench.network.add_rule(Fault::disconnect("machine/w1"), bench.now);
