@@ -9,8 +9,9 @@ use jiff::SignedDuration;
 use super::kubelet_tests::advance;
 use crate::components::registry::CONTROLLERS;
 use crate::json;
-use crate::network::{Call, DEFINITIONS, Effect, Fault, Identity, Match, NODES, PODS, Resource, Verb};
+use crate::network::{Call, DEFINITIONS, Effect, Fault, Identity, MERGE_PATCH, Match, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
+use crate::profile::{Release, Settings};
 use crate::sim::{Simulation, SimulationOptions};
 
 const MAPS: Resource = Resource::of("", "v1", "configmaps");
@@ -43,6 +44,14 @@ fn names(sim: &mut Simulation, resource: &Resource) -> Vec<String> {
     let list = ask(sim, Call::new(Verb::List, resource.clone(), "", ""));
     let name = |item: &Json| item.at(&["metadata", "name"]).as_str().unwrap_or("").to_string();
     list.get("items").items().iter().map(name).filter(|name| name != "kube-root-ca.crt").collect()
+}
+
+/// Returns the definition of a custom kind.
+fn definition() -> Json {
+    json!({"metadata": {"name": "widgets.example.com"}, "spec": {
+        "group": "example.com", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
+            "type": "object", "properties": {"spec": {"type": "object"}}}}}]}})
 }
 
 #[test]
@@ -89,6 +98,52 @@ fn a_dependent_that_names_its_owner_otherwise_goes_and_takes_no_other_along() {
     assert_eq!((names(&mut sim, &PODS), names(&mut sim, &MAPS)), (["good".into()].into(), ["owner".into()].into()));
 }
 
+/// Makes three objects that own each other in a circle, and deletes the first in the foreground.
+fn delete_circle(sim: &mut Simulation, resource: &Resource, kind: &Json) {
+    let known = ["a", "b", "c"].map(|name| {
+        let mut body = kind.clone();
+        body.set(&["metadata", "name"], name);
+        let made = ask(sim, Call::new(Verb::Create, resource.clone(), "default", "").body(body));
+        (name, made.at(&["metadata", "uid"]).clone())
+    });
+    for (at, (name, _)) in known.iter().enumerate() {
+        let (owner, uid) = &known[(at + 2) % 3];
+        let mut reference = json!({"name": *owner, "blockOwnerDeletion": true});
+        reference.set(&["uid"], uid.clone());
+        for field in ["apiVersion", "kind"] {
+            reference.set(&[field], kind.get(field).clone());
+        }
+        let mut patch = json!({});
+        patch.set(&["metadata", "ownerReferences"], Json::array([reference].into()));
+        let call = Call::new(Verb::Patch, resource.clone(), "default", *name);
+        ask(sim, call.header("content-type", MERGE_PATCH.into()).body(patch));
+    }
+    advance(sim, 1_000);
+    let options = json!({"propagationPolicy": "Foreground"});
+    ask(sim, Call::new(Verb::Delete, resource.clone(), "default", "a").body(options));
+}
+
+#[test]
+fn owners_in_a_circle_do_not_wait_for_each_other() {
+    let widgets = Resource::of("example.com", "v1", "widgets");
+    for minor in [31, 34] {
+        let settings = Settings::of(Release::new(minor, 0));
+        let controllers = CONTROLLERS.to_vec();
+        let mut sim = Simulation::new(SimulationOptions { settings, controllers, ..SimulationOptions::default() });
+        ask(&mut sim, Call::new(Verb::Create, DEFINITIONS, "", "").body(definition()));
+        advance(&mut sim, 31_000);
+        for (resource, kind) in [
+            (MAPS, json!({"apiVersion": "v1", "kind": "ConfigMap"})),
+            (widgets.clone(), json!({"apiVersion": "example.com/v1", "kind": "Widget", "spec": {}})),
+        ] {
+            delete_circle(&mut sim, &resource, &kind);
+            assert_eq!(names(&mut sim, &resource), ["a", "b", "c"]);
+            advance(&mut sim, 5_000);
+            assert_eq!(names(&mut sim, &resource), [""; 0], "1.{minor}");
+        }
+    }
+}
+
 /// Each deletion takes a second, and the pod changes more often than that.
 #[test]
 fn a_dependent_that_changes_all_the_time_is_deleted_whatever_its_version() {
@@ -129,11 +184,7 @@ fn a_dependent_of_an_unknown_kind_stays_as_it_is_until_the_kind_is_known() {
     assert_eq!(names(&mut sim, &PODS), ["both", "one"]);
     let both = ask(&mut sim, Call::new(Verb::Get, PODS, "default", "both"));
     assert_eq!(both.at(&["metadata", "ownerReferences"]).items().len(), 2);
-    let definition = json!({"metadata": {"name": "widgets.example.com"}, "spec": {
-        "group": "example.com", "scope": "Namespaced", "names": {"plural": "widgets", "kind": "Widget"},
-        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {
-            "type": "object", "properties": {"spec": {"type": "object"}}}}}]}});
-    ask(&mut sim, Call::new(Verb::Create, DEFINITIONS, "", "").body(definition));
+    ask(&mut sim, Call::new(Verb::Create, DEFINITIONS, "", "").body(definition()));
     advance(&mut sim, 25_000);
     assert_eq!(names(&mut sim, &PODS), ["both", "one"]);
     advance(&mut sim, 300_000);

@@ -132,7 +132,7 @@ impl GarbageCollector {
         self.merge_patch(dependent, patch)
     }
 
-    fn merge_patch(&self, item: &Item, patch: Json) -> Call {
+    pub(super) fn merge_patch(&self, item: &Item, patch: Json) -> Call {
         Call::new(Verb::Patch, self.kinds[item.kind].resource.clone(), &item.key.namespace, &item.key.name)
             .header("content-type", Text::of(MERGE_PATCH))
             .body(patch)

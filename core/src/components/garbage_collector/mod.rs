@@ -5,7 +5,7 @@
 //! Inputs: objects of the watched kinds, answers, time. Outputs: reads, deletions with preconditions, patches that
 //! remove references to absent owners. Invariants: an object without owner references is never deleted; an owner counts
 //! as absent only after its removal was seen or a read confirmed it.
-//! Left out on purpose: owners that block each other, and discovery: custom kinds are known by their definitions.
+//! Left out on purpose: discovery: custom kinds are known by their definitions.
 //! Events are neither owners nor dependents, as upstream.
 
 mod absent;
@@ -83,6 +83,8 @@ enum CollectorPurpose {
     Write(Item),
     /// Delete the dependent at its version.
     Delete(Removal),
+    /// Let no owner wait for the dependent, before it is deleted.
+    Unblock(Removal),
     /// Read a dependent that has changed before its deletion.
     Changed(Removal),
     /// Remove the reference to this owner from a dependent that stays.
@@ -294,6 +296,7 @@ impl GarbageCollector {
             }
             (CollectorPurpose::Read(item) | CollectorPurpose::Write(item), _) => self.retry(&item, now),
             (CollectorPurpose::Delete(removal), outcome) => self.handle_removed(removal, &outcome, now),
+            (CollectorPurpose::Unblock(removal), outcome) => self.handle_unblocked(removal, &outcome, now),
             (CollectorPurpose::Changed(removal), outcome) => self.handle_changed(removal, &outcome, now),
             (CollectorPurpose::Orphan(owner), outcome) => self.handle_orphaned(owner, &outcome, now),
             (CollectorPurpose::Finalizers { item, finalizer }, outcome) => {
