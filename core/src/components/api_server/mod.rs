@@ -31,6 +31,7 @@ mod expiry;
 mod fields;
 mod health;
 mod history;
+mod initial;
 mod jobs;
 mod kubelet_relay;
 mod limit_ranger;
@@ -91,7 +92,7 @@ use crate::network::{
     ToClient, Verb, WatchType,
 };
 use crate::objects::schema::Schema;
-use crate::objects::{Json, Object, ObjectKey, Text, time};
+use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::Settings;
 use call::WaitBudget;
 use content_negotiation::{Representation, TableContext};
@@ -197,6 +198,8 @@ pub struct ApiServer {
     candidates: Vec<WatcherId>,
     delayed_reads: DelayedReads,
     expiry: Expiry,
+    /// When system namespaces that were deleted are made again.
+    namespaces_due: Option<Timestamp>,
     compaction: compaction::Compaction,
     relays: BTreeMap<HttpId, kubelet_relay::Relay>,
     last_call: u64,
@@ -245,6 +248,7 @@ impl ApiServer {
             candidates: Vec::new(),
             delayed_reads: DelayedReads::default(),
             expiry: Expiry::default(),
+            namespaces_due: None,
             relays: BTreeMap::new(),
             last_call: 0,
             keeps_new_events: false,
@@ -322,6 +326,7 @@ impl ApiServer {
         self.compaction.catch_up(self.revision, now);
         self.answer_overdue(now);
         self.expire(now);
+        self.restore_namespaces(now);
         while let Some((at, id)) = self.timers.first() {
             if at > now {
                 break;
@@ -356,7 +361,7 @@ impl ApiServer {
     pub(crate) fn next_bookmark(&self) -> Option<WatcherRef> {
         let (at, id) = self.timers.first().filter(|_| self.delayed_reads.is_empty())?;
         let watcher = self.watchers[id as usize].as_ref()?;
-        let is_first = self.next_expiry().is_none_or(|other| other > at);
+        let is_first = self.next_expiry().into_iter().chain(self.namespaces_due).all(|other| other > at);
         let is_plain =
             is_first && watcher.bookmarks && watcher.ends > at && watcher.representation == Representation::Plain;
         is_plain.then_some((watcher.client, watcher.id))
@@ -384,7 +389,8 @@ impl ApiServer {
         let watch = self.timers.first().map(|(at, _)| Deadline { at, reason: "watch bookmark or timeout" });
         let wait = self.delayed_reads.next_end().map(|at| Deadline { at, reason: "wait for a revision" });
         let expiry = self.next_expiry().map(|at| Deadline { at, reason: "end of what does not stay" });
-        watch.into_iter().chain(wait).chain(expiry).min_by_key(|deadline| deadline.at)
+        let namespaces = self.namespaces_due.map(|at| Deadline { at, reason: "system namespaces" });
+        watch.into_iter().chain(wait).chain(expiry).chain(namespaces).min_by_key(|deadline| deadline.at)
     }
 
     /// Gives a tree the next revision and puts it in the store.
@@ -420,6 +426,7 @@ impl ApiServer {
         self.publish(kind, origin, change, object.clone());
         self.write_counterpart(kind, origin, WatchType::Deleted, &object);
         self.follow_definitions(kind, origin, WatchType::Deleted, &object);
+        self.note_removal(kind, key, origin.now);
         Some(object)
     }
 
@@ -483,16 +490,6 @@ impl ApiServer {
         self.watcher_ids.remove(&(watcher.client, watcher.id));
         self.timers.remove((watcher.timers, id));
         self.free_watchers.push(id);
-    }
-
-    fn put_initial(&mut self, kind: usize, mut tree: Json, now: Timestamp) {
-        tree.set(&["metadata", "uid"], self.new_uid());
-        tree.set(&["metadata", "creationTimestamp"], time::to_time(now));
-        self.own_initial(kind, &mut tree);
-        self.revision += 1;
-        let object = Object::new(tree, self.revision);
-        let key = object.key();
-        self.tables[kind].store.insert(key.namespace, key.name, object);
     }
 }
 
