@@ -81,6 +81,11 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
         "silent-nodes-leases-are-read",
         "the node lifecycle controller reads the Lease of a silent node from the server before it believes its cache",
     ),
+    off(
+        "scheduler-affinity-hint-heeds-both-sides",
+        "a pod that another one's anti-affinity keeps away tries again when that one goes, or its own labels change",
+    ),
+    off("scheduler-hints-count-nominated-pods", "a nominated pod that goes helps pods rejected for their neighbours"),
     off("scheduler-heeds-gone-nominations", "a Pod that is not nominated for a node any more lets others try again"),
     off("scheduler-queueing-hints", "a plugin of the scheduler says whether a change helps a pod that it rejected"),
     off("scheduler-pops-from-backoff", "a pod that pauses is tried when no other is to be tried"),

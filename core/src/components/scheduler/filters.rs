@@ -38,6 +38,10 @@ pub(super) struct Rules {
     pub(super) wakes_for_any_taint: bool,
     /// What an anti-affinity hint asks: whether one term concerns the changed Pod, or all do.
     pub(super) heeds_any_term: bool,
+    /// A Pod that another one's anti-affinity keeps away tries again when that one goes, or its own labels change.
+    pub(super) heeds_both_sides: bool,
+    /// A nomination that goes lets Pods try again that were rejected for what runs beside them.
+    pub(super) counts_nominated: bool,
     /// Of two victims that were not started the later one is the more important.
     pub(super) turns_unstarted_round: bool,
 }
@@ -54,6 +58,8 @@ impl Rules {
             counts_attachments: profile.is("scheduler-counts-attachments"),
             wakes_for_any_taint: profile.is("scheduler-wakes-for-any-taint"),
             heeds_any_term: profile.is("scheduler-anti-affinity-hint-heeds-any-term"),
+            heeds_both_sides: profile.is("scheduler-affinity-hint-heeds-both-sides"),
+            counts_nominated: profile.is("scheduler-hints-count-nominated-pods"),
             turns_unstarted_round: profile.is("scheduler-turns-unstarted-victims-round"),
             too_large_is_final: profile.is("scheduler-request-above-allocatable-is-unresolvable"),
         }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::cache::{NodeInfo, PodInfo};
 use super::filters::{Rules, lacking, tolerates_cordon, untolerated};
-use super::interpod::{Affinity, meets_all, required};
+use super::interpod::{Affinity, Term, meets_all, required};
 use super::plugins::{Plugin, Plugins};
 use super::queue::Queued;
 use super::spread::hard_constraints;
@@ -209,7 +209,7 @@ fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -
         Plugin::VolumeRestrictions | Plugin::NodeVolumeLimits | Plugin::VolumeBinding | Plugin::VolumeZone => {
             volume_hints::hint(plugin, change, pod)
         }
-        Plugin::PodTopologySpread => spread_hint(change, pod),
+        Plugin::PodTopologySpread => spread_hint(change, pod, rules),
         Plugin::InterPodAffinity => affinity_hint(change, pod, rules),
     }
 }
@@ -277,7 +277,7 @@ fn fit_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
 }
 
 /// Source: podtopologyspread/plugin.go (v1.34), `isSchedulableAfterPodChange`, `isSchedulableAfterNodeChange`.
-fn spread_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
+fn spread_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let constraints = hard_constraints(pod);
     let has_all = |node: &Json| constraints.iter().all(|one| !label(node, one.key()).is_null());
     let selects = |other: &PodInfo| {
@@ -296,15 +296,13 @@ fn spread_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
         }
         ClusterEvent::NodeDeleted(node) => has_all(node.stable()),
         ClusterEvent::PodBound(other) | ClusterEvent::PodGone(other) => selects(other),
+        ClusterEvent::NominationGone(other) => rules.counts_nominated && selects(other),
         ClusterEvent::PodRelabelled { before, after } => {
             let changes = |labels: &PodInfo| constraints.iter().map(|one| one.selects(labels.labels())).collect();
             let (before_met, after_met): (Vec<bool>, Vec<bool>) = (changes(before), changes(after));
             after.key.namespace == pod.key.namespace && before_met != after_met
         }
-        ClusterEvent::NodeChanged { .. }
-        | ClusterEvent::PodShrunk { .. }
-        | ClusterEvent::NominationGone(_)
-        | ClusterEvent::Storage(_) => false,
+        ClusterEvent::NodeChanged { .. } | ClusterEvent::PodShrunk { .. } | ClusterEvent::Storage(_) => false,
     }
 }
 
@@ -315,13 +313,15 @@ fn label<'a>(node: &'a Json, key: &str) -> &'a Json {
 /// Source: interpodaffinity/plugin.go (v1.34, v1.37), `isSchedulableAfterPodChange`, `isSchedulableAfterNodeChange`.
 fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let (near, away) = (required(pod, Affinity::Near), required(pod, Affinity::Away));
-    let kept_away = |other: &PodInfo| {
+    let meets = |terms: &[Term], other: &PodInfo| {
         if rules.heeds_any_term {
-            away.iter().any(|term| term.matches(other, &Json::Null))
+            terms.iter().any(|term| term.matches(other, &Json::Null))
         } else {
-            meets_all(&away, other)
+            meets_all(terms, other)
         }
     };
+    let kept_away = |other: &PodInfo| meets(&away, other);
+    let keeps_away = |other: &PodInfo| rules.heeds_both_sides && meets(&required(other, Affinity::Away), pod);
     match change {
         ClusterEvent::NodeAdded(node) => {
             !away.is_empty() || near.iter().any(|term| !label(node.tree(), term.topology_key()).is_null())
@@ -335,14 +335,14 @@ fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool 
             joined || left.into_iter().any(|(was, is)| (!was.is_null() && is.is_null()) || moved(&was, &is))
         }
         ClusterEvent::PodBound(other) => meets_all(&near, other),
-        ClusterEvent::PodGone(other) => kept_away(other),
+        ClusterEvent::PodGone(other) => kept_away(other) || keeps_away(other),
+        ClusterEvent::NominationGone(other) => rules.counts_nominated && (kept_away(other) || keeps_away(other)),
         ClusterEvent::PodRelabelled { before, after } => {
             (!meets_all(&near, before) && meets_all(&near, after)) || (kept_away(before) && !kept_away(after))
         }
         ClusterEvent::NodeChanged { .. }
         | ClusterEvent::NodeDeleted(_)
         | ClusterEvent::PodShrunk { .. }
-        | ClusterEvent::NominationGone(_)
         | ClusterEvent::Storage(_) => false,
     }
 }
@@ -351,7 +351,13 @@ fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool 
 ///
 /// Source: pkg/scheduler/framework/events.go, `PodSchedulingPropertiesChange`, and the hints of the plugins (v1.34);
 /// scheduling_queue.go (v1.31), `isPodUpdated`.
-pub(super) fn own_change_helps(before: &PodInfo, after: &PodInfo, queued: &Queued, hinting: Hinting) -> bool {
+pub(super) fn own_change_helps(
+    before: &PodInfo,
+    after: &PodInfo,
+    queued: &Queued,
+    hinting: Hinting,
+    rules: Rules,
+) -> bool {
     let (old, new) = (before.object.stable(), after.object.stable());
     let labels_differ = old.at(&["metadata", "labels"]) != new.at(&["metadata", "labels"]);
     if hinting == Hinting::ByKind {
@@ -373,6 +379,7 @@ pub(super) fn own_change_helps(before: &PodInfo, after: &PodInfo, queued: &Queue
         Plugin::TaintToleration => tolerates_more,
         Plugin::NodeUnschedulable => tolerates_more && tolerates_cordon(after.spec()),
         Plugin::PodTopologySpread => counts_otherwise(),
+        Plugin::InterPodAffinity => labels_differ && rules.heeds_both_sides,
         _ => false,
     })
 }

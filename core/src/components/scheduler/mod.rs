@@ -295,8 +295,9 @@ impl Scheduler {
             self.queue.add(info.clone(), now);
         }
         self.queue.update(&info);
-        let (hinting, was) = (self.behaviour.hinting, self.info(before));
-        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(&was, &info, queued, hinting)) {
+        let ReleaseBehaviour { hinting, rules, .. } = self.behaviour;
+        let was = self.info(before);
+        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(&was, &info, queued, hinting, rules)) {
             self.say_again(&info.key, "the Pod itself changed");
         }
         let nominated = |pod: &Object| pod.stable().at(&["status", "nominatedNodeName"]).as_text().cloned();

@@ -138,6 +138,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "scheduler-affinity-hint-heeds-both-sides",
+            YES,
+            "pkg/scheduler/framework/plugins/interpodaffinity/plugin.go (v1.35, v1.36), isSchedulableAfterPodChange",
+        ),
+        row(
+            SINCE,
+            "scheduler-hints-count-nominated-pods",
+            YES,
+            "pkg/scheduler/framework/plugins/podtopologyspread/plugin.go (v1.35, v1.36), involvedInTopologySpreading",
+        ),
+        row(
+            SINCE,
             "scheduler-preempted-event-relates-preemptor",
             NO,
             "pkg/scheduler/framework/preemption/executor.go (v1.34, v1.36)",
