@@ -81,6 +81,12 @@ pub(super) static OF_CONTROLLERS: &[Row] = &[
         "silent-nodes-leases-are-read",
         "the node lifecycle controller reads the Lease of a silent node from the server before it believes its cache",
     ),
+    off("scheduler-leaves-ending-victims", "victims of a preemption that are being deleted, or gone, are left alone"),
+    off("scheduler-preempts-in-memory", "a victim of a preemption whose volumes are being bound is not deleted"),
+    off(
+        "scheduler-ignores-failures-of-replaced-pods",
+        "nothing is told of a failed binding if another pod of that name is there",
+    ),
     off(
         "scheduler-affinity-hint-heeds-both-sides",
         "a pod that another one's anti-affinity keeps away tries again when that one goes, or its own labels change",

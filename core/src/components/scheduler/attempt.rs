@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::cache::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo, home};
 use super::diagnosis::{Diagnosis, truncated};
 use super::filters::Candidate;
 use super::informers::{Listers, NAMESPACE_CACHE, POD_CACHE};
@@ -50,6 +50,16 @@ pub(super) struct Failure {
     nominated: Option<Text>,
 }
 
+impl Failure {
+    /// Says with which error a preemption ended before the attempt did: there is no nomination.
+    ///
+    /// Source: pkg/scheduler/framework/preemption/preemption.go (v1.31), `Preempt`.
+    pub(super) fn end_preemption(&mut self, error: &str) {
+        self.nominated = None;
+        self.message = format!("{} preemption: {error}", self.message);
+    }
+}
+
 /// Whether anything changed during an attempt, so that another attempt may succeed at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ClusterActivity {
@@ -78,7 +88,7 @@ impl Scheduler {
             self.warn(&pod, &note, None, now);
             return;
         }
-        if self.assumed.contains_key(&pod.key) {
+        if self.is_assumed(&pod) {
             return;
         }
         if self.cluster.len() == 0 {
@@ -183,7 +193,7 @@ impl Scheduler {
         let because = self.runtime.decide(format!("pod/{}", pod.key), format!("bind to Node {node}"), why);
         self.nominations.remove(&pod.key);
         self.cluster.place(pod.clone(), &node);
-        self.assumed.insert(pod.key.clone(), node.clone());
+        self.assumed.insert(pod.key.clone(), Text::from(pod.object.uid()));
         if plan.is_empty() {
             self.bind(queued, node, because, now);
         } else {
@@ -255,7 +265,9 @@ impl Scheduler {
             Because::Fact(format!("without {} it fits", list(&victims(&offer)))),
         ]);
         let because = self.runtime.decide(format!("pod/{key}"), format!("preempt on Node {}", offer.node), facts);
-        let job = self.start_job(&failure.queued.pod, offer, because, now);
+        let Some(job) = self.start_job(&failure.queued.pod, offer, because, now) else {
+            return self.conclude(failure, ClusterActivity::Quiet, now);
+        };
         if self.behaviour.preempts_beside {
             self.queue.hold(key);
             self.conclude(failure, ClusterActivity::Quiet, now);
@@ -269,18 +281,27 @@ impl Scheduler {
 
     /// Ends a failed attempt: the Pod waits, and its status and an Event say why.
     pub(super) fn conclude(&mut self, failure: Failure, activity: ClusterActivity, now: Timestamp) {
-        let Failure { queued, reason, message, rejectors, nominated } = failure;
+        let Failure { mut queued, reason, message, rejectors, nominated } = failure;
         let pod = queued.pod.clone();
+        let current = self.runtime.cache(POD_CACHE).get(&pod.key).cloned();
+        let is_replaced = current.as_ref().is_some_and(|current| current.uid() != pod.object.uid());
+        if is_replaced && self.behaviour.ignores_replaced_pods {
+            return;
+        }
         let why = Vec::from([Because::Fact(message.clone())]);
         let because = self.runtime.decide(format!("pod/{}", pod.key), "no Node for it", why);
-        let current = self.runtime.cache(POD_CACHE).get(&pod.key).cloned();
-        // One that was deleted while its volumes were being bound is not tried again.
-        if current.is_some() {
+        // One that was deleted or bound while this scheduler bound it is not tried again.
+        if let Some(current) = current.as_ref().filter(|current| !is_replaced && home(current).is_none()) {
+            if current.resource_version() != pod.object.resource_version() {
+                queued.pod = self.info(current);
+            }
             self.queue.fail(queued, rejectors, activity, now);
             match &nominated {
                 Some(node) => self.nominations.set(pod.clone(), node),
                 None => self.nominations.follow(None, pod.clone()),
             }
+        } else if !is_replaced {
+            self.nominations.remove(&pod.key);
         }
         self.warn(&pod, &truncated(&message), Some(because), now);
         let condition = Condition {
@@ -302,6 +323,7 @@ impl Scheduler {
     /// Ends an attempt whose binding was refused.
     pub(super) fn fail_binding(&mut self, queued: Queued, message: String, now: Timestamp) {
         let nominated = self.behaviour.failure_clears_nomination.then(|| Text::of(""));
+        // The scheduler does not wait for what a binding writes, but still for what it waited for before.
         let waiting = core::mem::replace(&mut self.step, SchedulingState::Idle);
         let reason = "SchedulerError";
         self.conclude(
@@ -309,10 +331,7 @@ impl Scheduler {
             ClusterActivity::Quiet,
             now,
         );
-        // The scheduler still waits for what it waited for before.
-        if !matches!(waiting, SchedulingState::Idle) {
-            self.step = waiting;
-        }
+        self.step = waiting;
     }
 
     fn warn(&mut self, pod: &PodInfo, note: &str, because: Option<DecisionId>, now: Timestamp) {

@@ -101,6 +101,12 @@ struct ReleaseBehaviour {
     retries_bindings: bool,
     /// A nominated Pod that is bound lets others try again, as if it had gone.
     bound_nominee_frees: bool,
+    /// Victims that are being deleted or gone are left alone.
+    leaves_ending_victims: bool,
+    /// A victim whose volumes are being bound is not deleted: its binding is given up.
+    preempts_in_memory: bool,
+    /// A binding that failed is not told of a Pod in whose place there is another one.
+    ignores_replaced_pods: bool,
 }
 
 /// What the scheduler waits for before it tries the next Pod.
@@ -123,7 +129,7 @@ pub struct Scheduler {
     cluster: SchedulerCache,
     queue: Queue,
     nominations: Nominations,
-    /// Pods that were given a node and are not seen bound yet.
+    /// Pods that were given a node and are not seen bound yet, with their uids.
     assumed: BTreeMap<ObjectKey, Text>,
     under_way: BTreeMap<RequestId, Write>,
     /// Volumes that claims of Pods which are being bound will have.
@@ -168,6 +174,9 @@ impl Scheduler {
             relates_preemptor: profile.is("scheduler-preempted-event-relates-preemptor"),
             retries_bindings: profile.is("scheduler-retries-bindings"),
             bound_nominee_frees: profile.is("scheduler-bound-nominee-frees-others"),
+            leaves_ending_victims: profile.is("scheduler-leaves-ending-victims"),
+            preempts_in_memory: profile.is("scheduler-preempts-in-memory"),
+            ignores_replaced_pods: profile.is("scheduler-ignores-failures-of-replaced-pods"),
         };
         Self {
             runtime: ControllerRuntime::with_client(client(), watched(behaviour.rules), context),
@@ -281,7 +290,7 @@ impl Scheduler {
 
     fn update_waiting(&mut self, before: &Object, pod: &Object, now: Timestamp) {
         let info = self.info(pod);
-        if self.assumed.contains_key(&info.key) {
+        if self.is_assumed(&info) {
             return;
         }
         self.nominations.follow(Some(before), info.clone());
@@ -311,14 +320,30 @@ impl Scheduler {
         let key = before.key();
         self.queue.remove(&key);
         self.nominations.remove(&key);
-        if !is_bound && !self.binds_volumes(&key) && self.assumed.remove(&key).is_some() {
-            self.cluster.remove_pod(&key);
+        if !is_bound && !self.is_being_bound(&key) {
+            let gone = self.info(before);
+            self.forget_assumed(&gone, now);
         }
         let nominated = before.stable().at(&["status", "nominatedNodeName"]).as_str().is_some_and(|n| !n.is_empty());
         let frees = !is_bound || self.behaviour.bound_nominee_frees;
         if nominated && frees && self.behaviour.heeds_nominations {
             let gone = self.info(before);
             self.retry(Reason::NominationGone(&gone), Some(gone.priority), now);
+        }
+    }
+
+    fn is_assumed(&self, pod: &PodInfo) -> bool {
+        self.assumed.get(&pod.key).is_some_and(|uid| **uid == *pod.object.uid())
+    }
+
+    /// Gives the room back that a Pod was given, unless it was seen bound meanwhile.
+    ///
+    /// Source: pkg/scheduler/schedule_one.go (v1.34), `handleBindingCycleError`.
+    fn forget_assumed(&mut self, pod: &PodInfo, now: Timestamp) {
+        if self.is_assumed(pod) {
+            self.assumed.remove(&pod.key);
+            self.cluster.remove_pod(&pod.key);
+            self.retry(Reason::PodGone(pod), None, now);
         }
     }
 

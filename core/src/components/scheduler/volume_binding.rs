@@ -9,11 +9,12 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::Scheduler;
+use super::cache::PodInfo;
 use super::informers::{CLAIM_CACHE, NODE_CACHE, POD_CACHE, VOLUME_CACHE};
 use super::queue::Queued;
 use super::volumes::VolumePlan;
 use super::writes::Write;
-use super::{Reason, Scheduler};
 use crate::components::DecisionId;
 use crate::components::node_affinity::matches_volume;
 use crate::components::volume_matching::named_volume;
@@ -93,14 +94,23 @@ impl Scheduler {
         }
     }
 
-    fn give_up_volumes(&mut self, wait: VolumeWait, why: &str, now: Timestamp) {
+    /// Takes back that a Pod's volumes are being bound, if they are.
+    pub(super) fn take_volumes(&mut self, pod: &PodInfo) -> Option<VolumeWait> {
+        let is_its = |wait: &VolumeWait| wait.queued.pod.object.uid() == pod.object.uid();
+        if let Some(at) = self.waiting_for_volumes.iter().position(is_its) {
+            return Some(self.waiting_for_volumes.remove(at));
+        }
+        let id = self.under_way.iter().find(|(_, write)| matches!(write, Write::Volumes(wait) if is_its(wait)));
+        match self.under_way.remove(&id.map(|(id, _)| *id)?) {
+            Some(Write::Volumes(wait)) => Some(wait),
+            _ => None,
+        }
+    }
+
+    pub(super) fn give_up_volumes(&mut self, wait: VolumeWait, why: &str, now: Timestamp) {
         self.forget_promises(&wait);
         let pod = wait.queued.pod.clone();
-        if self.assumed.remove(&pod.key).is_none() {
-            return;
-        }
-        self.cluster.remove_pod(&pod.key);
-        self.retry(Reason::PodGone(&pod), None, now);
+        self.forget_assumed(&pod, now);
         self.fail_binding(wait.queued, format!("running PreBind plugin \"VolumeBinding\": {why}"), now);
     }
 
@@ -108,13 +118,16 @@ impl Scheduler {
         self.promised.retain(|_, claim| wait.bindings.iter().all(|(_, own)| own != claim));
     }
 
-    /// Tells whether the volumes of a Pod are being bound.
-    pub(super) fn binds_volumes(&self, pod: &ObjectKey) -> bool {
+    /// Tells whether a Pod or its volumes are being bound.
+    pub(super) fn is_being_bound(&self, pod: &ObjectKey) -> bool {
         let written = self.under_way.values().filter_map(|write| match write {
-            Write::Volumes(wait) => Some(wait),
+            Write::Volumes(wait) => Some(&wait.queued),
+            Write::Binding(binding) => Some(&binding.queued),
             _ => None,
         });
-        self.waiting_for_volumes.iter().chain(written).any(|wait| wait.queued.pod.key == *pod)
+        let waiting = self.waiting_for_volumes.iter().map(|wait| &wait.queued);
+        let failed = self.failed_bindings.iter().map(|binding| &binding.queued);
+        written.chain(waiting).chain(failed).any(|queued| queued.pod.key == *pod)
     }
 
     /// Looks at the claims of Pods that are being bound.

@@ -6,6 +6,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -13,16 +14,18 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::attempt::ClusterActivity;
 use super::cache::PodInfo;
+use super::informers::POD_CACHE;
 use super::preemption::Offer;
 use super::queue::Queued;
 use super::recorder::EventText;
 use super::status::{Condition, overwrite, patch};
 use super::volume_binding::VolumeWait;
-use super::{Reason, Scheduler, SchedulingState};
+use super::{Scheduler, SchedulingState};
 use crate::components::{Because, DecisionId};
 use crate::json;
 use crate::network::{Answer, Call, PODS, RequestId, TransportError, Verb};
 use crate::objects::Text;
+use crate::objects::lifecycle::is_ending;
 
 /// How often a binding is tried. Source: k8s.io/client-go util/retry/util.go (v0.37), `DefaultBackoff`.
 const BINDING_TRIES: u32 = 4;
@@ -54,7 +57,7 @@ pub(super) enum Write {
 /// A Pod that is being bound.
 #[derive(Clone, Debug)]
 pub(super) struct PendingBinding {
-    queued: Queued,
+    pub(super) queued: Queued,
     node: Text,
     because: DecisionId,
     /// How often it was tried.
@@ -71,7 +74,8 @@ pub(super) struct OngoingPreemption {
     because: DecisionId,
     left: VecDeque<Arc<PodInfo>>,
     under_way: usize,
-    failed: bool,
+    /// The first error.
+    error: Option<String>,
 }
 
 impl Scheduler {
@@ -144,6 +148,7 @@ impl Scheduler {
             Ok(answer) => Some(answer.message()),
             Err(error) => Some(format!("{error}")),
         };
+        let is_gone = matches!(result, Ok(answer) if answer.code == 404);
         match write {
             Write::Status => {
                 if matches!(self.step, SchedulingState::Writing(own) if own == id) {
@@ -158,20 +163,19 @@ impl Scheduler {
             Write::Volumes(wait) => self.wrote_volumes(wait, refusal, now),
             Write::Victim { job, pod } => match refusal {
                 None => self.delete_victim(job, pod, now),
-                Some(_) => self.end_victim(job, Ended::Failed, now),
+                Some(_) if is_gone && self.behaviour.leaves_ending_victims => self.end_victim(job, None, now),
+                error => self.end_victim(job, error, now),
             },
             Write::Deletion { job, pod } => {
-                let is_gone = matches!(result, Ok(answer) if answer.code == 404);
                 if refusal.is_none() {
-                    self.tell_victim(job, &pod, now);
+                    self.tell_victim(job, &pod, "", now);
                 }
-                let ended = if refusal.is_none() || is_gone { Ended::Deleted } else { Ended::Failed };
-                self.end_victim(job, ended, now);
+                self.end_victim(job, refusal.filter(|_| !is_gone), now);
             }
         }
     }
 
-    fn bound(&mut self, binding: PendingBinding, refusal: Option<alloc::string::String>, now: Timestamp) {
+    fn bound(&mut self, binding: PendingBinding, refusal: Option<String>, now: Timestamp) {
         let PendingBinding { queued, node, because, .. } = binding;
         let pod = queued.pod.clone();
         let Some(refusal) = refusal else {
@@ -185,42 +189,51 @@ impl Scheduler {
                 (&mut self.event_client, &mut self.runtime.outbox),
                 now,
             );
+            // One that went before it was seen bound has no room any more.
+            if self.runtime.cache(POD_CACHE).get(&pod.key).is_none_or(|own| own.uid() != pod.object.uid()) {
+                self.forget_assumed(&pod, now);
+            }
             return;
         };
-        if self.assumed.remove(&pod.key).is_none() {
-            // The Pod is gone, or was bound in spite of the error.
-            return;
-        }
-        self.cluster.remove_pod(&pod.key);
-        self.retry(Reason::PodGone(&pod), None, now);
+        self.forget_assumed(&pod, now);
         self.fail_binding(queued, format!("running Bind plugin \"DefaultBinder\": {refusal}"), now);
     }
 
-    /// Prepares the deletion of a preemption's victims; [`Self::go_on_with_job`] starts it.
-    pub(super) fn start_job(&mut self, pod: &Arc<PodInfo>, offer: Offer, because: DecisionId, now: Timestamp) -> u64 {
+    /// Prepares the deletion of a preemption's victims; [`Self::go_on_with_job`] starts it. `None` if there is nothing
+    /// to do but to wait.
+    pub(super) fn start_job(
+        &mut self,
+        pod: &Arc<PodInfo>,
+        offer: Offer,
+        because: DecisionId,
+        now: Timestamp,
+    ) -> Option<u64> {
+        let leaves = self.behaviour.leaves_ending_victims;
+        let left: VecDeque<_> = offer.victims.into_iter().filter(|own| !(leaves && is_ending(&own.object))).collect();
+        if left.is_empty() && self.behaviour.preempts_beside {
+            return None;
+        }
         for other in self.nominations.below(pod.priority, &offer.node) {
             self.nominations.set(other.clone(), &Text::of(""));
             self.nominate(&other, &Text::of(""), because, now);
         }
         self.last_job += 1;
-        let job = OngoingPreemption {
-            preemptor: pod.clone(),
-            node: offer.node,
-            because,
-            left: offer.victims.into_iter().collect(),
-            under_way: 0,
-            failed: false,
-        };
+        let job =
+            OngoingPreemption { preemptor: pod.clone(), node: offer.node, because, left, under_way: 0, error: None };
         self.jobs.insert(self.last_job, job);
-        self.last_job
+        Some(self.last_job)
     }
 
-    /// Deletes the next victims: all at once, or all but the last first; after the last the Pod may be tried again.
+    /// Deletes the next victims: all at once, or all but the last first; after the last the Pod may be tried again. An
+    /// error ends it, since it cancels the requests that would follow.
     pub(super) fn go_on_with_job(&mut self, number: u64, now: Timestamp) {
         let beside = self.behaviour.preempts_beside;
         let Some(job) = self.jobs.get_mut(&number) else { return };
         if job.under_way > 0 {
             return;
+        }
+        if job.error.is_some() {
+            job.left.clear();
         }
         let count = if beside && job.left.len() > 1 { job.left.len() - 1 } else { job.left.len() };
         let batch: alloc::vec::Vec<_> = job.left.drain(..count).collect();
@@ -240,6 +253,13 @@ impl Scheduler {
     }
 
     fn end(&mut self, number: u64, victim: Arc<PodInfo>, now: Timestamp) {
+        if self.behaviour.preempts_in_memory
+            && let Some(wait) = self.take_volumes(&victim)
+        {
+            self.tell_victim(number, &victim, " (in kube-scheduler memory).", now);
+            self.give_up_volumes(wait, "preempted by DefaultPreemption", now);
+            return self.end_victim(number, None, now);
+        }
         let Some(job) = self.jobs.get(&number) else { return };
         let key = victim.key.clone();
         let profile = job.preemptor.spec().get("schedulerName").as_str().unwrap_or(super::PROFILE);
@@ -281,10 +301,10 @@ impl Scheduler {
         self.under_way.insert(id, Write::Deletion { job: number, pod });
     }
 
-    fn tell_victim(&mut self, number: u64, pod: &PodInfo, now: Timestamp) {
+    fn tell_victim(&mut self, number: u64, pod: &PodInfo, how: &str, now: Timestamp) {
         let Some(job) = self.jobs.get(&number) else { return };
         let (preemptor, because) = (job.preemptor.clone(), job.because);
-        let note = format!("Preempted by pod {} on node {}", preemptor.object.uid(), job.node);
+        let note = format!("Preempted by pod {} on node {}{how}", preemptor.object.uid(), job.node);
         let text_of_event = EventText {
             kind: "Normal",
             reason: "Preempted",
@@ -301,32 +321,28 @@ impl Scheduler {
         );
     }
 
-    fn end_victim(&mut self, number: u64, ended: Ended, now: Timestamp) {
+    fn end_victim(&mut self, number: u64, error: Option<String>, now: Timestamp) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
         job.under_way -= 1;
-        job.failed |= ended == Ended::Failed;
+        job.error = job.error.take().or(error);
         self.go_on_with_job(number, now);
     }
 
     fn finish_job(&mut self, number: u64, now: Timestamp) {
         let Some(job) = self.jobs.remove(&number) else { return };
-        if job.failed && self.behaviour.preempts_beside {
+        if job.error.is_some() && self.behaviour.preempts_beside {
             self.queue.let_go(&job.preemptor.key);
             self.queue.activate(&job.preemptor.key);
         }
         match core::mem::replace(&mut self.step, SchedulingState::Idle) {
-            SchedulingState::Preempting(own, failure) if own == number => {
+            SchedulingState::Preempting(own, mut failure) if own == number => {
+                if let Some(error) = &job.error {
+                    failure.end_preemption(error);
+                }
                 let moved = core::mem::take(&mut self.moved);
                 self.conclude(failure, ClusterActivity::of(moved), now);
             }
             other => self.step = other,
         }
     }
-}
-
-/// The result of a victim's deletion.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Ended {
-    Deleted,
-    Failed,
 }

@@ -174,6 +174,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "scheduler-leaves-ending-victims",
+            YES,
+            "pkg/scheduler/framework/preemption/preemption.go (v1.34, v1.35), prepareCandidate, NewEvaluator",
+        ),
+        row(
+            SINCE,
             "scheduler-failure-always-clears-nomination",
             YES,
             "pkg/scheduler/schedule_one.go (v1.34, v1.35), clearNominatedNode",

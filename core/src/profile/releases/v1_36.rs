@@ -138,6 +138,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "scheduler-preempts-in-memory",
+            YES,
+            "pkg/scheduler/framework/preemption/executor.go (v1.36), NewExecutor",
+        ),
+        row(
+            SINCE,
+            "scheduler-ignores-failures-of-replaced-pods",
+            YES,
+            "pkg/scheduler/schedule_one.go (v1.35, v1.36), handleSchedulingFailure",
+        ),
+        row(
+            SINCE,
             "scheduler-affinity-hint-heeds-both-sides",
             YES,
             "pkg/scheduler/framework/plugins/interpodaffinity/plugin.go (v1.35, v1.36), isSchedulableAfterPodChange",
