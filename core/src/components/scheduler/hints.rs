@@ -439,6 +439,10 @@ mod tests {
         assert!(helped(Plugin::PodTopologySpread, ClusterEvent::NodeDeleted(&in_a), &spread));
         assert!(!helped(Plugin::PodTopologySpread, ClusterEvent::NodeDeleted(&bare), &spread));
         assert!(!helped(Plugin::PodTopologySpread, ClusterEvent::NominationGone(&spread), &spread));
+        let mut rejectors = Plugins::default();
+        rejectors.insert(Plugin::PodTopologySpread);
+        let rules = Rules::of(&Settings::of(Release::new(36, 0)));
+        assert!(helps(ClusterEvent::NominationGone(&spread), &spread, rejectors, Hinting::ByPlugin, rules));
     }
 
     #[test]

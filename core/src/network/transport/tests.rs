@@ -152,7 +152,8 @@ fn a_watch_that_the_server_ends_during_a_stall_breaks_with_the_connection() {
     bench.drain();
     bench.network.add_rule(fault(None, Effect::Drop), bench.now);
     let ended = ToClient::WatchEnded { id: RequestId(1), lost: false };
-    bench.at(1_000).network.reply(bench.client, ended.clone(), Timestamp::UNIX_EPOCH);
+    bench.at(1_000);
+    bench.network.reply(bench.client, ended.clone(), bench.now);
     bench.at(45_000);
     assert_eq!(bench.drain(), ["disconnected", "lost 1", "lost 2"]);
     bench.network.reply(bench.client, ended, bench.now);
