@@ -11,7 +11,6 @@ use super::body_kinds::SCALE;
 use super::component_status::COMPONENT_STATUSES;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::{self, RequestOptions};
-use super::write::as_headers;
 use super::{ApiServer, Origin, paging, status};
 use crate::network::kinds::{Kind, Trait, has_subresource, is_served};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
@@ -329,4 +328,12 @@ pub(super) fn json_of(body: Body) -> Option<Json> {
         Body::Json(json) => Some(json),
         Body::Empty | Body::TooLong | Body::Raw(_) | Body::Unread { .. } => None,
     }
+}
+
+/// Writes warnings as headers carry them. Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `NewWarningHeader`.
+pub(super) fn as_headers(warnings: &[String]) -> Vec<Text> {
+    warnings
+        .iter()
+        .map(|text| Text::from(format!("299 - \"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))))
+        .collect()
 }

@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
 use super::content_negotiation::check_media_type;
+use super::fields::mark;
 use super::options::{RequestOptions, dry_run_error, is_true, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, meta, worded};
@@ -381,20 +382,6 @@ fn grace_of(pod: &Json, delete: &DeleteOptions) -> i64 {
     }
     let asked = delete.grace.or_else(|| pod.at(&["spec", "terminationGracePeriodSeconds"]).as_i64()).unwrap_or(0);
     if asked < 0 { 1 } else { asked }
-}
-
-/// The longest grace that an instant can show: 292 years, as long as Go's durations.
-const GRACE_MAX: i64 = i64::MAX / 1_000_000_000;
-
-/// Sets the deletion timestamp and the grace period of an object.
-pub(super) fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
-    tree.set(&["metadata", "deletionTimestamp"], time::to_time(now + SignedDuration::from_secs(grace.min(GRACE_MAX))));
-    tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
-    if let Some(generation) = tree.at(&["metadata", "generation"]).as_i64()
-        && generation > 0
-    {
-        tree.set(&["metadata", "generation"], generation + 1);
-    }
 }
 
 /// Shortens the grace period of an object that is being deleted. The deletion timestamp does not fall before the

@@ -2,8 +2,24 @@
 
 use alloc::string::ToString;
 
-use crate::objects::Json;
+use jiff::{SignedDuration, Timestamp};
+
 use crate::objects::quantity::Quantity;
+use crate::objects::{Json, time};
+
+/// The longest grace that an instant can show: 292 years, as long as Go's durations.
+const GRACE_MAX: i64 = i64::MAX / 1_000_000_000;
+
+/// Sets the deletion timestamp and the grace period of an object.
+pub(super) fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
+    tree.set(&["metadata", "deletionTimestamp"], time::to_time(now + SignedDuration::from_secs(grace.min(GRACE_MAX))));
+    tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
+    if let Some(generation) = tree.at(&["metadata", "generation"]).as_i64()
+        && generation > 0
+    {
+        tree.set(&["metadata", "generation"], generation + 1);
+    }
+}
 
 /// Sets a field that is not there.
 pub(super) fn set_absent(tree: &mut Json, path: &[&str], value: impl Into<Json>) {

@@ -282,6 +282,38 @@ pub(super) fn selection(info: &RequestInfo, options: &RequestOptions, wording: W
     Ok(Selection { namespace: info.namespace.clone(), labels, fields })
 }
 
+/// The fields of Events. Source: pkg/registry/core/event/strategy.go (v1.34), `ToSelectableFields`.
+const EVENT_FIELDS: [&str; 13] = [
+    "involvedObject.kind",
+    "involvedObject.namespace",
+    "involvedObject.name",
+    "involvedObject.uid",
+    "involvedObject.apiVersion",
+    "involvedObject.resourceVersion",
+    "involvedObject.fieldPath",
+    "reason",
+    "reportingComponent",
+    "source",
+    "type",
+    "metadata.namespace",
+    "metadata.name",
+];
+/// The same by their names in events.k8s.io.
+const NEW_EVENT_FIELDS: [&str; 12] = [
+    "regarding.kind",
+    "regarding.namespace",
+    "regarding.name",
+    "regarding.uid",
+    "regarding.apiVersion",
+    "regarding.resourceVersion",
+    "regarding.fieldPath",
+    "reason",
+    "reportingController",
+    "type",
+    "metadata.namespace",
+    "metadata.name",
+];
+
 /// Refuses fields that objects of a kind cannot be selected by. Source: the conversions in pkg/apis (v1.34),
 /// `AddFieldLabelConversionsFor…`, and k8s.io/apimachinery pkg/runtime/converter.go for all other kinds.
 fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
@@ -303,35 +335,8 @@ fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
                 "status.nominatedNodeName",
             ])
         }
-        ("", "events") => Some(&[
-            "involvedObject.kind",
-            "involvedObject.namespace",
-            "involvedObject.name",
-            "involvedObject.uid",
-            "involvedObject.apiVersion",
-            "involvedObject.resourceVersion",
-            "involvedObject.fieldPath",
-            "reason",
-            "reportingComponent",
-            "source",
-            "type",
-            "metadata.namespace",
-            "metadata.name",
-        ]),
-        ("events.k8s.io", "events") => Some(&[
-            "regarding.kind",
-            "regarding.namespace",
-            "regarding.name",
-            "regarding.uid",
-            "regarding.apiVersion",
-            "regarding.resourceVersion",
-            "regarding.fieldPath",
-            "reason",
-            "reportingController",
-            "type",
-            "metadata.namespace",
-            "metadata.name",
-        ]),
+        ("", "events") => Some(&EVENT_FIELDS),
+        ("events.k8s.io", "events") => Some(&NEW_EVENT_FIELDS),
         ("", "namespaces") => Some(&["metadata.name", "status.phase"]),
         ("", "secrets") => Some(&["type", "metadata.namespace", "metadata.name"]),
         ("", "services") => Some(&["spec.clusterIP", "spec.type", "metadata.namespace", "metadata.name"]),

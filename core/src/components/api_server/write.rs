@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::attributes::Attributes;
-use super::call::{RequestInfo, json_of};
+use super::call::{RequestInfo, as_headers, json_of};
 use super::fields::put;
 use super::managers::is_same_but_times;
 use super::naming::{check_name, fix_namespace};
@@ -386,14 +386,6 @@ pub(super) fn both_with_warnings(result: Result<Answer, Answer>, warnings: Vec<T
         Ok(answer) => Ok(with_warnings(answer, warnings)),
         Err(refusal) => Err(with_warnings(refusal, warnings)),
     }
-}
-
-/// Writes warnings as headers carry them. Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `NewWarningHeader`.
-pub(super) fn as_headers(warnings: &[String]) -> Vec<Text> {
-    warnings
-        .iter()
-        .map(|text| Text::from(format!("299 - \"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))))
-        .collect()
 }
 
 pub(super) fn answer(code: u16, object: Object, warnings: Vec<Text>) -> Answer {

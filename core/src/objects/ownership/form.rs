@@ -14,7 +14,7 @@ use super::shape::{ANY, Items, Shape, Type, TypedPlace};
 
 /// What a place of a custom object may hold, with who owns it.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct CustomForm {
     /// A type of the API, as that of the metadata; with it nothing else is said.
     known: Option<FieldType>,
     scalar: Option<FieldType>,
@@ -25,7 +25,7 @@ pub struct Form {
 
 #[derive(Clone, Debug)]
 struct ListForm {
-    item: Form,
+    item: CustomForm,
     items: CustomItems,
 }
 
@@ -39,21 +39,21 @@ enum CustomItems {
 /// A map or an object.
 #[derive(Clone, Debug)]
 pub(super) struct MapForm {
-    fields: BTreeMap<Text, Form>,
+    fields: BTreeMap<Text, CustomForm>,
     /// The form of fields that are not declared; `None` if there may be none.
-    others: Option<Box<Form>>,
+    others: Option<Box<CustomForm>>,
     pub(super) is_atomic: bool,
 }
 
 impl MapForm {
     /// Returns the form of a field, and whether it is declared.
-    pub(super) fn field(&self, name: &str) -> Option<(&Form, bool)> {
+    pub(super) fn field(&self, name: &str) -> Option<(&CustomForm, bool)> {
         let own = self.fields.get(name).map(|form| (form, true));
         own.or_else(|| self.others.as_deref().map(|form| (form, false)))
     }
 }
 
-impl Form {
+impl CustomForm {
     /// Reads the schema of a custom kind, to whose objects the metadata and the names of the type belong.
     #[must_use]
     pub fn of_kind(schema: &Schema, custom: &Json) -> Self {

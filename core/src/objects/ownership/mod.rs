@@ -15,7 +15,7 @@ pub use apply::{merge, prune};
 pub use check::{problem, unnamed};
 pub use compare::{Comparison, compare, fields_of};
 pub use entries::{note_heartbeat, order};
-pub use form::Form;
+pub use form::CustomForm;
 pub use set::FieldSet;
 pub use shape::Typed;
 

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::super::schema::{Field, FieldType, Merge, Presence, Schema, Struct};
 use super::super::{Json, Text};
-use super::form::{Form, MapForm};
+use super::form::{CustomForm, MapForm};
 use super::set::Step;
 
 /// How the fields of an object are known: by the types of the API, or by the schema of a custom kind.
@@ -29,7 +29,7 @@ impl<'a> Typed<'a> {
 
     /// An object of a custom kind.
     #[must_use]
-    pub const fn custom(schema: &'a Schema, form: &'a Form) -> Self {
+    pub const fn custom(schema: &'a Schema, form: &'a CustomForm) -> Self {
         Self { schema, root: TypedPlace::of(Type::Custom(form)) }
     }
 }
@@ -40,7 +40,7 @@ pub(super) enum Type<'a> {
     /// An object, by its place in the schema.
     Object(usize),
     Known(&'a FieldType),
-    Custom(&'a Form),
+    Custom(&'a CustomForm),
 }
 
 /// How the items of a list are owned.

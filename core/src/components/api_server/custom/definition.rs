@@ -17,7 +17,7 @@ use super::schema::Structural;
 use crate::network::kinds::CustomNames;
 use crate::objects::lifecycle::is_established;
 use crate::objects::names::{self, Wording};
-use crate::objects::ownership::Form;
+use crate::objects::ownership::CustomForm;
 use crate::objects::schema::Schema;
 use crate::objects::{Json, Text, aggregate};
 
@@ -34,7 +34,7 @@ pub(super) struct Defined {
     pub(super) names: CustomNames,
     pub(super) schema: Structural,
     /// Who owns which fields.
-    pub(super) form: Form,
+    pub(super) form: CustomForm,
     pub(super) scale: Option<ScalePaths>,
     pub(super) printed: PrinterColumns,
     pub(super) list_kind: Text,
@@ -366,7 +366,7 @@ pub(super) fn defined(tree: &Json, types: &Schema) -> Option<Defined> {
     Some(Defined {
         names,
         schema,
-        form: Form::of_kind(types, version.at(&SCHEMA)),
+        form: CustomForm::of_kind(types, version.at(&SCHEMA)),
         scale,
         printed: printed::read(version),
         list_kind: own(&["spec", "names", "listKind"]),

@@ -18,8 +18,7 @@ use alloc::vec::Vec;
 
 use super::call::RequestInfo;
 use super::content_negotiation::printed::PrinterColumns;
-use super::delete::mark;
-use super::fields::put;
+use super::fields::{mark, put};
 use super::validation::FieldError;
 use super::{ApiServer, Origin, status};
 use crate::json;

@@ -213,8 +213,8 @@ fn a_status_is_checked_as_if_it_stood_alone() {
     let mut fixture = Fixture::with_foos(&schema, &replicas());
     assert_eq!(fixture.foo("POST", JSON, "x", json!({"spec": {"a": "s"}})).0, 201);
     let (_, why) = fixture.foo("PATCH /status", MERGE, "x", json!({"status": {"kind": 1}}));
-    let told = "Foo.a.b \"x\" is invalid: status.kind: Invalid value: \"integer\": kind in body must be of type string: \
-                \"integer\"";
+    let told = "Foo.a.b \"x\" is invalid: status.kind: Invalid value: \"integer\": kind in body must be of type \
+                string: \"integer\"";
     assert_eq!(why, told);
     let (_, why) = fixture.foo("PATCH /status", MERGE, "x", json!({"status": 1}));
     assert!(why.contains("status: Invalid value: \"integer\":  in body must be of type object"), "{why}");

@@ -9,11 +9,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::super::call::as_headers;
 use super::super::content_negotiation::{check_media_type, check_readable};
 use super::super::options::{FieldValidation, RequestOptions};
 use super::super::validation::FieldError;
 use super::super::{ApiServer, status, strategy, syntax};
-use super::{Read, as_headers};
+use super::Read;
 use crate::network::http::quoted as summary;
 use crate::network::kinds::{Kind, Trait};
 use crate::network::{Answer, Body, PROTOBUF};
