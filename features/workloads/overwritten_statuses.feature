@@ -97,6 +97,24 @@ Feature: A kubelet takes back what others write into the status of its Pods
         | 409  |
         | 500  |
 
+    Scenario Outline: The look before a write is answered with <code>
+      Given a ready Node "worker-1"
+      And get requests to pods from "worker-1" are answered <code> for 15s
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec: {nodeName: worker-1, containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
+        """
+      Then Pod "web" keeps field status.phase "Pending" for 14s
+      And Pod "web" field status.phase is "Running" between 15s and 26s
+
+      Examples:
+        | code |
+        | 404  |
+        | 500  |
+
     Scenario Outline: The final deletion is answered with <code>
       Given a ready Node "worker-1"
       And a Pod "web" on Node "worker-1"

@@ -133,8 +133,11 @@ impl Kubelet {
             (PodPurpose::Get, 403 | 404, _) if worker.is_removed && worker.is_over() => {
                 self.remove_static(uid, context)
             }
-            // The pod is gone, or there is another one of its name: nothing to write.
-            (PodPurpose::Get, 200 | 404, _) | (PodPurpose::Patch | PodPurpose::Delete, 200, _) => {
+            // The pod is gone, or there is another one of its name: nothing to write. One that was not seen to go is
+            // asked for again with the next period.
+            (PodPurpose::Get, 200 | 404, _) | (PodPurpose::Patch | PodPurpose::Delete, 200, _)
+                if code == 200 || worker.is_gone || is_static(&worker.object) =>
+            {
                 worker.is_syncing = false;
                 worker.sync_at = None;
                 if step == PodPurpose::Delete && code == 200 {
