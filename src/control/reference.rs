@@ -40,8 +40,15 @@ const ROWS: &[CallRow] = &[
     CallRow { call: "GET settings", says: "the flags and defaults in force, with release and seed", takes: "",
         example: r#"{"call": "GET settings"}"#, code: 200 },
     CallRow { call: "POST machines", says: "adds a machine, powers it on and starts its kubelet",
-        takes: "`name`; `nodeName`, `zone`, `region`, `capacity`, `addresses`, `swap`, `clockSkew`, `kubelet` \
-            (version, flags, config) and what else a machine has",
+        takes: "`name`; `nodeName`, `zone`, `region`; `capacity` (quantities by name), `addresses` (a list of type and \
+            address), `swap`, `swapController` (true or false), `cgroupVersion` (1 or 2), `numa` (a list of id, cpus \
+            and memory), `devicePlugins` (a list of resource and devices, each with id, numa and healthy), `images` \
+            (a list of names and sizeBytes), `attachLimits` (a number by driver), `inodes` and `pids` (the most); \
+            `osImage`, `kernelVersion`, `containerRuntime`, `machineId`, `systemUuid`, `bootId`, `clockSkew`; \
+            `failing` (a list of machine-info, version-info, runtime-status, logind, inhibit-delay and image-pull), \
+            `inhibitMaxDelay`, `cni` (installed, none, or with-pod-cidr: written once the Node has its podCIDR), \
+            `credentials` (client-certificate, or bootstrapToken with user and groups), `kubeconfigs` (credentials \
+            by path), `kubelet` (version, flags, config), `powered` (true)",
         example: r#"{"call": "POST machines", "body": {"name": "w2", "zone": "a"}}"#, code: 201 },
     CallRow { call: "GET machines", says: "all machines", takes: "",
         example: r#"{"call": "GET machines"}"#, code: 200 },
