@@ -74,7 +74,7 @@ enum Words {
         #[arg(value_name = "FIELD=VALUE", value_parser = field)]
         fields: Vec<(String, Value)>,
     },
-    /// Make any call
+    /// Make any call, or a request to the Kubernetes API, whose path begins with /
     Call {
         /// Method and path, as 'GET settings'
         #[arg(value_name = "CALL")]
@@ -166,7 +166,9 @@ pub fn run(args: &CtlArgs) -> ExitCode {
 async fn send(args: &CtlArgs) -> Result<(bool, String), String> {
     let (method, path, body) = args.call.call()?;
     let client = kube::Client::try_from(args.config().await?).map_err(|error| format!("no client: {error}"))?;
-    let request = http::Request::builder().method(method.as_str()).uri(format!("/nodeproof/v1/{path}"));
+    // A path of the Kubernetes API is served on the same port.
+    let uri = if path.starts_with('/') { path.clone() } else { format!("/nodeproof/v1/{path}") };
+    let request = http::Request::builder().method(method.as_str()).uri(uri).header("content-type", "application/json");
     let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
     let request = request.body(Body::from(body)).map_err(|error| format!("{method} {path} is no request: {error}"))?;
     let answer = client.send(request).await.map_err(|error| format!("the server does not answer: {}", told(&error)))?;

@@ -95,6 +95,9 @@ fn client() -> Result<(), String> {
     require(made["name"] == "w1", || format!("the machine: {made}"))?;
     server.ctl(&["call", "POST machines", r#"{"name": "w2"}"#])?;
     server.ctl(&["advance", "1m"])?;
+    server.ctl(&["call", "POST /api/v1/namespaces", r#"{"metadata": {"name": "team"}}"#])?;
+    let team = server.ctl(&["call", "GET /api/v1/namespaces/team"])?;
+    require(team["kind"] == "Namespace", || format!("the namespace: {team}"))?;
     server.with(true, async |client| {
         let version = client.apiserver_version().await.map_err(|error| error.to_string())?;
         require(version.git_version == "v1.34.4", || version.git_version)?;
