@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use jiff::SignedDuration;
 use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
 use nodeproof_core::scenario::{
-    Bound, Expectation, Given, Outcome, Position, Predicate, ScenarioAction, Setup, Verdict,
+    Bound, Expectation, Given, LOOP_PERIOD, Outcome, Position, Predicate, ScenarioAction, Setup, Verdict,
 };
 
 use super::pages::Part;
@@ -18,10 +18,6 @@ use crate::harness::{EntryPoint, Planned, Suite, SuiteOptions, run};
 pub const RUNS: u64 = 60;
 /// How many runs show that a release does what the one before does: under the same seeds nothing came at another time.
 const RUNS_ALIKE: u64 = 8;
-/// The longest period of the loops that matter, and a multiple of the others: the garbage collector of Pods looks each
-/// 20 s, heartbeats come each 10 s, health passes each 5 s.
-/// Source: pkg/controller/podgc/gc_controller.go, `gcCheckPeriod` (v1.34).
-const LOOP: i64 = 20;
 /// How far instants may differ between releases on the average, in seconds, and still count as the same.
 const SAME: f64 = 2.0;
 /// By how many standard errors averages have to differ before it is no chance.
@@ -233,7 +229,7 @@ fn shifted(planned: &Planned, seed: u64) -> Planned {
 fn shares(seed: u64) -> [i64; 3] {
     [0.819_172_513_4, 0.671_043_606_7, 0.549_700_477_9].map(|step: f64| {
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "some thousand milliseconds")]
-        let share = ((seed as f64 * step).fract() * (LOOP * 1000) as f64) as i64;
+        let share = ((seed as f64 * step).fract() * LOOP_PERIOD.as_secs_f64() * 1000.0) as i64;
         share
     })
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use nodeproof_core::components::machine::{Hardware, KubeletSpec};
 use nodeproof_core::json;
 use nodeproof_core::network::{NODES, PODS, Resource};
+use nodeproof_core::objects::lifecycle::is_condition_true;
 use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::Release;
@@ -181,10 +182,7 @@ fn bare(item: &Json, uids: &BTreeSet<String>, notes: &mut Notes) -> Json {
 
 /// Tells whether a Pod is ready.
 pub(super) fn is_ready(pod: &Json) -> bool {
-    let conditions = pod.at(&["status", "conditions"]).items().iter();
-    conditions
-        .filter(|one| one.get("type").as_str() == Some("Ready"))
-        .any(|one| one.get("status").as_str() == Some("True"))
+    is_condition_true(pod, "Ready")
 }
 
 /// Takes out of a Pod's specification what the simulation would wait for in vain, and names it.

@@ -12,6 +12,7 @@ use nodeproof_core::network::{
     Call, Fault, Identity, NODES, PODS, Resource, RuleId, Verb, find_kind, kind_names, kind_of,
 };
 use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::LOOP_PERIOD;
 use nodeproof_core::sim::{Simulation, SimulationOptions};
 
 use super::carried::title;
@@ -29,12 +30,6 @@ pub(super) const SETTLES: SignedDuration = SignedDuration::from_mins(1);
 const SETTLES_MAX: SignedDuration = SignedDuration::from_hours(3);
 /// How far apart kubelets start at least, if not together: so many steps are fewer than nodes of a large cluster.
 const START_STEP: SignedDuration = SignedDuration::from_millis(50);
-/// The loss falls anywhere within this: the longest period of the loops that look after lost nodes and their Pods, and
-/// a multiple of the others.
-///
-/// Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod`; `--node-monitor-period` is 5 s, and kubelets
-/// renew their Leases each 10 s.
-const PERIODS: SignedDuration = SignedDuration::from_secs(20);
 /// How long a Lease lasts by default, in seconds, and which part of that is between renewals.
 ///
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `NodeLeaseDurationSeconds`; pkg/kubelet/kubelet.go
@@ -135,7 +130,8 @@ impl Scene {
             self.left_out.push(LeftOut { what, names: [].into() });
         }
         self.check(given)?;
-        let moment = Chance::new(question.seed).fork("plan/loss").up_to(PERIODS);
+        // Anywhere in the loops that look after lost nodes and their Pods.
+        let moment = Chance::new(question.seed).fork("plan/loss").up_to(LOOP_PERIOD);
         self.sim.advance_until(self.sim.now() + moment);
         Ok(())
     }

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use jiff::Timestamp;
 use nodeproof_core::components::api_server::Commit;
 use nodeproof_core::network::{NODES, PODS, WatchType};
+use nodeproof_core::objects::lifecycle::condition_of;
 use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::Scene;
 use super::question::Question;
-use super::unready::{Stuck, condition, unready, unschedulable};
+use super::unready::{Stuck, unready, unschedulable};
 
 /// Something that happened to a Node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,7 +227,7 @@ fn uid(object: &Json) -> Text {
 }
 
 fn status(object: &Json, kind: &str) -> Option<Text> {
-    condition(object, kind).get("status").as_text().cloned()
+    condition_of(object, kind).get("status").as_text().cloned()
 }
 
 fn taints(node: &Json) -> Vec<Text> {

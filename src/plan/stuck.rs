@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
+use nodeproof_core::components::node_lifecycle::ZoneKey;
 use nodeproof_core::objects::Text;
 
 use super::cluster::Scene;
@@ -78,9 +79,6 @@ pub(super) fn stuck(
 
 /// Names the zone of a Node as decisions about it do.
 fn zone(node: &Node) -> String {
-    match (&node.region, &node.zone) {
-        (None, None) => String::from("without a name"),
-        (None, Some(zone)) => zone.to_string(),
-        (Some(region), zone) => format!("{region}/{}", zone.as_deref().unwrap_or("")),
-    }
+    let label = |of: &Option<Text>| of.clone().unwrap_or_default();
+    ZoneKey { region: label(&node.region), zone: label(&node.zone) }.to_string()
 }

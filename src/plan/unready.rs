@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nodeproof_core::network::{NODES, Resource};
+use nodeproof_core::objects::lifecycle::{condition_of, is_condition_true};
 use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::Scene;
@@ -52,10 +53,11 @@ pub(super) fn unready(scene: &mut Scene, question: &Question, pods: &[Json]) -> 
     };
     let nodes = scene.list(NODES)?;
     let nodes: BTreeMap<Text, &Json> = nodes.iter().map(|node| (name(node), node)).collect();
-    let is_ready = |object: &Json| condition(object, "Ready").get("status").as_str() == Some("True");
+    let is_ready = |object: &Json| is_condition_true(object, "Ready");
     let silent: BTreeSet<&Text> = question.nodes.iter().filter(|node| node.is_silent).map(|node| &node.name).collect();
     for (name, node) in nodes.iter().filter(|(name, node)| !silent.contains(name) && !is_ready(node)) {
-        let message = condition(node, "Ready").get("message").as_str().unwrap_or("its kubelet has not said anything");
+        let message =
+            condition_of(node, "Ready").get("message").as_str().unwrap_or("its kubelet has not said anything");
         note("Node", "not ready", message.to_owned(), name.clone());
     }
     for node in question.nodes.iter().filter(|node| !nodes.contains_key(&node.name)) {
@@ -77,7 +79,7 @@ pub(super) fn unready(scene: &mut Scene, question: &Question, pods: &[Json]) -> 
             let (wanted, made) =
                 (count(&["spec", "replicas"]).unwrap_or(1), count(&["status", "replicas"]).unwrap_or(0));
             if made < wanted {
-                let why = condition(&object, "ReplicaFailure").get("message").as_str().unwrap_or("").to_owned();
+                let why = condition_of(&object, "ReplicaFailure").get("message").as_str().unwrap_or("").to_owned();
                 note(kind, &format!("with {made} of {wanted} Pods"), why, name(&object));
             }
         }
@@ -91,7 +93,7 @@ fn waits(pod: &Json) -> String {
     let containers = [of("initContainerStatuses"), of("containerStatuses")].concat();
     let reason = containers.iter().find_map(|container| container.at(&["state", "waiting", "reason"]).as_str());
     let phase = || pod.at(&["status", "phase"]).as_str().unwrap_or("").to_owned();
-    let message = condition(pod, "Ready").get("message").as_str().filter(|message| !message.is_empty());
+    let message = condition_of(pod, "Ready").get("message").as_str().filter(|message| !message.is_empty());
     match (reason, message) {
         (Some(reason), _) => format!("a container waits: {reason}"),
         (None, Some(message)) => message.to_owned(),
@@ -101,15 +103,9 @@ fn waits(pod: &Json) -> String {
 
 /// Says why no node takes a Pod, as the scheduler does.
 pub(super) fn unschedulable(pod: &Json) -> Option<String> {
-    let scheduled = condition(pod, "PodScheduled");
+    let scheduled = condition_of(pod, "PodScheduled");
     let is_refused = scheduled.get("status").as_str() == Some("False");
     is_refused.then(|| scheduled.get("message").as_str().unwrap_or("").to_owned())
-}
-
-/// Returns a condition of an object, or null.
-pub(super) fn condition<'a>(object: &'a Json, kind: &str) -> &'a Json {
-    let mut own = object.at(&["status", "conditions"]).items().iter();
-    own.find(|condition| condition.get("type").as_str() == Some(kind)).unwrap_or(&Json::Null)
 }
 
 fn name(object: &Json) -> Text {

@@ -35,5 +35,5 @@ pub use observation::{
 pub use outcome::{Mismatch, Missed, Outcome, Snapshot, StepVerdict, Verdict};
 pub use pods::{PodPlace, PodsBy};
 pub use position::Position;
-pub use run::{Run, RunOptions};
+pub use run::{LOOP_PERIOD, Run, RunOptions};
 pub use shared_requests::{bystanders, taints_patch};

@@ -7,6 +7,7 @@
 //! difference: etcd removes all keys of a lease under one revision; here each removal has a revision of its own.
 
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
@@ -96,14 +97,14 @@ impl ApiServer {
     }
 }
 
-/// Returns the origin of a removal that etcd makes by itself: no client, no user.
-fn by_etcd(now: Timestamp) -> Origin {
-    Origin {
-        client: ClientId(u32::MAX),
-        identity: Identity::unknown("etcd"),
-        verb: Verb::Delete,
-        subresource: Text::of(""),
-        because: None,
-        now,
+impl Origin {
+    /// The origin of what nobody asks for: no client.
+    pub(super) fn unasked(identity: Arc<Identity>, verb: Verb, now: Timestamp) -> Self {
+        Self { client: ClientId(u32::MAX), identity, verb, subresource: Text::default(), because: None, now }
     }
+}
+
+/// Returns the origin of a removal that etcd makes by itself.
+fn by_etcd(now: Timestamp) -> Origin {
+    Origin::unasked(Identity::unknown("etcd"), Verb::Delete, now)
 }

@@ -5,10 +5,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::custom::by_server;
+use super::custom::server_identity;
 use super::{ApiServer, Origin, strategy};
-use crate::network::{ClientId, Identity, NAMESPACES, Verb, kinds};
-use crate::objects::{Json, Object, ObjectKey, Text, time};
+use crate::network::{NAMESPACES, Verb, kinds};
+use crate::objects::{Json, Object, ObjectKey, time};
 
 /// How often it is looked whether the system namespaces are there. Source: system_namespaces_controller.go (v1.34),
 /// `NewController`.
@@ -54,15 +54,7 @@ impl ApiServer {
         if self.namespaces_due.take_if(|due| *due <= now).is_none() {
             return;
         }
-        let origin = Origin {
-            client: ClientId(u32::MAX),
-            identity: Identity::admin(),
-            verb: Verb::Create,
-            subresource: Text::default(),
-            because: None,
-            now,
-        };
-        let origin = Origin { subresource: Text::default(), ..by_server(&origin) };
+        let origin = Origin::unasked(server_identity(), Verb::Create, now);
         let Some(kind) = kinds::find(&NAMESPACES) else { return };
         for (key, mut tree) in namespaces() {
             if self.tables[kind].store.get(&key.namespace, &key.name).is_none() {

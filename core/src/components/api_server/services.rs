@@ -280,7 +280,7 @@ fn repeated_node_port(tree: &Json) -> Option<(usize, String)> {
 impl ApiServer {
     /// Sets what the server allocates for a Service that is written: new, or in place of an old one.
     pub(super) fn allocate(&mut self, kind: &Kind, tree: &mut Json, old: &Json, dry_run: bool) -> Result<(), Answer> {
-        if kind.rules() != "Service" || !kind.resource.group.is_empty() {
+        if kind.rules() != "Service" {
             return Ok(());
         }
         if old.is_null() {

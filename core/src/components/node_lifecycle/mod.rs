@@ -43,7 +43,8 @@ use self::health_pass::HealthPass;
 pub use self::taints::taint_violations;
 use self::tick::Tick;
 use self::work_items::{End, WorkItem, WorkItems};
-use self::zones::{Rates, ZoneKey, Zones};
+pub use self::zones::ZoneKey;
+use self::zones::{Rates, Zones};
 use super::client::{CacheEvent, CacheIndex, PodsByNode, RequestOutcome, WorkQueue};
 use super::controller::{
     ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Measure, Watched,

@@ -18,13 +18,13 @@ use super::queue::TaintQueue;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
-/// Region and zone of a node.
+/// Region and zone of a node; decisions about a zone name it as this is printed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct ZoneKey {
+pub struct ZoneKey {
     /// The region label; empty without one.
-    pub(super) region: Text,
+    pub region: Text,
     /// The zone label; empty without one.
-    pub(super) zone: Text,
+    pub zone: Text,
 }
 
 impl ZoneKey {

@@ -48,6 +48,11 @@ impl PodInfo {
         self.object.stable().get("spec")
     }
 
+    /// Tells whether it requests more of something than another one, or than it does now.
+    pub(super) fn requests_more_than(&self, other: &Self) -> bool {
+        self.requests.iter().any(|(name, amount)| amount > other.requests.get(name))
+    }
+
     pub(super) fn labels(&self) -> &Json {
         self.object.stable().at(&["metadata", "labels"])
     }

@@ -352,13 +352,13 @@ fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool 
 /// Source: pkg/scheduler/framework/events.go, `PodSchedulingPropertiesChange`, and the hints of the plugins (v1.34);
 /// scheduling_queue.go (v1.31), `isPodUpdated`.
 pub(super) fn own_change_helps(
-    before: &PodInfo,
+    before: &Object,
     after: &PodInfo,
     queued: &Queued,
     hinting: Hinting,
     rules: Rules,
 ) -> bool {
-    let (old, new) = (before.object.stable(), after.object.stable());
+    let (old, new) = (before.stable(), after.object.stable());
     let labels_differ = old.at(&["metadata", "labels"]) != new.at(&["metadata", "labels"]);
     if hinting == Hinting::ByKind {
         let annotations_differ = old.at(&["metadata", "annotations"]) != new.at(&["metadata", "annotations"]);
@@ -372,10 +372,9 @@ pub(super) fn own_change_helps(
         let selects_otherwise = || constraints.iter().any(|one| one.selects(labels) != one.selects(after.labels()));
         (tolerates_more && constraints.iter().any(|one| one.honours_taints())) || (labels_differ && selects_otherwise())
     };
-    let asks_for_less = || before.requests.iter().any(|(name, amount)| amount > after.requests.get(name));
     queued.rejectors.iter().any(|plugin| match plugin {
         // Source: noderesources/fit.go (v1.33, v1.34, v1.37), `isSchedulableAfterPodScaleDown`.
-        Plugin::NodeResourcesFit => asks_for_less(),
+        Plugin::NodeResourcesFit => PodInfo::of(before, rules.level).requests_more_than(after),
         Plugin::TaintToleration => tolerates_more,
         Plugin::NodeUnschedulable => tolerates_more && tolerates_cordon(after.spec()),
         Plugin::PodTopologySpread => counts_otherwise(),

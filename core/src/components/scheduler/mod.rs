@@ -275,7 +275,7 @@ impl Scheduler {
             None => self.retry(Reason::PodBound(&info), None, now),
             Some(before) => {
                 if let Some(counted) = counted
-                    && counted.requests.iter().any(|(name, amount)| amount > info.requests.get(name))
+                    && counted.requests_more_than(&info)
                 {
                     self.retry(Reason::PodShrunk(&counted, &info), None, now);
                 }
@@ -305,8 +305,7 @@ impl Scheduler {
         }
         self.queue.update(&info);
         let ReleaseBehaviour { hinting, rules, .. } = self.behaviour;
-        let was = self.info(before);
-        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(&was, &info, queued, hinting, rules)) {
+        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(before, &info, queued, hinting, rules)) {
             self.say_again(&info.key, "the Pod itself changed");
         }
         let nominated = |pod: &Object| pod.stable().at(&["status", "nominatedNodeName"]).as_text().cloned();

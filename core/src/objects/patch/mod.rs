@@ -48,6 +48,20 @@ pub fn merge(original: &Json, patch: &Json) -> Json {
     merged
 }
 
+/// Returns the name of the type to which Go decodes a value.
+#[must_use]
+pub const fn go_type(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "<nil>",
+        Json::Bool(_) => "bool",
+        Json::Int(_) => "int64",
+        Json::Float(_) => "float64",
+        Json::Str(_) => "string",
+        Json::Array(_) => "[]interface {}",
+        Json::Object(_) => "map[string]interface {}",
+    }
+}
+
 /// Prints a value as Go's `%v` prints what encoding/json made of it: `map[a:1 b:[x y]]`.
 #[must_use]
 pub fn go_value(value: &Json) -> String {

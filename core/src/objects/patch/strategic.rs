@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{PatchError, go_value};
+use super::{PatchError, go_type, go_value};
 use crate::json;
 use crate::objects::schema::{FieldType, Merge, Schema, Struct};
 use crate::objects::{Json, Text};
@@ -134,7 +134,7 @@ impl<'a> Merger<'a> {
             let mut patched = patch.get(&name).clone();
             let there = [&found, &patched].into_iter().filter(|list| !list.is_null());
             if let Some(other) = core::iter::once(&order).chain(there).find(|list| !list.is_array()) {
-                let message = format!("expected a []interface {{}}, but received a {}", go_type(other));
+                let message = format!("expected a []interface {{}}, but received a {}", shown_type(other));
                 return Err(PatchError::Other(message));
             }
             if let MergeSchema::Struct(of) = place {
@@ -246,17 +246,9 @@ fn check_is_list(of: &Struct, name: &str) -> Result<(), PatchError> {
     }
 }
 
-/// Returns the name of the type to which Go decodes a value.
-const fn go_type(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "%!s(<nil>)",
-        Json::Bool(_) => "bool",
-        Json::Int(_) => "int64",
-        Json::Float(_) => "float64",
-        Json::Str(_) => "string",
-        Json::Array(_) => "[]interface {}",
-        Json::Object(_) => "map[string]interface {}",
-    }
+/// Prints the type of a value as Go's `%s` does, which has none for nil.
+const fn shown_type(value: &Json) -> &'static str {
+    if matches!(value, Json::Null) { "%!s(<nil>)" } else { go_type(value) }
 }
 
 /// What Go's reflection tells of an item of a list.

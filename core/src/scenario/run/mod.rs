@@ -28,6 +28,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::facts::{bare, is_fault, is_watch, named_after_service, observed};
 use self::judge::{ChangeOrigin, Judge, Scene};
+pub use self::phases::LOOP_PERIOD;
 use self::truth::Holds;
 use self::view::{ClusterView, Measures};
 use super::history::Log;

@@ -14,9 +14,10 @@ const SETTLED: SignedDuration = SignedDuration::from_mins(5);
 /// How often a kubelet renews its Lease. Source: pkg/kubelet/kubelet.go (v1.34), `NodeLeaseDurationSeconds` 40 and
 /// `nodeLeaseRenewIntervalFraction` 0.25.
 const HEARTBEAT_PERIOD: SignedDuration = SignedDuration::from_secs(10);
-/// The period of the slowest loop that acts on nodes and their Pods, the pass of the Pod garbage collector; that of the
-/// health pass divides it. Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod`.
-const LOOP_PERIOD: SignedDuration = SignedDuration::from_secs(20);
+/// The period of the slowest loop that acts on nodes and their Pods, the pass of the Pod garbage collector; those of
+/// the health pass, 5 s, and of heartbeats, 10 s, divide it. Source: pkg/controller/podgc/gc_controller.go (v1.34),
+/// `gcCheckPeriod`.
+pub const LOOP_PERIOD: SignedDuration = SignedDuration::from_secs(20);
 
 fn pass(span: SignedDuration) -> Task {
     Task::Action(ScenarioAction::Pass(span))

@@ -19,7 +19,6 @@ use self::policy::{Level, Policy, Standard};
 use super::super::admission_write::{Operation, Write};
 use super::super::validation::FieldError;
 use super::super::{ApiServer, status};
-use crate::network::kinds::Trait;
 use crate::network::{Answer, NAMESPACES, PODS};
 use crate::objects::{Json, ObjectKey};
 
@@ -35,7 +34,6 @@ pub(super) fn admit(server: &ApiServer, write: &Write<'_>) -> Result<Vec<String>
         return Ok(Vec::new());
     }
     match write.kind.rules() {
-        _ if write.kind.is(Trait::Custom) => Ok(Vec::new()),
         "Namespace" if write.subresource.is_empty() => namespace(server, write),
         "Pod" if !IGNORED.contains(&write.subresource) => pod(server, write),
         "PodTemplate" => template(server, write, &["template"]),

@@ -370,12 +370,13 @@ fn set_condition(tree: &mut Json, condition: (&str, &str, &str, &str), origin: &
     !is_same
 }
 
-/// Returns the origin of what the server's own controllers write.
+/// Returns whom the server's own controllers write as.
+pub(super) fn server_identity() -> Arc<Identity> {
+    let (user, agent) = (Text::of("system:apiserver"), Text::of("kube-apiserver"));
+    Arc::new(Identity { user, agent, ..Identity::clone(&Identity::admin()) })
+}
+
+/// Returns the origin of what the server's own controllers write of an object's status.
 pub(super) fn by_server(origin: &Origin) -> Origin {
-    let identity = Identity { user: Text::of("system:apiserver"), ..Identity::clone(&Identity::admin()) };
-    Origin {
-        identity: Arc::new(Identity { agent: Text::of("kube-apiserver"), ..identity }),
-        subresource: Text::of("status"),
-        ..origin.clone()
-    }
+    Origin { identity: server_identity(), subresource: Text::of("status"), ..origin.clone() }
 }

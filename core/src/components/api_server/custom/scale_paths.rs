@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::validation::{FieldError, Problem, quote};
-use crate::objects::patch::go_value;
+use crate::objects::patch::{go_type, go_value};
 use crate::objects::{Json, Text};
 
 /// The places, as `.spec.replicas` names one.
@@ -93,16 +93,4 @@ fn nested<'a>(
         }
     }
     if fits(value) { Ok(Some(value)) } else { other(path.len(), value, wanted) }
-}
-
-const fn go_type(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "<nil>",
-        Json::Bool(_) => "bool",
-        Json::Int(_) => "int64",
-        Json::Float(_) => "float64",
-        Json::Str(_) => "string",
-        Json::Array(_) => "[]interface {}",
-        Json::Object(_) => "map[string]interface {}",
-    }
 }

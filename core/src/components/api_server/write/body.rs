@@ -17,7 +17,7 @@ use super::super::{ApiServer, status, strategy, syntax};
 use super::Read;
 use crate::network::http::quoted as summary;
 use crate::network::kinds::{Kind, Trait};
-use crate::network::{Answer, Body, PROTOBUF};
+use crate::network::{Answer, Body, PROTOBUF, Resource};
 use crate::objects::names::why_no_number;
 use crate::objects::schema::{DecodeError, Decoded};
 use crate::objects::{Json, Text, WrittenJson, base64};
@@ -172,7 +172,7 @@ pub(in super::super) fn other_custom_type(kind: &Kind, tree: &Json) -> Result<()
     if version != wanted {
         errors.push(FieldError::invalid_text("apiVersion", version, format!("must be {wanted}")));
     }
-    let (group, _) = version.split_once('/').unwrap_or(("", version));
+    let (group, _) = Resource::group_and_version(version);
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     if errors.is_empty() { Ok(()) } else { Err(status::invalid_of(found, group, name, &errors)) }
 }

@@ -153,8 +153,10 @@ impl Kubelet {
                 let devices = context.host.device_health(&uid, name);
                 !devices.is_empty() && devices != *status.get("allocatedResourcesStatus")
             });
-            worker.is_dirty |= is_new;
-            self.sync_pod(&uid, context);
+            if is_new {
+                worker.is_dirty = true;
+                self.sync_pod(&uid, context);
+            }
         }
         self.pods.recompute_deadline(context.now);
     }

@@ -135,9 +135,7 @@ impl Kubelet {
             }
             // The pod is gone, or there is another one of its name: nothing to write. One that was not seen to go is
             // asked for again with the next period.
-            (PodPurpose::Get, 200 | 404, _) | (PodPurpose::Patch | PodPurpose::Delete, 200, _)
-                if code == 200 || worker.is_gone || is_static(&worker.object) =>
-            {
+            (_, 200, _) | (PodPurpose::Get, 404, _) if code == 200 || worker.is_gone || is_static(&worker.object) => {
                 worker.is_syncing = false;
                 worker.sync_at = None;
                 if step == PodPurpose::Delete && code == 200 {

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{MOUNT_PAUSE, MOUNT_PAUSE_MAX, WAIT_MAX, look_after};
+use crate::components::host::runtime::ContainerRole;
 use crate::components::kubelet::events::EventType;
 use crate::components::kubelet::object_cache::{CacheError, CacheReader, CachedKind};
 use crate::components::kubelet::pods::is_optional;
@@ -198,7 +199,7 @@ impl Kubelet {
         let medium = volume.at(&["emptyDir", "medium"]).as_str().filter(|_| is_of_huge_pages(volume))?;
         let spec = pod.stable().get("spec");
         let of_pod = Some(spec).filter(|_| self.settings.is_gate_on("PodLevelResources"));
-        let containers = ["containers", "initContainers"].into_iter().flat_map(|list| spec.get(list).items());
+        let containers = ContainerRole::containers(pod).map(|(_, own)| own);
         let requests = of_pod.into_iter().chain(containers).flat_map(|own| own.at(&["resources", "requests"]).fields());
         let sizes = requests.filter_map(|(name, _)| Quantity::parse(name.strip_prefix("hugepages-")?));
         let mut sizes: Vec<i64> = sizes.map(|size| size.value()).collect();

@@ -62,14 +62,9 @@ impl Structural {
     ///
     /// Source: pkg/apiserver/validation/ratcheting.go and k8s.io/apiserver pkg/cel/common/equality.go (v1.31 to v1.37).
     fn check_value(&self, value: &Json, old: Option<&Json>, path: &str, errors: &mut Vec<FieldError>) {
-        let known = errors.len();
-        self.check_anew(value, old, path, errors);
         if old == Some(value) {
-            errors.truncate(known);
+            return;
         }
-    }
-
-    fn check_anew(&self, value: &Json, old: Option<&Json>, path: &str, errors: &mut Vec<FieldError>) {
         let mut is_not_of = |wanted: &str| {
             let detail = format!("{path} in body must be of type {wanted}: {}", quote(type_of(value)));
             errors.push(FieldError::new(shown(path), Problem::TypeInvalid, quote(type_of(value)), detail));
