@@ -114,7 +114,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Tell what happens when a node dies, is drained, loses its network, release by release
     Behaviour(behaviour::BehaviourArgs),
-    /// Ask when Pods leave lost nodes, and when they come back
+    /// Ask when Pods leave lost or drained nodes, and when they come back
     Plan(plan::PlanArgs),
     /// Measure the simulator
     Bench(bench::BenchArgs),

@@ -35,6 +35,7 @@ Examples:
   nodeproof plan --down zone-a                              a zone of three loses its network for 20 minutes
   nodeproof plan --nodes 40 --zones 4 --down zone-a --down zone-b --for 1h
   nodeproof plan --down 2 --how power-off --for 10m         two nodes lose power
+  nodeproof plan --down zone-a --how upgrade                drained, rebooted, uncordoned in turn
   nodeproof plan --down a-1 --set node-monitor-grace-period=20s
   nodeproof plan --down zone-a --pods deployment.yaml --compare 1.31,1.34
   nodeproof plan --down zone-a --json | jq .pods
@@ -55,7 +56,7 @@ pub struct PlanArgs {
     /// What is lost: a zone, a node, or a number of nodes; can be repeated
     #[arg(long, value_name = "WHAT", required = true)]
     down: Vec<String>,
-    /// How it is lost
+    /// How it is lost, or taken away on purpose
     #[arg(long, value_enum, default_value_t = How::Partition)]
     how: How,
     /// For how long, as 20m or 90s

@@ -13,7 +13,8 @@ use nodeproof_core::objects::{Json, Text, time};
 
 use super::cluster::Scene;
 use super::observation::{ByNode, Facts, NodeFact, PodLife, Sightings, by_node, replacements};
-use super::question::{LeftOut, Question};
+use super::question::{How, LeftOut, Question};
+use super::readiness::{ReadyPods, Workload};
 use super::stuck::stuck;
 use super::unready::{NAMES, Stuck};
 
@@ -60,10 +61,29 @@ pub struct NodeLine {
     pub untainted: Option<SignedDuration>,
     /// When it was ready again.
     pub ready: Option<SignedDuration>,
+    /// When it was cordoned.
+    pub cordoned: Option<SignedDuration>,
+    /// When `kubectl drain` was done with it.
+    pub drained: Option<SignedDuration>,
+    /// When it was uncordoned.
+    pub uncordoned: Option<SignedDuration>,
     /// How many Pods it had.
     pub pods: usize,
     /// Those of them that were deleted.
     pub deleted: Sum,
+}
+
+/// How many Pods of a workload were ready, as EndpointSlices have it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadLine {
+    /// Its kind, namespace and name.
+    pub workload: (Text, Text, Text),
+    /// How many at the beginning.
+    pub before: usize,
+    /// The least number, and since when; `None` if it never fell.
+    pub least: Option<(usize, SignedDuration)>,
+    /// Since when there were as many as at the beginning again.
+    pub whole: Option<SignedDuration>,
 }
 
 /// Pods to which the same happened.
@@ -84,14 +104,16 @@ pub struct Answer {
     pub cluster: (usize, usize, usize),
     /// The nodes that were lost: how, and for how long.
     pub lost: Vec<Text>,
-    /// How they were lost, and what ended it.
-    pub how: (&'static str, &'static str),
+    /// How they were lost.
+    pub how: How,
     /// For how long.
     pub lasts: SignedDuration,
     /// What happened.
     pub moments: Vec<Moment>,
     /// To which Node.
     pub nodes: Vec<NodeLine>,
+    /// How many Pods of each workload were ready meanwhile.
+    pub workloads: Vec<WorkloadLine>,
     /// The Pods that ran on lost nodes.
     pub affected: usize,
     /// Those of them that were deleted before the nodes came back.
@@ -126,10 +148,15 @@ impl Answer {
         let facts = by_node(seen.nodes.iter().map(|(at, name, fact)| (name, (*at, fact))));
         let pods = by_node(seen.pods.values().filter(was_there).map(|life| (&life.node, life)));
         let mut moments = Moments { zero, found: Vec::new() };
-        moments.add(zero, "", ("Node", question.how.words().0), "", scene.lost.iter());
-        moments.add(back, "", ("Node", question.how.words().1), "", scene.lost.iter());
+        if !question.how.is_maintenance() {
+            moments.add(zero, "", ("Node", question.how.words().0), "", scene.lost.iter());
+            moments.add(back, "", ("Node", question.how.words().1), "", scene.lost.iter());
+        }
         moments.nodes(&seen, &zone_of, &is_lost);
         moments.pods(&seen, &zone_of, &is_lost, &replacements);
+        for (at, node, pod) in &seen.held {
+            moments.add(*at, &zone_of(node), ("Pod", "held by a budget"), "", std::iter::once(pod));
+        }
         moments.zones(scene.sim.record().decisions(), zero);
         let moments = moments.merged();
         Self {
@@ -137,11 +164,12 @@ impl Answer {
             seed: question.seed,
             cluster: (question.nodes.len(), question.zones().len(), seen.running),
             lost: scene.lost.clone(),
-            how: question.how.words(),
+            how: question.how,
             lasts: question.lasts,
             ended: moments.iter().map(|moment| moment.last).max().unwrap_or_default(),
             moments,
             nodes: scene.lost.iter().map(|name| node_line(name, zone_of(name), (&facts, &pods), zero)).collect(),
+            workloads: workload_lines(&seen, zero),
             affected: affected.len(),
             deleted: sum(affected.iter().filter_map(|life| life.deleted).collect()),
             gone: sum(affected.iter().filter_map(|life| life.gone).collect()),
@@ -179,6 +207,11 @@ impl Answer {
             for (field, at) in [("notReady", line.not_ready), ("tainted", line.tainted), ("readyAgain", line.ready)] {
                 json.set(&[field], instant(at));
             }
+            if self.how.is_maintenance() {
+                let instants =
+                    [("cordoned", line.cordoned), ("drained", line.drained), ("uncordoned", line.uncordoned)];
+                instants.into_iter().for_each(|(field, at)| json.set(&[field], instant(at)));
+            }
             json.set(&["pods"], whole(line.pods));
             json.set(&["podsDeleted"], whole(line.deleted.count()));
             json.set(&["firstDeleted"], instant(line.deleted.span().map(|(first, _)| first)));
@@ -193,7 +226,7 @@ impl Answer {
             json
         };
         let (nodes, zones, pods) = self.cluster;
-        let mut json = json!({"k8s": self.k8s.as_str(), "how": self.how.0, "for": secs(self.lasts)});
+        let mut json = json!({"k8s": self.k8s.as_str(), "how": self.how.words().0, "for": secs(self.lasts)});
         json.set(&["seed"], i64::try_from(self.seed).unwrap_or(i64::MAX));
         json.set(&["cluster"], json!({"nodes": whole(nodes), "zones": whole(zones), "pods": whole(pods)}));
         json.set(&["lost"], names(&self.lost));
@@ -207,6 +240,7 @@ impl Answer {
             sums.set(&[field], entry);
         }
         json.set(&["pods"], sums);
+        json.set(&["workloads"], self.workloads.iter().map(workload_json).collect::<Json>());
         json.set(&["stuck"], self.stuck.iter().map(stuck).collect::<Json>());
         json.set(&["unready"], self.unready.iter().map(stuck).collect::<Json>());
         if !self.left_out.is_empty() {
@@ -216,6 +250,25 @@ impl Answer {
         }
         json
     }
+}
+
+fn workload_json(line: &WorkloadLine) -> Json {
+    let (kind, namespace, name) = &line.workload;
+    let mut json = json!({"kind": kind, "namespace": namespace, "name": name, "ready": whole(line.before)});
+    json.set(&["leastReady"], whole(line.least.map_or(line.before, |(least, _)| least)));
+    json.set(&["leastReadySince"], instant(line.least.map(|(_, at)| at)));
+    json.set(&["readyAgain"], instant(line.whole));
+    json
+}
+
+fn workload_lines(seen: &Sightings, zero: Timestamp) -> Vec<WorkloadLine> {
+    let line = |(workload, ready): (&Workload, &ReadyPods)| WorkloadLine {
+        workload: workload.clone(),
+        before: ready.before,
+        least: ready.least.map(|(least, at)| (least, at.duration_since(zero))),
+        whole: ready.whole.map(|at| at.duration_since(zero)),
+    };
+    seen.readiness.workloads.iter().filter(|(_, ready)| ready.before > 0).map(line).collect()
 }
 
 impl Sum {
@@ -285,6 +338,9 @@ impl Moments {
                 NodeFact::Ready(status) => format!("Ready={status}"),
                 NodeFact::Tainted(taint) => format!("taint {taint} set"),
                 NodeFact::Untainted(taint) => format!("taint {taint} removed"),
+                NodeFact::Cordoned(true) => String::from("cordoned"),
+                NodeFact::Cordoned(false) => String::from("uncordoned"),
+                NodeFact::Drained => String::from("drained"),
                 NodeFact::Gone => String::from("deleted"),
             };
             let whose = if is_lost(name) { what } else { format!("{what}, though not lost") };
@@ -387,6 +443,7 @@ fn node_line(name: &Text, zone: Text, (facts, pods): (&Facts<'_>, &ByNode<'_, &P
         NodeFact::Ready(status) if status == "True" => Some(*at),
         _ => None,
     });
+    let first = |wanted: &NodeFact| facts.iter().find(|(_, fact)| *fact == wanted).map(|(at, _)| since(*at));
     let ready = lost.as_ref().and_then(|(lost, _)| ready.rev().find(|at| at > lost)).map(since);
     NodeLine {
         name: name.clone(),
@@ -396,6 +453,9 @@ fn node_line(name: &Text, zone: Text, (facts, pods): (&Facts<'_>, &ByNode<'_, &P
         tainted,
         untainted,
         ready,
+        cordoned: first(&NodeFact::Cordoned(true)),
+        drained: first(&NodeFact::Drained),
+        uncordoned: first(&NodeFact::Cordoned(false)),
         pods: pods.len(),
         deleted: Sum::of(pods.iter().filter_map(|life| life.deleted), zero),
     }

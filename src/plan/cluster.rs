@@ -328,6 +328,7 @@ impl Scene {
                 How::Shutdown => MachineAction::Shutdown { delay: None },
                 How::KubeletKilled => MachineAction::KubeletKill,
                 How::Freeze => MachineAction::Pause,
+                How::Drain | How::Upgrade => return,
             };
             self.sim.machine_do(&name, action).expect("a machine that runs can be stopped");
         }
@@ -341,6 +342,7 @@ impl Scene {
         for name in self.lost.clone() {
             let action = match self.how {
                 How::Partition => continue,
+                How::Drain | How::Upgrade => return Ok(()),
                 How::PowerOff | How::Shutdown => MachineAction::PowerOn { boot_id: None },
                 How::KubeletKilled => MachineAction::KubeletStart,
                 How::Freeze => MachineAction::Resume,

@@ -9,9 +9,11 @@ mod answer;
 mod carried;
 mod cluster;
 mod copies;
+mod maintenance;
 mod observation;
 mod picture;
 mod question;
+mod readiness;
 mod stuck;
 mod text;
 mod unready;
@@ -20,7 +22,7 @@ use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::objects::Json;
 use nodeproof_core::sim::Simulation;
 
-pub use self::answer::{Answer, Moment, NodeLine};
+pub use self::answer::{Answer, Moment, NodeLine, WorkloadLine};
 pub use self::carried::{CARRIED_KINDS, Carried};
 pub use self::picture::picture;
 pub use self::question::{Down, How, LeftOut, Node, Question, Workloads, spread};
@@ -29,6 +31,7 @@ pub use self::unready::Stuck;
 
 use self::cluster::{QUIET, Scene};
 use self::copies::COPIED_FROM;
+use self::maintenance::{LOOKS, Maintenance};
 use self::observation::Sightings;
 
 /// Answers a question.
@@ -44,11 +47,15 @@ fn answer_with(question: &Question, copied_from: i64) -> Result<Answer, String> 
     let mut scene = set_scene(question, copied_from)?;
     let mut observation = Sightings::begin(&mut scene, question)?;
     scene.sim.tap(Tap::Changes);
-    scene.fail();
-    let back = observation.back;
-    watch(&mut scene.sim, &mut observation, back);
-    if question.heals {
-        scene.heal()?;
+    if question.how.is_maintenance() {
+        maintain(&mut scene, &mut observation, question)?;
+    } else {
+        scene.fail();
+        let back = observation.back;
+        watch(&mut scene.sim, &mut observation, back);
+        if question.heals {
+            scene.heal()?;
+        }
     }
     // What follows the return: until nothing but heartbeats is written.
     let end = scene.sim.now() + question.patience;
@@ -59,6 +66,24 @@ fn answer_with(question: &Question, copied_from: i64) -> Result<Answer, String> 
         }
     }
     Ok(Answer::of(question, &scene, observation))
+}
+
+/// Drains the nodes in turn, and gives them back.
+fn maintain(scene: &mut Scene, observation: &mut Sightings, question: &Question) -> Result<(), String> {
+    let until = observation.back;
+    let mut maintenance = Maintenance::begin(scene, question)?;
+    while scene.sim.now() < until && !maintenance.has_ended() {
+        let next = (scene.sim.now() + LOOKS).min(until);
+        watch(&mut scene.sim, observation, next);
+        maintenance.look(scene, observation)?;
+    }
+    if question.how == How::Upgrade {
+        observation.back = scene.sim.now();
+    } else {
+        watch(&mut scene.sim, observation, until);
+    }
+    observation.not_drained = maintenance.stuck(scene, observation)?;
+    maintenance.end(scene)
 }
 
 /// Makes the cluster of a question, and lets it come to rest.
@@ -95,5 +120,7 @@ fn watch(sim: &mut Simulation, observation: &mut Sightings, until: jiff::Timesta
     changed
 }
 
+#[cfg(test)]
+mod maintenance_tests;
 #[cfg(test)]
 mod tests;

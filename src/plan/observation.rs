@@ -14,6 +14,7 @@ use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::Scene;
 use super::question::Question;
+use super::readiness::Readiness;
 use super::unready::{Stuck, unready, unschedulable};
 
 /// Something that happened to a Node.
@@ -25,6 +26,10 @@ pub(super) enum NodeFact {
     Tainted(Text),
     /// It no longer has this taint.
     Untainted(Text),
+    /// No new Pods come to it now, or they do again.
+    Cordoned(bool),
+    /// `kubectl drain` is done with it.
+    Drained,
     /// It was deleted.
     Gone,
 }
@@ -66,6 +71,12 @@ pub(super) struct Sightings {
     pub(super) running: usize,
     /// What was not ready then.
     pub(super) unready: Vec<Stuck>,
+    /// How many Pods of each workload were ready.
+    pub(super) readiness: Readiness,
+    /// Pods that a budget held on their node when their eviction was tried first.
+    pub(super) held: Vec<(Timestamp, Text, Text)>,
+    /// What a drain left on the nodes.
+    pub(super) not_drained: Vec<Stuck>,
 }
 
 impl Sightings {
@@ -74,6 +85,7 @@ impl Sightings {
         let zero = scene.sim.now();
         let mut own = Self { zero, back: zero + question.lasts, ..Self::default() };
         let pods = scene.list(PODS)?;
+        own.readiness = Readiness::begin(scene, &pods)?;
         for pod in &pods {
             let mut life = PodLife::default();
             life.read(pod, zero, (true, false));
@@ -94,6 +106,7 @@ impl Sightings {
             return false;
         }
         let pod = commit.object.stable();
+        self.readiness.take(pod, commit.event == WatchType::Deleted, commit.at);
         let life = self.pods.entry(uid(pod)).or_default();
         if commit.event == WatchType::Added {
             life.created = Some(commit.at);
@@ -121,6 +134,10 @@ impl Sightings {
             let fact = NodeFact::Ready(ready.unwrap_or_default());
             self.nodes.push((commit.at, name.clone(), fact));
         }
+        let is_cordoned = |node: &Json| node.at(&["spec", "unschedulable"]).as_bool().unwrap_or(false);
+        if before.is_some_and(|before| is_cordoned(before) != is_cordoned(after)) {
+            self.nodes.push((commit.at, name.clone(), NodeFact::Cordoned(is_cordoned(after))));
+        }
         let (old, new) = (before.map(taints).unwrap_or_default(), taints(after));
         for taint in new.iter().filter(|taint| !old.contains(taint)) {
             self.nodes.push((commit.at, name.clone(), NodeFact::Tainted(taint.clone())));
@@ -137,8 +154,7 @@ impl PodLife {
         let text = |path: &[&str]| pod.at(path).as_text().cloned().unwrap_or_default();
         self.name = text(&["metadata", "name"]);
         self.node = text(&["spec", "nodeName"]);
-        let owners = pod.at(&["metadata", "ownerReferences"]).items();
-        if let Some(owner) = owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true)) {
+        if let Some(owner) = controller(pod) {
             let field = |name: &str| owner.get(name).as_text().cloned().unwrap_or_default();
             self.owner = (field("kind"), field("uid"));
         }
@@ -222,7 +238,13 @@ pub(super) fn replacements(pods: &BTreeMap<Text, PodLife>) -> BTreeSet<&Text> {
     made.into_iter().filter_map(takes_a_place).collect()
 }
 
-fn uid(object: &Json) -> Text {
+/// Returns the owner that makes another object in place of this one.
+pub(super) fn controller(object: &Json) -> Option<&Json> {
+    let owners = object.at(&["metadata", "ownerReferences"]).items();
+    owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true))
+}
+
+pub(super) fn uid(object: &Json) -> Text {
     object.at(&["metadata", "uid"]).as_text().cloned().unwrap_or_default()
 }
 

@@ -23,12 +23,12 @@ pub fn picture(answer: &Answer) -> Picture {
     lanes.push(pods(answer, end));
     let count = answer.lost.len();
     let nodes = if count == 1 { "1 Node".to_owned() } else { format!("{count} Nodes") };
-    let acts = vec![(0.0, format!("{nodes}: {}", answer.how.0)), (back, format!("{nodes}: {}", answer.how.1))];
+    let acts = vec![(0.0, format!("{nodes}: {}", answer.how)), (back, format!("{nodes}: {}", answer.how.words().1))];
     Picture {
-        title: format!("Kubernetes {}: {nodes} of {} lost", answer.k8s, answer.cluster.0),
+        title: format!("Kubernetes {}: {nodes} of {} {}", answer.k8s, answer.cluster.0, answer.how),
         range: (-before, end + before / 2.0),
         acts,
-        faults: vec![FaultPeriod { from: 0.0, to: back, whose: String::new(), what: answer.how.0.to_owned() }],
+        faults: vec![FaultPeriod { from: 0.0, to: back, whose: String::new(), what: answer.how.to_string() }],
         lanes,
         bars: Vec::new(),
         objects: Vec::new(),
@@ -68,6 +68,11 @@ fn node_rows(node: &NodeLine, back: f64, end: f64) -> Vec<LaneRow> {
         let gone = node.untainted.map_or(end, secs);
         let spans = vec![span(at, gone.max(at), "NoExecute", Tone::Bad)];
         rows.push(LaneRow { name: format!("{} taint", node.name), spans, renewals: None });
+    }
+    if let Some(at) = node.cordoned.map(secs) {
+        let until = node.uncordoned.map_or(end, secs);
+        let spans = vec![span(at, until.max(at), "cordoned", Tone::Unknown)];
+        rows.push(LaneRow { name: format!("{} cordoned", node.name), spans, renewals: None });
     }
     if let Some((_, last)) = node.deleted.span() {
         let until = secs(last).max(back.min(end));

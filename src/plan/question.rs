@@ -56,6 +56,10 @@ pub enum How {
     KubeletKilled,
     /// The machines freeze; then they go on where they were
     Freeze,
+    /// The nodes are drained, one after the other; then they are uncordoned
+    Drain,
+    /// Each node in turn is drained, rebooted and uncordoned
+    Upgrade,
 }
 
 impl How {
@@ -68,7 +72,15 @@ impl How {
             Self::Shutdown => ("shut down", "booted"),
             Self::KubeletKilled => ("without a kubelet", "with a kubelet again"),
             Self::Freeze => ("frozen", "no longer frozen"),
+            Self::Drain => ("drained one after the other", "uncordoned"),
+            Self::Upgrade => ("drained, rebooted and uncordoned in turn", "left as they are"),
         }
+    }
+
+    /// Tells whether they are taken away on purpose: by `kubectl drain`.
+    #[must_use]
+    pub const fn is_maintenance(self) -> bool {
+        matches!(self, Self::Drain | Self::Upgrade)
     }
 }
 

@@ -15,7 +15,7 @@ use super::observation::{Facts, NodeFact, PodLife, Sightings};
 use super::question::{Node, Question};
 use super::unready::Stuck;
 
-/// Finds what is stuck when the nodes come back.
+/// Finds what is stuck when the nodes come back; what a drain left on them is known by itself.
 pub(super) fn stuck(
     question: &Question,
     scene: &Scene,
@@ -34,7 +34,7 @@ pub(super) fn stuck(
         .filter(|own| own.decision.about.starts_with("zone"))
         .map(|own| (own.decision.about.as_ref(), own))
         .collect();
-    for life in affected {
+    for life in affected.iter().filter(|_| !question.how.is_maintenance()) {
         if before(life.deleted) && !before(life.gone) {
             let why = "nobody confirms that their containers ended: their kubelets are not there";
             note("deleted, and still there", String::from(why), life);
@@ -74,7 +74,8 @@ pub(super) fn stuck(
             note("on a lost node, and never ready", String::from("they were made when it was lost already"), life);
         }
     }
-    found.into_iter().map(|((what, why), names)| Stuck::of("Pod", what, why, names)).collect()
+    let found = found.into_iter().map(|((what, why), names)| Stuck::of("Pod", what, why, names));
+    seen.not_drained.iter().cloned().chain(found).collect()
 }
 
 /// Names the zone of a Node as decisions about it do.

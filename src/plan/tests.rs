@@ -20,7 +20,7 @@ use crate::replay::load::Recording;
 const EVICTION: &str = include_str!("../../features/eviction/unreachable_pods.feature");
 const PARTIAL: &str = include_str!("../../features/zones/partial_disruption.feature");
 
-fn question(release: &str, nodes: Vec<Node>, down: Vec<Down>) -> Question {
+pub(super) fn question(release: &str, nodes: Vec<Node>, down: Vec<Down>) -> Question {
     let release: Release = release.parse().unwrap();
     Question {
         release,

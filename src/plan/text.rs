@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use jiff::SignedDuration;
 
-use super::answer::{Answer, Moment, NodeLine, Sum, shown};
-use super::question::LeftOut;
+use super::answer::{Answer, Moment, NodeLine, Sum, WorkloadLine, shown};
+use super::question::{How, LeftOut};
 use super::unready::Stuck;
 
 /// How many lines the table of nodes has before the middle is left out.
@@ -19,15 +19,16 @@ pub fn text(answer: &Answer) -> String {
     let (nodes, zones, pods) = answer.cluster;
     let _ = writeln!(
         text,
-        "Kubernetes {}: {} in {}, {} ready. For {}, {} of the nodes {} {}.\n",
+        "Kubernetes {}: {} in {}, {} ready. For {}{}, {} of the nodes {} {}.\n",
         answer.k8s,
         number(nodes, "node"),
         number(zones, "zone"),
         number(pods, "Pod"),
         length(answer.lasts),
+        if answer.how == How::Upgrade { " at most" } else { "" },
         answer.lost.len(),
         if answer.lost.len() == 1 { "is" } else { "are" },
-        answer.how.0,
+        answer.how,
     );
     text += &stuck("Not ready before anything was lost", &answer.unready);
     if !answer.unready.is_empty() {
@@ -40,11 +41,14 @@ pub fn text(answer: &Answer) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", sums(answer));
+    let columns = if answer.how.is_maintenance() { &MAINTAINED } else { &LOST };
     let width = |of: fn(&NodeLine) -> usize, least| answer.nodes.iter().map(of).max().unwrap_or(0).max(least);
     let widths = (width(|line| line.name.len(), 15), width(|line| line.zone.len(), 10));
-    let shown_lines = |lines: &[NodeLine]| lines.iter().map(|line| node(line, widths) + "\n").collect::<String>();
+    let shown_lines =
+        |lines: &[NodeLine]| lines.iter().map(|line| node(line, columns, widths) + "\n").collect::<String>();
     let (name, zone) = widths;
-    let _ = writeln!(text, "  {:<name$} {:<zone$} not ready  NoExecute  ready again  Pods  deleted", "node", "zone");
+    let heads: String = columns.iter().map(|(head, _)| format!("{head:<12}")).collect();
+    let _ = writeln!(text, "  {:<name$} {:<zone$} {heads}Pods  deleted", "node", "zone");
     if answer.nodes.len() <= LINES {
         text += &shown_lines(&answer.nodes);
     } else {
@@ -53,10 +57,11 @@ pub fn text(answer: &Answer) -> String {
         let _ = writeln!(text, "  … {} more; --json has all", tail - head);
         text += &shown_lines(&answer.nodes[tail..]);
     }
+    text += &readiness(&answer.workloads);
     if !answer.stuck.is_empty() {
         text.push('\n');
     }
-    text + &stuck("Stuck when the nodes came back", &answer.stuck) + &left_out(answer.left_out.iter())
+    text + &stuck(&format!("Stuck when {}", end(answer)), &answer.stuck) + &left_out(answer.left_out.iter())
 }
 
 /// Prints what is stuck, or not ready.
@@ -114,6 +119,10 @@ pub fn compared(answers: &[Answer]) -> String {
         None => String::from("none"),
     };
     row(&mut text, "Kubernetes", all(&|answer| answer.k8s.clone()));
+    if answers.iter().any(|answer| answer.how.is_maintenance()) {
+        let drained = |answer: &Answer| span(answer.nodes.iter().map(|line| line.drained).collect());
+        row(&mut text, "Nodes drained", all(&drained));
+    }
     row(&mut text, "Nodes not ready", all(&|answer| span(answer.nodes.iter().map(|line| line.not_ready).collect())));
     row(
         &mut text,
@@ -162,35 +171,66 @@ fn pace(moment: &Moment) -> Option<String> {
         .then(|| length(SignedDuration::from_secs((gap.as_millis_f64() / 1000.0).round() as i64)))
 }
 
+/// Says what ended the loss.
+const fn end(answer: &Answer) -> &'static str {
+    match answer.how {
+        How::Drain => "the nodes were uncordoned",
+        How::Upgrade => "this ended",
+        _ => "the nodes came back",
+    }
+}
+
 fn sums(answer: &Answer) -> String {
     let span = |sum: &Sum| sum.span().map_or_else(String::new, |(first, last)| format!(" ({})", range(first, last)));
     format!(
-        "Of {} on lost nodes {} deleted{}, {} gone{} before the nodes came back; {} ready in their place{}.\n",
+        "Of {} on {} nodes {} deleted{}, {} gone{} before {}; {} ready in their place{}.\n",
         number(answer.affected, "Pod"),
+        if answer.how.is_maintenance() { "these" } else { "lost" },
         answer.deleted.count(),
         span(&answer.deleted),
         answer.gone.count(),
         span(&answer.gone),
+        end(answer),
         number(answer.replaced.count(), "Pod"),
         span(&answer.replaced),
     )
 }
 
-fn node(line: &NodeLine, (name, zone): (usize, usize)) -> String {
+/// The columns of instants of a table of nodes, each with its head.
+type Columns = [(&'static str, fn(&NodeLine) -> Option<SignedDuration>); 3];
+const LOST: Columns =
+    [("not ready", |line| line.not_ready), ("NoExecute", |line| line.tainted), ("ready again", |line| line.ready)];
+const MAINTAINED: Columns =
+    [("cordoned", |line| line.cordoned), ("drained", |line| line.drained), ("uncordoned", |line| line.uncordoned)];
+
+fn node(line: &NodeLine, columns: &Columns, (name, zone): (usize, usize)) -> String {
     let at = |at: Option<SignedDuration>| at.map_or_else(|| String::from("-"), shown);
+    let instants: String = columns.iter().map(|(_, of)| format!("{:<12}", at(of(line)))).collect();
     let deleted = match line.deleted.span() {
         Some((first, last)) => format!("{} {}", line.deleted.count(), range(first, last)),
         None => String::from("0"),
     };
-    format!(
-        "  {:<name$} {:<zone$} {:<10} {:<10} {:<12} {:<5} {deleted}",
-        line.name.as_str(),
-        line.zone.as_str(),
-        at(line.not_ready),
-        at(line.tainted),
-        at(line.ready),
-        line.pods,
-    )
+    format!("  {:<name$} {:<zone$} {instants}{:<5} {deleted}", line.name.as_str(), line.zone.as_str(), line.pods)
+}
+
+/// Prints how many Pods of each workload were ready, where they became fewer.
+fn readiness(all: &[WorkloadLine]) -> String {
+    let fell: Vec<(&WorkloadLine, usize, SignedDuration)> =
+        all.iter().filter_map(|line| line.least.map(|(least, at)| (line, least, at))).collect();
+    let mut text = if fell.is_empty() { String::new() } else { String::from("\nReady Pods:\n") };
+    for (line, least, at) in fell.iter().take(LINES) {
+        let (kind, namespace, name) = &line.workload;
+        let name = if namespace == "default" { name.to_string() } else { format!("{namespace}/{name}") };
+        let again = match line.whole {
+            Some(whole) => format!("{} again at {}", line.before, shown(whole)),
+            None => format!("never {} again", line.before),
+        };
+        let _ = writeln!(text, "  {kind} {name}: {}, down to {least} at {}, {again}", line.before, shown(*at));
+    }
+    if fell.len() > LINES {
+        let _ = writeln!(text, "  … {} more; --json has all", fell.len() - LINES);
+    }
+    text
 }
 
 fn number(count: usize, subject: &str) -> String {

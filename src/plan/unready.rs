@@ -108,6 +108,7 @@ pub(super) fn unschedulable(pod: &Json) -> Option<String> {
     is_refused.then(|| scheduled.get("message").as_str().unwrap_or("").to_owned())
 }
 
-fn name(object: &Json) -> Text {
+/// Returns the name of an object.
+pub(super) fn name(object: &Json) -> Text {
     object.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default()
 }
