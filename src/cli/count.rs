@@ -35,8 +35,7 @@ impl Count {
 
     /// Returns the exit code of a run, and why it is one of misuse where nothing else says so.
     pub(super) fn exit_code(&self, backend: Backend, files_are_fine: bool, jobs: usize) -> (u8, Option<String>) {
-        let is_none_supported = !self.tally.unsupported().is_empty();
-        if (backend != Backend::Sim || is_none_supported) && self.tally.run() == 0 && jobs > 0 {
+        if self.tally.run() == 0 && jobs > 0 {
             let why = self.tally.main_reason();
             return (MISUSE, Some(format!("nothing was run on the backend {}: {why}", backend.name())));
         }

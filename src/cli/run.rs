@@ -58,7 +58,7 @@ controller decided, and why) and .history.yaml (what changed in each object), as
 says where --failed remembers what failed.
 
 Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a scenario with a mistake in its text (the others are run), an \
-unused snapshot, or nothing was run, since nothing is supported or no backend is there, 130 a run in real time \
+unused snapshot, or nothing was run, since all is skipped or unsupported, 130 a run in real time \
 was interrupted: what ran was ended and put back.")]
 pub struct RunArgs {
     /// Feature files, or directories with all that is below them, or FILE:LINE for the scenario at a line; default:

@@ -266,6 +266,10 @@ fn nothing_is_run() -> Result<(), String> {
     }
     none(&["compare", "--with", "hollow", "--assets", "/nowhere"], "1 skipped", "hollow: no etcd in /nowhere")?;
     none(&["compare", "--with", "kind"], "1 skipped", "kind: ")?;
+    // Nor on the simulator, where another release was meant.
+    world.write("features/a/good.feature", GOOD.replace("  Scenario", "  @since:1.36\n  Scenario"));
+    none(&["run"], "0 passed, 1 skipped", "sim: ")?;
+    world.call(&["run", "--k8s", "1.31,1.36"]).ends(0)?.says("1 passed")?;
     Ok(())
 }
 
