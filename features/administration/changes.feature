@@ -14,9 +14,9 @@ Feature: An administrator may change a Node
         """
       And a machine "worker-1"
       And whose kubelet runs with:
-        | flag                         | value      |
-        | register-node                | <register> |
-        | node-status-update-frequency | 10s        |
+        | name                      | value      |
+        | register-node             | <register> |
+        | nodeStatusUpdateFrequency | 10s        |
       And Node "worker-1" has condition Ready=True
       And 1m passes
       When the user labels Node "worker-1" with "example.com/rack=r7"

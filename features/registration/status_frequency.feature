@@ -36,12 +36,12 @@ Feature: How often a kubelet computes and posts the status of its Node
       Then Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 60s
       And Node "worker-1" keeps condition Ready=True for 10m
 
-  Rule: Where it alone is set, the status is posted as often, changed or not
+  Rule: Where the file sets it alone, the status is posted as often, changed or not
 
     Scenario Outline: The status is posted each <every>
       Given a machine "worker-1"
       And whose kubelet runs with:
-        | node-status-update-frequency | <every> |
+        | nodeStatusUpdateFrequency | <every> |
       And 3m pass
       When 1s passes
       Then the status of Node "worker-1" is written every <every> to <late> for 10m
@@ -53,6 +53,15 @@ Feature: How often a kubelet computes and posts the status of its Node
         | 4s    | 4.2s   |
         | 10s   | 10.5s  |
         | 1m    | 1m2.5s |
+
+    Scenario: As a flag it comes after the defaults, and an unchanged status is posted each 5 minutes as ever
+      Given a ready Node "worker-1"
+      And whose kubelet runs with:
+        | node-status-update-frequency | 4s |
+      And 8m pass
+      When 1s passes
+      Then the status of Node "worker-1" is written every 5m to 5m4.3s for 16m
+      And Node "worker-1" keeps condition Ready=True for 16m
 
     Scenario: With both set, an unchanged status is posted at the report frequency
       Up to half of it later or earlier after a change or a start, hence the wait.
@@ -74,20 +83,20 @@ Feature: How often a kubelet computes and posts the status of its Node
       Then the Lease of Node "worker-1" is renewed every 10s to 10.5s for 10m
       And Node "worker-1" keeps condition Ready=True for 10m
 
-    Scenario: The flag wins over the file
+    Scenario: The flag wins over the file, which the report frequency follows
       Given a machine "worker-1"
       And whose kubelet runs with:
         | name                         | value |
         | nodeStatusUpdateFrequency    | 1m    |
         | node-status-update-frequency | 4s    |
-      And 1m passes
+      And 5m pass
       When 1s passes
-      Then the status of Node "worker-1" is written every 4s to 4.2s for 10m
+      Then the status of Node "worker-1" is written every 1m to 1m4.3s for 10m
 
     Scenario: A restart with another frequency
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" restarts with:
-        | node-status-update-frequency | 4s |
+        | nodeStatusUpdateFrequency | 4s |
       And 1m passes
       Then the status of Node "worker-1" is written every 4s to 4.2s for 10m
 

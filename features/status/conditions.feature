@@ -157,7 +157,7 @@ Feature: The conditions of a Node
     Scenario: Heartbeats come and go
       Given a machine "worker-1"
       And whose kubelet runs with:
-        | node-status-update-frequency | 10s |
+        | nodeStatusUpdateFrequency | 10s |
       And 1m passes
       When 1s passes
       Then the status of Node "worker-1" is written every 10s to 10.5s for 10m

@@ -62,7 +62,7 @@ pub struct KubeletConfig {
     pub pods_per_core: i64,
     /// `nodeStatusUpdateFrequency`. Default 10 s.
     pub status_update: SignedDuration,
-    /// `nodeStatusReportFrequency`. Default 5 min, or the update frequency where only that is set.
+    /// `nodeStatusReportFrequency`. Default 5 min, or the update frequency where the file sets only that.
     pub status_report: SignedDuration,
     /// `nodeLeaseDurationSeconds`. Default 40.
     pub lease_duration_seconds: i64,
@@ -128,14 +128,14 @@ impl KubeletConfig {
         check_types(&spec.config).map_err(|why| not_loaded(&format!("failed to decode: {why}")))?;
         validation::gates(spec.config.get("featureGates"), settings)?;
         environment_checks::drop_ins(flag("config-dir").as_deref().unwrap_or_default())?;
-        let merged = flags::merge(flags::file(&spec), of_flags);
+        let file = flags::file(&spec);
+        // A flag comes after the defaults: those of the file alone depend on each other.
+        let update_in_file = Decoder(&file).duration("nodeStatusUpdateFrequency");
+        let merged = flags::merge(file, of_flags);
         logging::check(&merged, settings)?;
         let read = Decoder(&merged);
         let status_update = read.duration("nodeStatusUpdateFrequency");
-        let default_update = settings.duration("node-status-update-frequency");
-        let is_update_set =
-            status_update.is_some() || default_update != settings.profile().duration("node-status-update-frequency");
-        let status_update = status_update.unwrap_or(default_update);
+        let status_update = status_update.unwrap_or_else(|| settings.duration("node-status-update-frequency"));
         let status_report = read.duration("nodeStatusReportFrequency");
         let default_report = settings.duration("node-status-report-frequency");
         let default_lease = count(settings, "node-lease-duration-seconds");
@@ -156,7 +156,7 @@ impl KubeletConfig {
             max_pods: read.int("maxPods").unwrap_or(default_pods),
             pods_per_core: read.int("podsPerCore").unwrap_or_default(),
             status_update,
-            status_report: status_report.unwrap_or(if is_update_set { status_update } else { default_report }),
+            status_report: status_report.or(update_in_file).unwrap_or(default_report),
             lease_duration_seconds: read.int("nodeLeaseDurationSeconds").unwrap_or(default_lease),
             port: read.int("port").unwrap_or(10250),
             server: ServerSettings::read(&merged),
