@@ -1,9 +1,8 @@
 //! Gives a new Pod its service account and the volume with its token.
 //!
 //! Mirrors plugin/pkg/admission/serviceaccount/admission.go (v1.34). The controller that makes the account `default` of
-//! each namespace is not part of the server. So a missing account counts as present, but no token is mounted, if it is
-//! `default` or if its namespace has no accounts at all. After [`ApiServer::require_service_accounts`] a Pod with a
-//! missing account is always refused.
+//! each namespace is not part of the server. So a missing account `default` counts as present, but no token is mounted.
+//! After [`ApiServer::require_service_accounts`] a Pod with a missing account is always refused.
 //! Inputs: a new Pod. Outputs: the Pod with account, volume and mounts, or 403.
 
 use alloc::format;
@@ -62,7 +61,7 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
     let accounts = kinds::find(&SERVICE_ACCOUNTS).expect("a kind of the table");
     let store = &server.tables[accounts].store;
     // A controller makes the account `default`; a server without that controller takes it for present.
-    let is_needed = store.iter(&namespace).next().is_some() && *account != *"default" || server.has_all_accounts;
+    let is_needed = *account != *"default" || server.has_all_accounts;
     if store.get(&namespace, &account).is_none() && !is_needed {
         return Ok(());
     }
