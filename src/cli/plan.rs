@@ -16,7 +16,7 @@ use super::progress::Progress;
 use super::terminal::{line, text};
 use super::{duration, misuse, output_file};
 use crate::control::Setup;
-use crate::harness::{parse_release, parse_seed};
+use crate::harness::{Seeds, parse_release, parse_seed};
 use crate::picture::{Page, Shown, page, svg};
 use crate::plan::{self, Down, How, LeftOut, Node, Question, Workloads};
 use crate::steps::documents;
@@ -80,6 +80,9 @@ pub struct PlanArgs {
     /// Seed of all free choices
     #[arg(long, value_name = "N", value_parser = parse_seed, default_value_t = 1)]
     seed: u64,
+    /// Answer under each of these seeds, and print the range of each figure
+    #[arg(long, value_name = "A..B", value_parser = Seeds::parse, conflicts_with_all = ["seed", "html", "svg"])]
+    seeds: Option<Seeds>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -141,13 +144,15 @@ fn answer(args: &PlanArgs) -> Result<(), String> {
     let cluster = AskedCluster::of(args)?;
     let releases =
         if args.compare.is_empty() { vec![args.k8s.unwrap_or(cluster.release)] } else { args.compare.clone() };
-    let questions = releases.into_iter().map(|release| question(args, release, cluster.clone()));
+    let seeds = args.seeds.unwrap_or(Seeds::one(args.seed));
+    let asked = releases.into_iter().flat_map(|release| seeds.iter().map(move |seed| (release, seed)));
+    let questions = asked.map(|(release, seed)| question(args, release, seed, cluster.clone()));
     let questions = questions.collect::<Result<Vec<Question>, String>>()?;
     questions.iter().try_for_each(|question| question.lost().map(drop))?;
     let progress = Progress::new(questions.len());
     let mut answers = Vec::new();
     for question in &questions {
-        let name = format!("Kubernetes {}", question.release);
+        let name = format!("Kubernetes {}, seed {}", question.release, question.seed);
         progress.begin(&name);
         let answer = plan::answer(question);
         progress.done(&name, answer.is_err());
@@ -190,13 +195,13 @@ fn draw(args: &PlanArgs, answers: &[plan::Answer]) -> Result<(), String> {
     write(path, page(&Page { about, problems: Vec::new(), scenarios: shown }))
 }
 
-fn question(args: &PlanArgs, release: Release, cluster: AskedCluster) -> Result<Question, String> {
-    let setup = Setup::new(release, args.seed, DEFAULT_START, args.set.clone(), Json::object());
+fn question(args: &PlanArgs, release: Release, seed: u64, cluster: AskedCluster) -> Result<Question, String> {
+    let setup = Setup::new(release, seed, DEFAULT_START, args.set.clone(), Json::object());
     let setup = setup.map_err(|error| error.to_string())?;
     Ok(Question {
         release,
         settings: setup.options().settings,
-        seed: args.seed,
+        seed,
         down: args.down.iter().map(|what| down(what, &cluster.nodes)).collect(),
         nodes: cluster.nodes,
         how: args.how,

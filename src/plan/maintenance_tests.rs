@@ -5,7 +5,7 @@ use nodeproof_core::json;
 use nodeproof_core::objects::{Json, Text};
 
 use super::tests::question;
-use super::{Answer, Down, How, Question, Workloads, answer, spread, text};
+use super::{Answer, Down, How, Question, Workloads, answer, compared, spread, text};
 
 fn pods(app: &str) -> Json {
     json!({"metadata": {"labels": {"app": app}}, "spec": {"containers": [{"name": "main", "image": "nginx"}]}})
@@ -106,4 +106,23 @@ fn pods_that_tolerate_a_loss_are_ready_no_more_but_are_not_lost_when_the_node_is
     let (before, least, is_whole) = ready(&answer, "web");
     assert_eq!((before, least, is_whole), (6, Some(6 - answer.affected), true), "{:?}", answer.workloads);
     assert_eq!(answer.deleted.count(), 0);
+}
+
+#[test]
+fn answers_under_several_seeds_give_the_range_of_each_figure() {
+    let ask = |release, seed| {
+        let down = vec![Down::Node(Text::of("a-1"))];
+        answer(&Question { seed, ..question(release, spread(4, 2), down) }).unwrap()
+    };
+    let answers = [ask("1.31", 1), ask("1.34", 1), ask("1.34", 5)];
+    let text = compared(&answers);
+    let row = |head: &str| text.lines().find_map(|line| line.trim_start().strip_prefix(head)).expect(head).trim();
+    assert!(row("Seeds").starts_with("1 ") && row("Seeds").ends_with("1 to 5"), "{text}");
+    let not_ready = |answer: &Answer| super::answer::shown(answer.nodes[0].not_ready.unwrap());
+    let [old, one, other] = answers.each_ref().map(not_ready);
+    assert_ne!(one, other);
+    let (first, last) =
+        if answers[1].nodes[0].not_ready < answers[2].nodes[0].not_ready { (one, other) } else { (other, one) };
+    let cells: Vec<&str> = row("Nodes not ready").split("   ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(cells, [old, format!("{first} … {last}")], "{text}");
 }

@@ -8,6 +8,7 @@
 mod answer;
 mod carried;
 mod cluster;
+mod compared;
 mod copies;
 mod maintenance;
 mod observation;
@@ -24,9 +25,10 @@ use nodeproof_core::sim::Simulation;
 
 pub use self::answer::{Answer, Moment, NodeLine, WorkloadLine};
 pub use self::carried::{CARRIED_KINDS, Carried};
+pub use self::compared::compared;
 pub use self::picture::picture;
 pub use self::question::{Down, How, LeftOut, Node, Question, Workloads, spread};
-pub use self::text::{compared, length, text};
+pub use self::text::{length, text};
 pub use self::unready::Stuck;
 
 use self::cluster::{QUIET, Scene};

@@ -1,4 +1,4 @@
-//! An answer as text for people, and several answers side by side.
+//! An answer as text for people.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use super::question::{How, LeftOut};
 use super::unready::Stuck;
 
 /// How many lines the table of nodes has before the middle is left out.
-const LINES: usize = 20;
+pub(super) const LINES: usize = 20;
 
 /// Prints an answer.
 #[must_use]
@@ -83,7 +83,7 @@ fn stuck(heading: &str, all: &[Stuck]) -> String {
 const NAMES: usize = 8;
 
 /// Prints what is left out, each once.
-fn left_out<'a>(all: impl Iterator<Item = &'a LeftOut>) -> String {
+pub(super) fn left_out<'a>(all: impl Iterator<Item = &'a LeftOut>) -> String {
     let all: BTreeSet<&LeftOut> = all.collect();
     let mut text = String::new();
     for left in &all {
@@ -100,54 +100,11 @@ fn left_out<'a>(all: impl Iterator<Item = &'a LeftOut>) -> String {
     text
 }
 
-/// Prints several answers side by side, a column each.
-#[must_use]
-pub fn compared(answers: &[Answer]) -> String {
-    let mut text = String::new();
-    let row = |text: &mut String, name: &str, cells: Vec<String>| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>22}")).collect();
-        let _ = writeln!(text, "  {name:<34}{cells}");
-    };
-    let all = |cell: &dyn Fn(&Answer) -> String| answers.iter().map(cell).collect::<Vec<_>>();
-    let span = |instants: Vec<Option<SignedDuration>>| {
-        let found: Vec<SignedDuration> = instants.into_iter().flatten().collect();
-        let ends = found.iter().min().zip(found.iter().max());
-        ends.map_or_else(|| String::from("never"), |(first, last)| range(*first, *last))
-    };
-    let sum = |sum: &Sum| match sum.span() {
-        Some((first, last)) => format!("{} {}", sum.count(), range(first, last)),
-        None => String::from("none"),
-    };
-    row(&mut text, "Kubernetes", all(&|answer| answer.k8s.clone()));
-    if answers.iter().any(|answer| answer.how.is_maintenance()) {
-        let drained = |answer: &Answer| span(answer.nodes.iter().map(|line| line.drained).collect());
-        row(&mut text, "Nodes drained", all(&drained));
-    }
-    row(&mut text, "Nodes not ready", all(&|answer| span(answer.nodes.iter().map(|line| line.not_ready).collect())));
-    row(
-        &mut text,
-        "Nodes with a NoExecute taint",
-        all(&|answer| span(answer.nodes.iter().map(|line| line.tainted).collect())),
-    );
-    row(&mut text, "Pods deleted", all(&|answer| sum(&answer.deleted)));
-    row(&mut text, "Pods gone", all(&|answer| sum(&answer.gone)));
-    row(&mut text, "Pods ready in their place", all(&|answer| sum(&answer.replaced)));
-    row(&mut text, "Nodes ready again", all(&|answer| span(answer.nodes.iter().map(|line| line.ready).collect())));
-    let kinds: BTreeSet<&str> = answers.iter().flat_map(|answer| &answer.stuck).map(|stuck| &*stuck.what).collect();
-    for kind in kinds {
-        let count = |answer: &Answer| {
-            answer.stuck.iter().filter(|stuck| stuck.what == kind).map(|stuck| stuck.count).sum::<usize>().to_string()
-        };
-        row(&mut text, &format!("Pods {kind}"), all(&count));
-    }
-    text + &left_out(answers.iter().flat_map(|answer| &answer.left_out))
-}
-
 fn when(moment: &Moment) -> String {
     range(moment.first, moment.last)
 }
 
-fn range(first: SignedDuration, last: SignedDuration) -> String {
+pub(super) fn range(first: SignedDuration, last: SignedDuration) -> String {
     if shown(first) == shown(last) { shown(first) } else { format!("{} … {}", shown(first), shown(last)) }
 }
 
@@ -213,19 +170,24 @@ fn node(line: &NodeLine, columns: &Columns, (name, zone): (usize, usize)) -> Str
     format!("  {:<name$} {:<zone$} {instants}{:<5} {deleted}", line.name.as_str(), line.zone.as_str(), line.pods)
 }
 
+/// Names a workload: `Deployment web`, with its namespace unless that is the default.
+pub(super) fn workload(line: &WorkloadLine) -> String {
+    let (kind, namespace, name) = &line.workload;
+    if namespace == "default" { format!("{kind} {name}") } else { format!("{kind} {namespace}/{name}") }
+}
+
 /// Prints how many Pods of each workload were ready, where they became fewer.
 fn readiness(all: &[WorkloadLine]) -> String {
     let fell: Vec<(&WorkloadLine, usize, SignedDuration)> =
         all.iter().filter_map(|line| line.least.map(|(least, at)| (line, least, at))).collect();
     let mut text = if fell.is_empty() { String::new() } else { String::from("\nReady Pods:\n") };
     for (line, least, at) in fell.iter().take(LINES) {
-        let (kind, namespace, name) = &line.workload;
-        let name = if namespace == "default" { name.to_string() } else { format!("{namespace}/{name}") };
+        let workload = workload(line);
         let again = match line.whole {
             Some(whole) => format!("{} again at {}", line.before, shown(whole)),
             None => format!("never {} again", line.before),
         };
-        let _ = writeln!(text, "  {kind} {name}: {}, down to {least} at {}, {again}", line.before, shown(*at));
+        let _ = writeln!(text, "  {workload}: {}, down to {least} at {}, {again}", line.before, shown(*at));
     }
     if fell.len() > LINES {
         let _ = writeln!(text, "  … {} more; --json has all", fell.len() - LINES);
