@@ -28,6 +28,15 @@ pub(super) fn features() -> Vec<Source> {
     sources
 }
 
+/// Returns the feature files that have one of these paths, or are below one; all of them without paths.
+pub(super) fn features_at(paths: &[PathBuf]) -> Vec<Source> {
+    let mut sources = features();
+    let is_at =
+        |path: &PathBuf, source: &Source| Path::new(&source.path).starts_with(path.strip_prefix("./").unwrap_or(path));
+    sources.retain(|source| paths.is_empty() || paths.iter().any(|path| is_at(path, source)));
+    sources
+}
+
 /// Returns the feature files that the program carries, checked.
 #[must_use]
 pub fn built_in_features() -> Vec<FeatureFile> {

@@ -91,7 +91,8 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Loads the features that the program carries.
+    /// Loads those of the features that the program carries that have one of these paths or are below one; all of them
+    /// without paths.
     #[must_use]
     pub fn built_in(suite_paths: &SuitePaths) -> Self {
         let (requirements, problem) = match &suite_paths.requirements {
@@ -100,7 +101,7 @@ impl Suite {
         };
         let store = suite_paths.snapshots.clone().map_or(Store::BuiltIn, Store::Tree);
         let mut suite = Self::of(
-            &embedded::features(),
+            &embedded::features_at(&suite_paths.features),
             requirements,
             store,
             suite_paths.backend,
@@ -110,11 +111,13 @@ impl Suite {
         suite
     }
 
-    /// Loads files and directories. Without any, loads `features/` here, or the features that the program carries.
+    /// Loads files and directories. Without any, loads `features/` here. Where there is no such directory, paths that
+    /// begin with it are those of the features that the program carries.
     #[must_use]
     pub fn load(suite_paths: &SuitePaths) -> Self {
         let here = Path::new("features");
-        if suite_paths.features.is_empty() && !here.is_dir() {
+        let is_built_in = |path: &PathBuf| !embedded::features_at(std::slice::from_ref(path)).is_empty();
+        if !here.exists() && suite_paths.features.iter().all(is_built_in) {
             return Self::built_in(suite_paths);
         }
         let default = [here.to_owned()];

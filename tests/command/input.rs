@@ -14,6 +14,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("input::a_line_of_a_file_and_settings_of_a_run", selected_and_set),
     ("input::variables", variables),
     ("input::a_backend_on_which_nothing_is_run", nothing_is_run),
+    ("input::paths_of_built_in_features_are_known_where_no_others_are", built_in),
     ("input::places_that_cannot_be_read_or_written", places),
     ("input::recordings", recordings),
     ("input::files_of_ones_own", files_of_ones_own),
@@ -270,6 +271,17 @@ fn nothing_is_run() -> Result<(), String> {
     world.write("features/a/good.feature", GOOD.replace("  Scenario", "  @since:1.36\n  Scenario"));
     none(&["run"], "0 passed, 1 skipped", "sim: ")?;
     world.call(&["run", "--k8s", "1.31,1.36"]).ends(0)?.says("1 passed")?;
+    Ok(())
+}
+
+fn built_in() -> Result<(), String> {
+    let world = World::new();
+    world.call(&["run", "features/health/unreachable.feature", "--list"]).ends(0)?.says("health::unreachable::")?;
+    world.call(&["run", "features/health", "--list"]).ends(0)?.says("health::recovery::")?;
+    world.call(&["run", "features/haelth"]).ends(2)?.says("features/haelth: there is no such file or directory")?;
+    // Features of one's own are never mixed with them.
+    world.write("features/a/good.feature", GOOD);
+    world.call(&["run", "features/health"]).ends(2)?.says("features/health: there is no such file or directory")?;
     Ok(())
 }
 
