@@ -1,7 +1,7 @@
 @core
 Feature: The name of a Node is a DNS subdomain
   Source: k8s.io/apimachinery pkg/api/validation/generic.go (v1.34), NameIsDNSSubdomain
-  Source: pkg/util/node/node.go (v1.34), GetHostname
+  Source: k8s.io/component-helpers node/util/hostname.go (v1.34), GetHostname
 
   @req:REG-15
   Rule: The API server takes no other name

@@ -2,7 +2,7 @@
 Feature: Extended resources are counted by whole units
   Source: pkg/kubelet/nodestatus/setters.go (v1.34), MachineInfo; pkg/kubelet/kubelet_node_status.go (v1.34), reconcileExtendedResource
   Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), fitsRequest
-  Source: pkg/apis/core/validation/validation.go (v1.34), ValidateResourceQuantityValue, validateContainerResourceRequirements
+  Source: pkg/apis/core/validation/validation.go (v1.34), ValidateResourceQuantityValue, ValidateContainerResourceRequirements
 
   @req:CAP-05
   Rule: A pod that asks for one runs where the node has one that is free

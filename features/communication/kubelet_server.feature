@@ -1,7 +1,7 @@
 @core
 Feature: The API server reaches kubelets, and a kubelet lets in whom it may
   Source: pkg/registry/core/pod/strategy.go (v1.34), LogLocation, streamLocation; pkg/kubelet/client/kubelet_client.go
-  Source: pkg/kubelet/server/server.go, pkg/kubelet/server/auth.go (v1.34), InstallAuthFilter, GetRequestAttributes
+  Source: pkg/kubelet/server/server.go (v1.34), InstallAuthFilter; pkg/kubelet/server/auth.go (v1.34), GetRequestAttributes
   Source: k8s.io/apiserver pkg/registry/generic/rest/response_checker.go (v1.34), Check
 
   @req:COM-05

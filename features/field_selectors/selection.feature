@@ -1,7 +1,7 @@
 @core
 Feature: Selectors by fields
   Source: k8s.io/apimachinery pkg/fields/selector.go (v1.34), ParseSelector
-  Source: pkg/apis/core/v1/conversion.go (v1.34), AddFieldLabelConversionsForPod
+  Source: pkg/apis/core/v1/conversion.go (v1.34), addConversionFuncs
   Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34), DefaultMetaV1FieldSelectorConversion
 
   Background:

@@ -1,7 +1,7 @@
 @core
 Feature: The name and the addresses that a kubelet gives its Node
-  Source: pkg/kubelet/nodestatus/setters.go (v1.34), NodeAddress; cmd/kubelet/app/server.go (v1.34), getNodeName
-  Source: pkg/util/node/node.go (v1.34), GetHostname; k8s.io/component-helpers/node/util/ips.go (v1.34), ParseNodeIPArgument
+  Source: pkg/kubelet/nodestatus/setters.go (v1.34), NodeAddress; cmd/kubelet/app/server.go (v1.34), run
+  Source: k8s.io/component-helpers node/util/hostname.go (v1.34), GetHostname; node/util/ips.go (v1.34), ParseNodeIPArgument
 
   @req:REG-07
   Rule: --node-ip is the InternalIP of the Node

@@ -1,7 +1,7 @@
 @core @req:REG-09
 Feature: How often a kubelet computes and posts the status of its Node
   Source: pkg/kubelet/kubelet_node_status.go (v1.34), syncNodeStatus, tryUpdateNodeStatus
-  Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), nodeStatusReportFrequency
+  Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), SetDefaults_KubeletConfiguration
 
   Rule: --node-status-update-frequency sets how often the kubelet computes its status, and each change is posted
 

@@ -80,7 +80,8 @@ Environment: NODEPROOF_SEED, NODEPROOF_K8S and NODEPROOF_TAGS stand in for --see
 explain where those are not given, and are the way to set them under `cargo test`, where NODEPROOF_HTML stands for \
 --html. NO_COLOR and CARGO_TERM_COLOR mean what they mean to cargo.
 
-Exit code: 0 passed, 1 a scenario or comparison failed, 2 misuse: a wrong option, variable or file."
+Exit code: 0 passed, 1 a scenario or comparison failed, 2 misuse: a wrong option, variable or file, a mistake in a \
+scenario, a stored snapshot that nothing uses, or nothing was run; 130 interrupted."
 )]
 pub struct Cli {
     #[command(subcommand)]

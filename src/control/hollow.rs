@@ -145,7 +145,7 @@ impl HollowSession {
         let clock = self.0.clock();
         let now = clock.now();
         Reply::ok(json!({
-            "now": to_micro_time(now), "sinceStart": exact_seconds(now.duration_since(clock.set())), "rate": 1,
+            "now": to_micro_time(now), "sinceStart": exact_seconds(now.duration_since(clock.set_at())), "rate": 1,
             "next": null,
         }))
     }

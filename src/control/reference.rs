@@ -58,7 +58,9 @@ const ROWS: &[CallRow] = &[
         example: r#"{"call": "GET machines/w1/containers"}"#, code: 200 },
     CallRow { call: "POST machines/NAME/do", says: "does something to a machine",
         takes: "`action`: kubelet-stop, kubelet-kill, kubelet-start, kubelet-restart, kubelet-freeze, kubelet-thaw, \
-            power-off, power-on, reboot, shutdown and others; `bootId` with power-on and reboot, `delay` with \
+            pause, resume, power-off, power-on, reboot, shutdown, announce-shutdown, cancel-shutdown, runtime-stop, \
+            runtime-start, runtime-freeze, runtime-thaw, network-disconnect, network-connect, cni-remove, cni-install, \
+            fill-disk, fill-memory, use-pids, load, relieve, manifest-write, manifest-remove, change; `bootId` with power-on and reboot, `delay` with \
             shutdown, `kubelet` with kubelet-start and kubelet-restart, `free` with fill-disk (and `freeInodes`), \
             fill-memory and use-pids, `name` (and `object`) with manifest-write and manifest-remove, `addresses` \
             with network-connect, with change whatever POST machines takes for the hardware, and `clockSkew`",

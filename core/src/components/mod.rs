@@ -1,7 +1,8 @@
 //! The parts of a cluster as sans-IO state machines: inputs, outputs, deadlines; no clock and no transport.
 //!
 //! Each is named as Kubernetes names it. Inputs: messages, time. Outputs: requests, decisions, log lines. A component
-//! talks to the others only through the API server; a machine alone owns its kubelet.
+//! owns no transport: it reaches the API server, and the servers of machines and of the cloud, by messages over the
+//! network alone. A machine alone owns its kubelet.
 
 pub mod api_server;
 mod attach_detach;
