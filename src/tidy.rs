@@ -1,4 +1,4 @@
-//! Rules of the source that no compiler checks: layers, circles, sizes, type names, versions, unused dependencies,
+//! Rules of the source that no compiler checks: layers, cycles, sizes, type names, versions, unused dependencies,
 //! module heads, purity, white space, breakages that no longer fit.
 //!
 //! Inputs: the files of the tree, as paths and texts, and the exceptions. Output: problems, each with its position.
@@ -7,7 +7,7 @@
 //! by the loader and by the harness.
 
 mod breakages;
-mod circles;
+mod cycles;
 mod dependencies;
 mod exceptions;
 mod imports;
@@ -23,7 +23,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use breakages::breakages;
-use circles::circles;
+use cycles::cycles;
 use exceptions::{EXCEPTIONS, Exceptions};
 use imports::imports;
 use layers::layers;
@@ -45,7 +45,7 @@ fn problems(files: &[(&str, &str)], exceptions: &Exceptions) -> Vec<String> {
         }
     }
     problems.extend(layers(&sources, &imports));
-    problems.extend(circles(&sources, &imports));
+    problems.extend(cycles(&sources, &imports));
     problems.extend(type_names(&sources));
     problems.extend(sizes(&sources, exceptions));
     problems.extend(breakages(files));

@@ -1,7 +1,7 @@
-//! Finds files that import each other in a circle.
+//! Finds files that import each other in a cycle.
 //!
-//! Inputs: the files and their imports, without tests. Output: problems. A circle that spans two folders is a problem;
-//! inside one folder a circle has at most four files. A file `x.rs` beside a folder `x` is the root of that folder.
+//! Inputs: the files and their imports, without tests. Output: problems. A cycle that spans two folders is a problem;
+//! inside one folder a cycle has at most four files. A file `x.rs` beside a folder `x` is the root of that folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,21 +10,21 @@ use super::source::SourceFile;
 
 const LONGEST: usize = 4;
 
-pub(super) fn circles(sources: &[SourceFile], imports: &[Import]) -> Vec<String> {
+pub(super) fn cycles(sources: &[SourceFile], imports: &[Import]) -> Vec<String> {
     let counts = |import: &&Import| {
         let (from, to) = (&sources[import.from], &sources[import.to]);
         !import.test && !(from.module.starts_with(&to.module))
     };
     let imports: Vec<&Import> = imports.iter().filter(counts).collect();
     let mut problems = Vec::new();
-    for circle in connected(sources.len(), &imports) {
-        let folders: BTreeSet<&str> = circle.iter().map(|file| folder(sources, *file)).collect();
-        if folders.len() < 2 && circle.len() <= LONGEST {
+    for cycle in connected(sources.len(), &imports) {
+        let folders: BTreeSet<&str> = cycle.iter().map(|file| folder(sources, *file)).collect();
+        if folders.len() < 2 && cycle.len() <= LONGEST {
             continue;
         }
         let folders = folders.into_iter().collect::<Vec<_>>().join(", ");
-        let arrows = arrows(sources, &imports, &circle);
-        problems.push(format!("a circle of {} files in {folders}:\n{arrows}", circle.len()));
+        let arrows = arrows(sources, &imports, &cycle);
+        problems.push(format!("a cycle of {} files in {folders}:\n{arrows}", cycle.len()));
     }
     problems
 }
@@ -39,8 +39,8 @@ fn folder<'a>(sources: &'a [SourceFile], file: usize) -> &'a str {
     if sources.iter().any(is_root) { own } else { path.rsplit_once('/').map_or("", |(folder, _)| folder) }
 }
 
-fn arrows(sources: &[SourceFile], imports: &[&Import], circle: &BTreeSet<usize>) -> String {
-    let inside = imports.iter().filter(|import| circle.contains(&import.from) && circle.contains(&import.to));
+fn arrows(sources: &[SourceFile], imports: &[&Import], cycle: &BTreeSet<usize>) -> String {
+    let inside = imports.iter().filter(|import| cycle.contains(&import.from) && cycle.contains(&import.to));
     let mut arrows = BTreeMap::<_, BTreeSet<&str>>::new();
     for import in inside {
         let name = import.written.last().map_or("", String::as_str);
@@ -65,10 +65,10 @@ fn connected(files: usize, imports: &[&Import]) -> Vec<BTreeSet<usize>> {
     for file in 0..files {
         if !done.contains(&file) {
             let behind = reached(file, &back);
-            let circle: BTreeSet<usize> = reached(file, &forth).intersection(&behind).copied().collect();
-            done.extend(&circle);
-            if circle.len() > 1 {
-                found.push(circle);
+            let cycle: BTreeSet<usize> = reached(file, &forth).intersection(&behind).copied().collect();
+            done.extend(&cycle);
+            if cycle.len() > 1 {
+                found.push(cycle);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The graph of imports between files, from which layers and circles are computed.
+//! The graph of imports between files, from which layers and cycles are computed.
 //!
 //! Inputs: the files of the two crates. Output: [`Import`]s, each from a `use` or from a path in an expression or type.
 //! A re-export is followed to the file that defines the item. Neither `mod x;` nor a re-export that its own file does

@@ -82,19 +82,19 @@ fn code_keeps_its_lines_and_loses_comments_and_strings() {
 }
 
 #[test]
-fn a_circle_that_spans_two_folders_is_found() {
+fn a_cycle_that_spans_two_folders_is_found() {
     let one = ("src/load/one.rs", "use super::two;\nuse crate::load::Shown;\nfn f() { two::g(); }\n");
     let two = ("src/load/two/mod.rs", "pub(super) fn g() { inner::h(); }\n");
     let inner = ("src/load/two/inner.rs", "use super::super::one;\npub fn h() { one::f(); }\n");
     let face = ("src/load/mod.rs", "mod one;\npub use two::Shown;\n");
     let files = [face, one, two, inner];
     let found_all = found(&files, &NONE);
-    assert!(found_all.len() == 1 && found_all[0].starts_with("a circle of 3 files in src/load, src/load/two"));
+    assert!(found_all.len() == 1 && found_all[0].starts_with("a cycle of 3 files in src/load, src/load/two"));
     assert!(found_all[0].contains("\n  src/load/one.rs -> src/load/two/mod.rs: Shown, g"), "{}", found_all[0]);
 }
 
 #[test]
-fn a_circle_inside_a_folder_has_at_most_four_files() {
+fn a_cycle_inside_a_folder_has_at_most_four_files() {
     let ring = |length: usize| -> Vec<String> {
         let files = (0..length).map(|at| ((at + 1) % length, format!("src/load/f{at}.rs")));
         let files = files.map(|(next, path)| {
@@ -105,13 +105,13 @@ fn a_circle_inside_a_folder_has_at_most_four_files() {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         found(&files, &NONE)
     };
-    let circles = |found: Vec<String>| found.into_iter().filter(|found| found.contains("a circle of")).count();
-    assert_eq!(circles(ring(4)), 0);
-    assert_eq!(circles(ring(5)), 1);
+    let cycles = |found: Vec<String>| found.into_iter().filter(|found| found.contains("a cycle of")).count();
+    assert_eq!(cycles(ring(4)), 0);
+    assert_eq!(cycles(ring(5)), 1);
 }
 
 #[test]
-fn what_is_no_import_closes_no_circle() {
+fn what_is_no_import_closes_no_cycle() {
     for (root, part) in [
         // A declaration, a re-export, a test, and what a part takes from the folder that it is a part of.
         ("mod part;\npub mod other;\n", "use super::super::top;\nfn f() { top::g(); }\n"),
