@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use nodeproof_core::objects::time::parse_duration;
+use nodeproof_core::objects::time::parse_offset;
+
+use crate::harness::is_history;
 
 /// A write of a history: when, and what it changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,10 +62,6 @@ fn content(text: &str) -> &str {
     text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or(text, |(_, content)| content)
 }
 
-fn is_history(text: &str) -> bool {
-    text.starts_with("- at: ") || text.starts_with("- act: ")
-}
-
 /// Tells what changed in a text that is no history, as a table: its lines.
 fn lines(before: &str, after: &str) -> Vec<String> {
     let lines = |from: &str, without: &str| -> Vec<String> {
@@ -82,7 +80,7 @@ fn writes(history: &str) -> Vec<HistoryWrite> {
     let mut act = 0;
     for line in history.lines() {
         if let Some(at) = line.strip_prefix("- at: ") {
-            found.push((act, instant(at.trim_matches('"')).unwrap_or_default(), Vec::new()));
+            found.push((act, parse_offset(at.trim_matches('"')).unwrap_or_default(), Vec::new()));
         } else if line.starts_with("- act: ") {
             act += 1;
         } else if let Some((own, _, lines)) = found.last_mut()
@@ -141,16 +139,13 @@ fn words(lines: &[String]) -> String {
 fn masked(line: &str) -> String {
     let part = |word: &str| {
         let bare = word.trim_matches(['"', '\'', ',']);
-        if bare.starts_with(['+', '-']) && instant(bare).is_some() { word.replace(bare, "T") } else { word.to_owned() }
+        if bare.starts_with(['+', '-']) && parse_offset(bare).is_some() {
+            word.replace(bare, "T")
+        } else {
+            word.to_owned()
+        }
     };
     line.split(' ').map(part).collect::<Vec<_>>().join(" ")
-}
-
-fn instant(text: &str) -> Option<SignedDuration> {
-    match text.strip_prefix('-') {
-        Some(digits) => parse_duration(digits).map(|at| -at),
-        None => parse_duration(text.trim_start_matches('+')),
-    }
 }
 
 fn length(by: SignedDuration) -> String {

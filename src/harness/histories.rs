@@ -9,7 +9,7 @@
 //! `Update`.
 
 use jiff::SignedDuration;
-use nodeproof_core::objects::time::parse_duration;
+use nodeproof_core::objects::time::parse_offset;
 
 /// Writes that are at most this far apart may come in any order: a round of the slowest loop, five seconds.
 const NEAR: SignedDuration = SignedDuration::from_secs(5);
@@ -33,7 +33,7 @@ impl SnapshotEntry {
 }
 
 /// Tells whether a text is a history.
-pub(super) fn is_history(text: &str) -> bool {
+pub(crate) fn is_history(text: &str) -> bool {
     text.starts_with("- at: ") || text.starts_with("- act: ")
 }
 
@@ -64,7 +64,7 @@ fn entries(history: &str, mask: &impl Fn(&str) -> String) -> Vec<SnapshotEntry> 
     let mut act = 0;
     for line in history.lines() {
         if let Some(at) = line.strip_prefix("- at: ") {
-            let offset = offset(at.trim_matches('"'));
+            let offset = parse_offset(at.trim_matches('"')).unwrap_or_default();
             entries.push(SnapshotEntry { act, offset, by: String::new(), text: String::new() });
         } else if let Some(what) = line.strip_prefix("- act: ") {
             let text = format!("{what}\n");
@@ -81,15 +81,6 @@ fn entries(history: &str, mask: &impl Fn(&str) -> String) -> Vec<SnapshotEntry> 
         entry.text = mask(&entry.text);
     }
     entries
-}
-
-fn offset(text: &str) -> SignedDuration {
-    let (is_negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text.trim_start_matches('+')),
-    };
-    let offset = parse_duration(digits).unwrap_or_default();
-    if is_negative { -offset } else { offset }
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ mod suite;
 mod yaml;
 
 pub use embedded::built_in_features;
+#[cfg(feature = "cli")]
+pub(crate) use histories::is_history;
 pub use options::{EntryPoint, RunSettings, Seeds, Selection, SuiteOptions, parse_release, parse_seed, release_name};
 pub use parallel::{PlannedRun, each_in_order, run_all};
 pub use planned::Planned;

@@ -1,4 +1,5 @@
-//! The wall clock of a scenario. It never goes backwards: steps of the system's clock do not change it.
+//! The clock of a live scenario: the system's time when it was set, and a monotonic clock since, so that it never goes
+//! backwards.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ impl Clock {
 
     /// Returns when it was set.
     #[must_use]
-    pub const fn set(&self) -> Timestamp {
+    pub const fn set_at(&self) -> Timestamp {
         self.set
     }
 

@@ -44,7 +44,7 @@ pub use load::{LoadError, Recording};
 pub use report::{ReplayReport, WriteDifference};
 
 use drive::Run;
-use load::Micros;
+use load::{Micros, in_seconds};
 use phases::Passes;
 use recorded::Recorded;
 use report::Unjudged;
@@ -201,11 +201,6 @@ fn phases_json(passes: &Passes, taints: usize, period: Micros) -> Json {
         "passes": passes.starts.iter().filter(|start| **start >= 0).count(),
         "seen": passes.seen,
     }, "taint-pass": {"period": in_seconds(phases::TICK), "seen": taints}})
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
-fn in_seconds(t: Micros) -> f64 {
-    t as f64 / 1e6
 }
 
 /// Judges one writer; returns the health passes that this has found.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use nodeproof_core::objects::Json;
 
-use super::load::Micros;
+use super::load::{Micros, in_seconds};
 use super::writers::{FieldDifference, WriteTarget, Writer};
 
 /// How many differences the text for people shows.
@@ -209,15 +209,13 @@ fn describe(text: &mut String, difference: &WriteDifference) {
 
 /// Prints an offset in seconds with milliseconds.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and milliseconds are shown")]
 pub fn seconds(t: Micros) -> String {
-    format!("{:.3}", t as f64 / 1e6)
+    format!("{:.3}", in_seconds(t))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
 fn difference_json(difference: &WriteDifference) -> serde_json::Value {
     let mut line = serde_json::json!({
-        "t": difference.t as f64 / 1e6,
+        "t": in_seconds(difference.t),
         "writer": difference.writer,
         "object": difference.object,
         "path": difference.path,

@@ -48,6 +48,12 @@ pub fn offset(at: Timestamp, zero: Timestamp) -> String {
     format!("{sign}{}s", if rest == 0 { text.as_str() } else { text.trim_end_matches('0') })
 }
 
+/// Reads an offset, as `+46.251s` or `-12s`.
+#[must_use]
+pub fn parse_offset(text: &str) -> Option<SignedDuration> {
+    parse_duration(text.strip_prefix('+').unwrap_or(text))
+}
+
 /// Prints a duration for people: `46.251s`, trailing zeros left out.
 #[must_use]
 pub fn seconds(duration: SignedDuration) -> String {

@@ -3,7 +3,6 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::Simulation;
-use crate::network::ClientId;
 use crate::objects::Text;
 
 impl Simulation {
@@ -33,11 +32,5 @@ impl Simulation {
     #[must_use]
     pub fn since_start(&self) -> SignedDuration {
         self.now.duration_since(self.options.start)
-    }
-
-    /// Returns a client's name, as rules and the trace know it.
-    #[must_use]
-    pub fn client_name(&self, client: ClientId) -> &str {
-        self.event_loop.name(client)
     }
 }

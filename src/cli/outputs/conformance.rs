@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Close, Form, JudgedScenario};
+use super::{Close, Form, JudgedScenario, unwritable};
 use crate::harness::{Planned, Suite, Verdict};
 
 /// The version of the form.
@@ -165,8 +165,4 @@ pub(in crate::cli) fn features_hash(suite: &Suite) -> String {
         hash.update(bytes);
     }
     format!("sha256:{}", hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>())
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: it cannot be written: {error}", path.display())
 }

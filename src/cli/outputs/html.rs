@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nodeproof_core::profile::DEFAULT_RELEASE;
 
-use super::{Close, Form, JudgedScenario};
+use super::{Close, Form, JudgedScenario, unwritable};
 use crate::harness::Planned;
 use crate::load::Problem;
 use crate::picture::{self, Picture, RunPage, svg};
@@ -98,8 +98,4 @@ impl Form for SvgFile {
 pub(super) fn picture_of(entry: &JudgedScenario<'_>) -> Option<Picture> {
     let release = entry.k8s.parse().unwrap_or(DEFAULT_RELEASE);
     picture::picture_of(entry.name, entry.planned, entry.judged.outcome.as_ref()?, release)
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: it cannot be written: {error}", path.display())
 }

@@ -13,7 +13,7 @@ mod messages;
 mod records;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -31,6 +31,11 @@ use super::tally::Tally;
 use super::terminal::{line, note};
 use crate::harness::{Judged, Planned, Suite};
 use crate::load::Problem;
+
+/// Says that a file cannot be written.
+fn unwritable(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: it cannot be written: {error}", path.display())
+}
 
 /// The service whose annotations are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

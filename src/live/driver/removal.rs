@@ -12,7 +12,8 @@ use nodeproof_core::scenario::AnswerSeen;
 
 use crate::live::aliases::Aliases;
 use crate::live::cache::key_of;
-use crate::live::client::{Caller, is_success};
+use crate::live::cleanup::deletion::gone;
+use crate::live::client::Caller;
 use crate::live::timing::REMOVAL_IN_TROUBLE;
 
 /// What a scenario leaves beside Nodes.
@@ -44,7 +45,7 @@ pub(super) async fn remove_what_is_left(
 async fn remove(caller: &Caller, aliases: &Aliases, Left { namespaces, made }: Left) -> Result<(), String> {
     let mut calls = Vec::new();
     let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await;
-    let mut left = gone("Nodes", &nodes);
+    let mut left = is_gone("Nodes", &nodes);
     for node in nodes.body.get("items").items() {
         let key = key_of(node);
         if aliases.has_made(&key) {
@@ -61,13 +62,12 @@ async fn remove(caller: &Caller, aliases: &Aliases, Left { namespaces, made }: L
         calls.push((what, Call::new(Verb::Delete, resource, "", name)));
     }
     for (what, call) in calls {
-        left = left.and(gone(&what, &caller.ask(&call).await));
+        left = left.and(is_gone(&what, &caller.ask(&call).await));
     }
     left
 }
 
-/// Tells from an answer whether something is gone.
-fn gone(what: &str, answer: &AnswerSeen) -> Result<(), String> {
-    let is_gone = is_success(answer) || answer.code == 404;
-    if is_gone { Ok(()) } else { Err(format!("{what}: not removed: {} {}", answer.code, answer.message)) }
+/// Tells from an answer whether something is gone, or being deleted.
+fn is_gone(what: &str, answer: &AnswerSeen) -> Result<(), String> {
+    gone(answer).map_err(|why| format!("{what}: not removed: {why}"))
 }

@@ -135,15 +135,6 @@ impl ControlPlane {
         &self.access
     }
 
-    /// Returns a kubeconfig with a certificate of this user: a kubelet's is `system:node:NAME` of the
-    /// group `system:nodes`.
-    ///
-    /// # Errors
-    /// A name cannot stand in a certificate.
-    pub fn kubeconfig_of(&self, user: &str, group: Option<&str>) -> Result<String, String> {
-        Ok(kubeconfig(&self.server, self.authority.pem(), &self.authority.client(user, group)?))
-    }
-
     /// Prepares hollow nodes whose certificates this control plane's authority signs; they live on the current runtime.
     ///
     /// # Errors

@@ -92,7 +92,7 @@ pub(super) fn run(recording: &KubeletRecording, recorded: &RecordedWrites<'_>) -
                     own.pod_lists.push(recording.at(*pod));
                 }
                 let mut run = run_with(recording, recorded, &tried);
-                if wrong(recording, recorded, &run) < wrong(recording, recorded, &best) {
+                if count_differences(recording, recorded, &run) < count_differences(recording, recorded, &best) {
                     *run.choices.entry("lists after an outage").or_default() += 2;
                     (best, found) = (run, tried);
                 }
@@ -103,7 +103,7 @@ pub(super) fn run(recording: &KubeletRecording, recorded: &RecordedWrites<'_>) -
     best
 }
 
-fn wrong(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, run: &KubeletRun) -> usize {
+fn count_differences(recording: &KubeletRecording, recorded: &RecordedWrites<'_>, run: &KubeletRun) -> usize {
     super::differences(recording, recorded, run).len() + super::events::differences(recording, recorded, run).0.len()
 }
 
@@ -130,12 +130,12 @@ fn run_with(
         run: KubeletRun::default(),
     };
     drive.plan();
-    drive.go();
+    drive.run_to_end();
     drive.run
 }
 
 impl Drive<'_> {
-    fn at(&mut self, t: Micros, input: Input) {
+    fn schedule(&mut self, t: Micros, input: Input) {
         self.sequence += 1;
         self.agenda.insert((t.max(self.now), self.sequence), input);
     }
@@ -144,21 +144,21 @@ impl Drive<'_> {
         for at in 0..self.recording.machines.len() {
             let machine = &self.recording.machines[at];
             if machine.started < 0 {
-                self.at(environment::begin(machine), Input::Machine(at));
+                self.schedule(environment::begin(machine), Input::Machine(at));
             }
         }
         for (at, verb) in self.recording.verbs.iter().enumerate() {
-            self.at(environment::takes_effect(self.recording, verb), Input::Verb(at));
+            self.schedule(environment::takes_effect(self.recording, verb), Input::Verb(at));
         }
         for (at, _) in self.recording.watch.iter().enumerate().filter(|(_, line)| !line.initial) {
-            self.at(self.recording.watch[at].t, Input::Line(at));
+            self.schedule(self.recording.watch[at].t, Input::Line(at));
         }
         for (index, write) in self.recorded.writes.iter().enumerate() {
-            self.at(write.end + within(write), Input::Expiry(index));
+            self.schedule(write.end + within(write), Input::Expiry(index));
         }
     }
 
-    fn go(&mut self) {
+    fn run_to_end(&mut self) {
         for _ in 0..STEPS_MAX {
             let wake = self.event_loop.next_wake().map(|(at, _)| at);
             let due = wake.into_iter().chain(self.event_loop.network.next_deadline()).min();
@@ -373,7 +373,7 @@ impl Drive<'_> {
         if matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) {
             let is_stranger = user == "system:anonymous";
             if let Some(end) = self.recorded_read(call, &place, user).filter(|end| *end > self.now) {
-                return self.at(end, Input::Read(client, id, Box::new(call.clone())));
+                return self.schedule(end, Input::Read(client, id, Box::new(call.clone())));
             }
             let answer = if is_stranger {
                 crate::replay::recorded_cluster::refusal(403, "forbidden")
@@ -397,7 +397,7 @@ impl Drive<'_> {
         match self.match_with(made, user) {
             Some(write) => {
                 let answered = self.recorded.writes[write].end.max(self.now);
-                self.at(answered, Input::Answer(client, id, write));
+                self.schedule(answered, Input::Answer(client, id, write));
             }
             None if user == "system:anonymous" => {
                 self.reply(client, id, crate::replay::recorded_cluster::refusal(403, "forbidden"));

@@ -9,7 +9,7 @@ use nodeproof_core::network::{Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, time};
 use nodeproof_core::profile::Release;
 
-use crate::replay::load::{self, LoadError, Micros};
+use crate::replay::load::{self, LoadError, Micros, text};
 use crate::replay::writers::WriteTarget;
 
 /// A line of `watch.jsonl`.
@@ -212,10 +212,6 @@ fn yaml(dir: &Path, name: &'static str) -> Result<Json, LoadError> {
     let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };
     let value: serde_json::Value = serde_yaml::from_str(&text).map_err(|error| bad(error.to_string()))?;
     Json::parse(&value.to_string()).map_err(|error| bad(error.to_string()))
-}
-
-fn text(json: &Json, field: &str) -> Result<String, String> {
-    json.get(field).as_str().map(str::to_owned).ok_or_else(|| format!("`{field}` is missing or no text"))
 }
 
 fn machine_entry(entry: &Json) -> Result<MachineEntry, String> {

@@ -28,7 +28,7 @@ use std::path::Path;
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Release;
 
-use super::load::{LoadError, Micros};
+use super::load::{LoadError, Micros, in_seconds};
 use super::report::{ReplayReport, WriteDifference};
 use super::{Ledger, finish};
 use files::KubeletRecording;
@@ -127,11 +127,6 @@ fn subject(place: &super::writers::WriteTarget) -> String {
 
 fn shown(body: &Json) -> Json {
     if body.is_empty() { Json::text("a write") } else { compare::normal(body) }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
-fn in_seconds(t: Micros) -> f64 {
-    t as f64 / 1e6
 }
 
 #[cfg(test)]
