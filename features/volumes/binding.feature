@@ -151,7 +151,34 @@ Feature: A claim is bound to a volume that was made before, at once or when its 
         spec: {accessModes: [ReadWriteOnce], storageClassName: folders, resources: {requests: {storage: 1Gi}}}
         """
       Then Event ProvisioningFailed about PersistentVolumeClaim "data", message "Failed to create provisioner: provisioning in volume plugin \"kubernetes.io/host-path\" is disabled", within 1s
+      And PersistentVolumeClaim "data" field metadata.annotations["volume.kubernetes.io/storage-provisioner"] is "kubernetes.io/host-path" within 1s
       And PersistentVolumeClaim "data" keeps field spec.volumeName absent for 60s
+
+    Scenario Outline: Nor does it where it looks further: <what>
+      When the user creates:
+        """yaml
+        apiVersion: storage.k8s.io/v1
+        kind: StorageClass
+        metadata: {name: folders}
+        provisioner: kubernetes.io/host-path
+        mountOptions: <options>
+        ---
+        apiVersion: v1
+        kind: PersistentVolumeClaim
+        metadata: {name: data, namespace: default}
+        spec:
+          accessModes: [ReadWriteOnce]
+          storageClassName: folders
+          resources: {requests: {storage: 1Gi}}
+          dataSource: <source>
+        """
+      Then Event ProvisioningFailed about PersistentVolumeClaim "data", message "<message>", within 1s
+      And PersistentVolumeClaim "data" keeps field metadata.annotations["volume.kubernetes.io/storage-provisioner"] <annotation> for 60s
+
+      Examples:
+        | what              | options      | source                                         | message | annotation |
+        | options of mounts | [hard, nolock] | null                                         | Mount options are not supported by the provisioner but StorageClass \\"folders\\" has mount options [hard nolock] | at "kubernetes.io/host-path" |
+        | a claim to copy   | []           | {kind: PersistentVolumeClaim, name: another}   | plugin \\"kubernetes.io/host-path\\" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource | absent |
 
   Rule: A released volume with the policy Delete is deleted by its plugin, and fails without one
 

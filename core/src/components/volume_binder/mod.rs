@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use self::plugins::PROVISIONED_BY;
-use self::provisioning::waiting_for;
+use self::provisioning::{ProvisioningEvent, waiting_for};
 use self::writes::{of_claim, of_phase};
 use super::client::CacheEvent;
 use super::controller::{
@@ -95,8 +95,8 @@ enum BinderStage {
     Reclaim,
     /// Say why the volume is neither deleted nor made usable again.
     NotReclaimed(&'static str, String),
-    /// Say that the provisioner is waited for.
-    Asked(String),
+    /// Say that the provisioner is waited for, or why the controller makes no volume itself.
+    Asked(ProvisioningEvent, String),
     /// Say what was written about the claim.
     Told(&'static str, &'static str),
     /// Nothing.
@@ -394,7 +394,7 @@ impl Reconciler for VolumeBinder {
             // Its own change or the next look at everything brings it back.
             _ => {
                 // What an external provisioner is asked for is no part of the sync.
-                let is_asked = matches!(work.stage, BinderStage::Asked(_));
+                let is_asked = matches!(work.stage, BinderStage::Asked(..));
                 self.work.remove(key);
                 self.again_later(key, runtime, now);
                 if self.retries && !is_asked { Flow::Retry } else { Flow::Done }
@@ -406,9 +406,9 @@ impl Reconciler for VolumeBinder {
         let Some(work) = self.work.remove(key) else { return Flow::Done };
         match work.stage.clone() {
             BinderStage::Judge => self.judge_volume(key, &work, runtime, now),
-            BinderStage::Asked(message) => {
+            BinderStage::Asked((kind, reason), message) => {
                 if let Some(claim) = &work.claim {
-                    runtime.emit(&about(claim), EventType::Normal, "ExternalProvisioning", &message, now);
+                    runtime.emit(&about(claim), kind, reason, &message, now);
                 }
                 Flow::Done
             }

@@ -6,8 +6,9 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use crate::objects::Object;
+use crate::objects::{Json, Object};
 
 /// The old plugins, with the CSI drivers that serve their volumes.
 /// Source: k8s.io/csi-translation-lib plugins (v0.34); CSIMigrationPortworx is on by default since 1.31.
@@ -30,19 +31,42 @@ const MIGRATED_TO: &str = "pv.kubernetes.io/migrated-to";
 /// Source: as [`MIGRATED_TO`], `AnnDynamicallyProvisioned`.
 pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 
-/// Returns the external provisioner that a class asks for.
+/// Who makes the volumes of a class.
+pub(super) enum Provisioner<'a> {
+    /// A program of this name.
+    External(&'a str),
+    /// The controller itself, by its plugin for the folders of nodes.
+    Folders,
+}
+
+/// Says why the controller makes no folder for a claim.
+///
+/// Source: pv_controller.go (v1.34), `provisionClaimOperation`; pkg/volume/hostpath/host_path.go, `NewProvisioner`.
+pub(super) fn no_folder(class: &Object) -> String {
+    let options: Vec<&str> = class.stable().get("mountOptions").items().iter().filter_map(Json::as_str).collect();
+    if options.is_empty() {
+        return format!("Failed to create provisioner: provisioning in volume plugin {HOST_PATH:?} is disabled");
+    }
+    format!(
+        "Mount options are not supported by the provisioner but StorageClass {:?} has mount options [{}]",
+        class.name(),
+        options.join(" ")
+    )
+}
+
+/// Returns the provisioner that a class asks for.
 ///
 /// # Errors
-/// Why there is none: the controller has it itself, or nobody.
-pub(super) fn provisioner_of(name: &str) -> Result<&str, String> {
+/// Why there is none.
+pub(super) fn provisioner_of(name: &str) -> Result<Provisioner<'_>, String> {
     if let Some((_, driver)) = MIGRATED.iter().find(|(old, _)| *old == name) {
-        return Ok(driver);
+        return Ok(Provisioner::External(driver));
     }
     match name {
-        HOST_PATH => Err(format!("Failed to create provisioner: provisioning in volume plugin {name:?} is disabled")),
+        HOST_PATH => Ok(Provisioner::Folders),
         NFS => Err(String::from("no provisionable volume plugin matched")),
         _ if name.starts_with("kubernetes.io/") => Err(format!("no volume plugin matched name: {name}")),
-        _ => Ok(name),
+        _ => Ok(Provisioner::External(name)),
     }
 }
 

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::plugins::provisioner_of;
+use super::plugins::{Provisioner, no_folder, provisioner_of};
 use super::writes::of_claim;
 use super::{BinderRuntime, BinderStage, BinderSync, POD_CACHE, VolumeBinder, about};
 use crate::components::client::node_name;
@@ -23,10 +23,23 @@ use crate::objects::{Object, ObjectKey, Text};
 const PROVISIONER: [&str; 2] =
     ["volume.beta.kubernetes.io/storage-provisioner", "volume.kubernetes.io/storage-provisioner"];
 
+/// The type and the reason of an Event about provisioning.
+pub(super) type ProvisioningEvent = (EventType, &'static str);
+const WAITS: ProvisioningEvent = (EventType::Normal, "ExternalProvisioning");
+const FAILS: ProvisioningEvent = (EventType::Warning, "ProvisioningFailed");
+
+fn waiting(provisioner: &str) -> String {
+    format!(
+        "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the system \
+         administrator. If volume creation is delayed, please verify that the provisioner is running and correctly \
+         registered."
+    )
+}
+
 impl VolumeBinder {
-    /// Lets an external provisioner make a volume.
+    /// Lets an external provisioner make a volume; the controller itself makes none.
     ///
-    /// Source: pv_controller.go (v1.34), `provisionClaim`, `provisionClaimOperationExternal`.
+    /// Source: pv_controller.go (v1.34), `provisionClaim`, `provisionClaimOperationExternal`, `provisionClaimOperation`.
     pub(super) fn ask_provisioner(
         &mut self,
         key: &ObjectKey,
@@ -36,32 +49,32 @@ impl VolumeBinder {
         now: Timestamp,
     ) -> Flow {
         let fail = |message: String, runtime: &mut BinderRuntime| {
-            runtime.emit(&about(claim), EventType::Warning, "ProvisioningFailed", &message, now);
+            runtime.emit(&about(claim), FAILS.0, FAILS.1, &message, now);
             Flow::Done
         };
         let Some(class) = class else {
             return fail(format!("storageclass.storage.k8s.io \"{name}\" not found"), runtime);
         };
-        let provisioner = String::from(class.stable().get("provisioner").as_str().unwrap_or(""));
-        let provisioner = match provisioner_of(&provisioner) {
-            Ok(driver) => String::from(driver),
+        let provisioner = class.stable().get("provisioner").as_text().cloned().unwrap_or_default();
+        let (provisioner, event, message) = match provisioner_of(&provisioner) {
+            Ok(Provisioner::External(driver)) => (Text::from(driver), WAITS, waiting(driver)),
+            Ok(Provisioner::Folders) if !claim.stable().at(&["spec", "dataSource"]).is_null() => {
+                let why = "Only CSI plugin can provision a claim with a datasource";
+                return fail(format!("plugin {:?} is not a CSI plugin. {why}", provisioner.as_str()), runtime);
+            }
+            Ok(Provisioner::Folders) => (provisioner.clone(), FAILS, no_folder(&class)),
             Err(why) => return fail(why, runtime),
         };
-        let message = format!(
-            "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the \
-             system administrator. If volume creation is delayed, please verify that the provisioner is running and \
-             correctly registered."
-        );
-        let known = claim.stable().at(&["metadata", "annotations", PROVISIONER[1]]).as_str();
-        if known == Some(&*provisioner) {
-            runtime.emit(&about(claim), EventType::Normal, "ExternalProvisioning", &message, now);
+        let known = claim.stable().at(&["metadata", "annotations", PROVISIONER[1]]).as_text();
+        if known == Some(&provisioner) {
+            runtime.emit(&about(claim), event.0, event.1, &message, now);
             return Flow::Done;
         }
         let mut body = claim.json();
         for annotation in PROVISIONER {
-            body.set(&["metadata", "annotations", annotation], provisioner.as_str());
+            body.set(&["metadata", "annotations", annotation], &provisioner);
         }
-        let work = BinderSync { volume: None, claim: None, stage: BinderStage::Asked(message) };
+        let work = BinderSync { volume: None, claim: None, stage: BinderStage::Asked(event, message) };
         self.write(key, work, of_claim(body), runtime, now)
     }
 }
