@@ -15,6 +15,11 @@ static OFFSET: LazyLock<Regex> = LazyLock::new(|| {
 static UID: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b").expect("a constant pattern"));
 
+/// A certificate, which each cluster makes for itself.
+static CERTIFICATE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?s)-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----").expect("a constant pattern")
+});
+
 /// Tells whether a change of an instant lies within the tolerance: a value that one run writes again in the same
 /// second, another run writes in the next second.
 pub(super) fn is_same_instant(text: &str, base: SignedDuration) -> bool {
@@ -31,10 +36,14 @@ fn read_offset(text: &str) -> Option<SignedDuration> {
     parse_duration(text.trim_start_matches("active "))
 }
 
-/// Puts a mark in the place of each offset and of each uid.
+/// Puts a mark in the place of each offset, of each uid and of each certificate.
 pub(super) fn masked(text: &str) -> String {
-    let text = UID.replace_all(text, "[uid]");
-    OFFSET.replace_all(&text, "…").into_owned()
+    OFFSET.replace_all(&without_own_values(text), "…").into_owned()
+}
+
+/// Puts a mark in the place of what each cluster chooses for itself: uids and certificates.
+fn without_own_values(text: &str) -> String {
+    CERTIFICATE.replace_all(&UID.replace_all(text, "[uid]"), "[certificate]").into_owned()
 }
 
 /// Tells whether two texts are equal apart from offsets, and each pair of offsets is near. The offsets of the first
@@ -46,7 +55,7 @@ pub(super) fn same_text(
     near: impl Fn(SignedDuration, SignedDuration) -> bool,
 ) -> bool {
     let offsets = |text: &str| -> Vec<SignedDuration> {
-        let text = UID.replace_all(text, "[uid]");
+        let text = without_own_values(text);
         OFFSET.find_iter(&text).filter_map(|found| read_offset(found.as_str())).collect()
     };
     if one == other {
