@@ -257,7 +257,7 @@ fn nothing_is_run() -> Result<(), String> {
     world.write("features/a/good.feature", GOOD);
     let none = |arguments: &[&str], summary: &str, why: &str| {
         let mut command = world.command(arguments);
-        command.env_remove("KUBEBUILDER_ASSETS").env("PATH", "");
+        command.env_remove("KUBEBUILDER_ASSETS").env("PATH", "").env("DOCKER_HOST", "unix:///nowhere");
         Answer::of(&mut command).ends(2)?.says(summary)?.says(&format!("error: nothing was run on the backend {why}"))
     };
     let no_programs = "hollow: no etcd in KUBEBUILDER_ASSETS or PATH";
