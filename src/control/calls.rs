@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::controller::{Controller, ControllerAction};
+use nodeproof_core::components::leader_election::LeaderElector;
 use nodeproof_core::components::registry::{
-    CLOUD_CONTROLLER_MANAGER, canonical, cloud, controllers_of, is_not_modelled, known_names, processes,
+    CLOUD_CONTROLLER_MANAGER, ELECTING, canonical, cloud, controllers_of, is_not_modelled, known_names, processes,
 };
 use nodeproof_core::json;
 use nodeproof_core::network::{CLOUD_RESOURCES, Endpoint, Fault, Match, NOT_OF_THE_CLOUD, RuleId, known_resource};
@@ -94,7 +95,12 @@ impl Control {
     pub(super) fn controllers(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
         let now = self.sim.now();
-        Ok(Reply::ok(self.sim.controllers().map(|(name, controller)| described(name, controller, now)).collect()))
+        Ok(Reply::ok(
+            self.sim
+                .controllers()
+                .map(|(name, controller)| described(name, controller, self.sim.election_of(name), now))
+                .collect(),
+        ))
     }
 
     pub(super) fn controller_do(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
@@ -121,7 +127,9 @@ impl Control {
             (Some("start"), None) => ControllerAction::Start,
             _ => ControllerAction::Restart,
         };
-        for name in names {
+        // The process of a program first, whose election starts its controllers again.
+        let process = ELECTING.into_iter().filter(|own| *own == name && !names.contains(own)).collect::<Vec<_>>();
+        for name in process.into_iter().chain(names) {
             self.sim.controller_do(name, &action).map_err(refused)?;
             self.sim.finish_instant();
         }
@@ -130,7 +138,7 @@ impl Control {
             .sim
             .controllers()
             .filter(|(own, _)| *own == name || controllers_of(name).contains(own))
-            .map(|(name, controller)| described(name, controller, now))
+            .map(|(name, controller)| described(name, controller, self.sim.election_of(name), now))
             .collect();
         Ok(Reply::ok(match all.as_slice() {
             [only] => only.clone(),
@@ -271,8 +279,15 @@ fn shown(rule: &nodeproof_core::network::Rule, active: bool) -> Json {
     json
 }
 
-fn described(name: &str, controller: Option<&dyn Controller>, now: Timestamp) -> Json {
-    let mut json = json!({"name": name, "running": controller.is_some(), "leader": controller.is_some()});
+fn described(
+    name: &str,
+    controller: Option<&dyn Controller>,
+    election: Option<&LeaderElector>,
+    now: Timestamp,
+) -> Json {
+    let is_there = controller.is_some();
+    let runs = is_there || election.is_some_and(|election| election.is_running() && !election.leads());
+    let mut json = json!({"name": name, "running": runs, "leader": is_there});
     let loops = controller.map(|controller| controller.loops()).unwrap_or_default();
     let loops = loops.iter().map(
         |info| json!({"name": info.name, "period": exact_seconds(info.period), "next": info.next.map(to_micro_time)}),

@@ -100,7 +100,8 @@ const ROWS: &[CallRow] = &[
         example: r#"{"call": "GET nodes/w1/describe"}"#, code: 200 },
     CallRow { call: "GET drains/ID", says: "the lines that a drain has printed, and its exit code once it has ended",
         takes: "", example: r#"{"call": "GET drains/drain-1"}"#, code: 200 },
-    CallRow { call: "GET controllers", says: "the controllers, with their loops and queues", takes: "",
+    CallRow { call: "GET controllers", says: "the controllers, with their loops and queues; `leader` is false where the process of their program waits for \
+            its Lease (flag leader-elect)", takes: "",
         example: r#"{"call": "GET controllers"}"#, code: 200 },
     CallRow { call: "POST controllers/NAME/do", says: "stops, starts or restarts a controller, or lets a loop run once",
         takes: "`action`: stop, start, restart, run-once; `loop` for run-once",

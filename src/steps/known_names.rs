@@ -266,7 +266,7 @@ pub(super) const NODE_EVENTS: &[&str] = &[
 
 /// Reasons of Events about Nodes, Pods and workloads. Sources (v1.34): pkg/kubelet/events/event.go and the admission
 /// and eviction of pkg/kubelet, pkg/controller (nodelifecycle, tainteviction, nodeipam, daemon, deployment, replicaset,
-/// statefulset, disruption, endpointslice, job), pkg/scheduler.
+/// statefulset, disruption, endpointslice, job), pkg/scheduler, k8s.io/client-go tools/leaderelection/resourcelock.
 pub(super) const EVENT_REASONS: &[&str] = &[
     // Containers and images.
     "Created",
@@ -353,6 +353,8 @@ pub(super) const EVENT_REASONS: &[&str] = &[
     "TaintManagerEviction",
     "CIDRNotAvailable",
     "CIDRAssignmentFailed",
+    // Programs that elect a leader.
+    "LeaderElection",
     // The scheduler.
     "Scheduled",
     "FailedScheduling",

@@ -2,7 +2,7 @@
 
 use cucumber::{given, when};
 use jiff::SignedDuration;
-use nodeproof_core::components::registry::{self, controllers_of};
+use nodeproof_core::components::registry::{self, ELECTING, controllers_of};
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
 use nodeproof_core::objects::time::seconds;
@@ -310,7 +310,7 @@ impl Draft {
         let client = |own: &str| Text::from(format!("controller/{own}"));
         let of_program = controllers_of(word);
         if !of_program.is_empty() {
-            return of_program.into_iter().map(client).collect();
+            return of_program.into_iter().chain(ELECTING.into_iter().filter(|own| *own == word)).map(client).collect();
         }
         let controllers = registry::processes;
         if controllers().any(|own| own == word) {

@@ -27,6 +27,7 @@ pub mod garbage_collector;
 pub mod host;
 mod job;
 pub mod kubelet;
+pub mod leader_election;
 pub mod machine;
 mod namespace;
 pub mod node_affinity;

@@ -207,18 +207,30 @@ pub fn is_not_modelled(name: &str) -> bool {
 
 /// Returns all names that a controller, or a program with controllers, can have.
 pub fn known_names() -> impl Iterator<Item = &'static str> + Clone {
-    let programs = ["kube-controller-manager", CLOUD_CONTROLLER_MANAGER];
+    let programs = [KUBE_CONTROLLER_MANAGER, CLOUD_CONTROLLER_MANAGER];
     processes().chain(NOT_MODELLED.iter().map(|(name, _)| *name)).chain(programs)
 }
 
 /// The name of the program with the controllers of a cloud.
 pub const CLOUD_CONTROLLER_MANAGER: &str = "cloud-controller-manager";
 
+/// The name of the program with most of the controllers.
+pub const KUBE_CONTROLLER_MANAGER: &str = "kube-controller-manager";
+
+/// The programs that elect a leader.
+pub const ELECTING: [&str; 2] = [KUBE_CONTROLLER_MANAGER, SCHEDULER];
+
+/// Returns the program that runs a controller, among those that elect a leader.
+#[must_use]
+pub fn electing_program_of(name: &str) -> Option<&'static str> {
+    if name == SCHEDULER { Some(SCHEDULER) } else { CONTROLLERS.contains(&name).then_some(KUBE_CONTROLLER_MANAGER) }
+}
+
 /// Returns the names of the controllers of a program that has several; none for any other name.
 #[must_use]
 pub fn controllers_of(program: &str) -> Vec<&'static str> {
     match program {
-        "kube-controller-manager" => CONTROLLERS.to_vec(),
+        KUBE_CONTROLLER_MANAGER => CONTROLLERS.to_vec(),
         CLOUD_CONTROLLER_MANAGER => cloud().collect(),
         _ => Vec::new(),
     }

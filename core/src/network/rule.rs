@@ -1,6 +1,7 @@
 //! Rules: which messages a fault applies to, and what it does to them. Data, with the counters of each rule.
 
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
@@ -28,14 +29,21 @@ pub enum Endpoint {
     },
 }
 
+/// Returns the client of the election of a leader, if an end is a program.
+pub(super) fn election_of(end: &str) -> Option<Text> {
+    end.strip_prefix("controller/").map(|program| Text::from(format!("leader-election/{program}")))
+}
+
 impl Endpoint {
-    /// Tells whether a client's name matches.
+    /// Tells whether a client's name matches; the election of a program's leader has the program's.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::Name(own) => own == name,
-            Self::Program { clients, .. } => clients.iter().any(|own| own == name),
+            Self::Name(own) => own == name || election_of(own).is_some_and(|election| election == *name),
+            Self::Program { name: program, clients } => {
+                clients.iter().any(|own| own == name) || election_of(program).is_some_and(|election| election == *name)
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The components of the simulator's event loop: controllers, machines, and users (people and tests that send
+//! The components of the simulator's event loop: controllers, elections of leaders, machines, and users (people and tests that send
 //! requests).
 //!
 //! Inputs and outputs are those of a [`Component`]; a stopped controller and a user have no outputs. Invariant: a
@@ -12,6 +12,7 @@ use super::user::User;
 use crate::components::controller::Controller;
 use crate::components::drain::Drain;
 use crate::components::kubelet::IdleLoops;
+use crate::components::leader_election::LeaderElector;
 use crate::components::machine::Machine;
 use crate::components::{Component, Deadline, Output};
 use crate::event_loop::Process;
@@ -21,6 +22,8 @@ use crate::network::ToClient;
 pub(super) enum Actor {
     /// A controller; `None` while it does not run.
     Controller(&'static str, Option<Box<dyn Controller>>),
+    /// The election of a program's leader.
+    Election(Box<LeaderElector>),
     /// A machine, and the loops of its kubelet while the driver runs them.
     Machine(Box<Machine>, Option<Box<IdleLoops>>),
     /// A person who runs `kubectl drain`.
@@ -56,6 +59,7 @@ impl Component for Actor {
             Self::Controller(_, Some(controller)) => controller.handle_message(message, now),
             Self::Machine(machine, _) => machine.handle_message(message, now),
             Self::Drain(drain) => drain.handle_message(message, now),
+            Self::Election(election) => election.handle_message(message, now),
             Self::User(user) => user.receive(message),
             Self::Controller(_, None) => {}
         }
@@ -67,6 +71,7 @@ impl Component for Actor {
             Self::Controller(_, Some(controller)) => controller.handle_timeout(now),
             Self::Machine(machine, _) => machine.handle_timeout(now),
             Self::Drain(drain) => drain.handle_timeout(now),
+            Self::Election(election) => election.handle_timeout(now),
             Self::Controller(_, None) | Self::User(_) => {}
         }
     }
@@ -76,6 +81,7 @@ impl Component for Actor {
             Self::Controller(_, Some(controller)) => controller.poll_output(),
             Self::Machine(machine, _) => machine.poll_output(),
             Self::Drain(drain) => drain.poll_output(),
+            Self::Election(election) => election.poll_output(),
             Self::Controller(_, None) | Self::User(_) => None,
         }
     }
@@ -86,6 +92,7 @@ impl Component for Actor {
             Self::Machine(_, Some(loops)) => Some(Deadline { at: loops.next_deadline(), reason: "renew lease" }),
             Self::Machine(machine, None) => machine.next_deadline(),
             Self::Drain(drain) => drain.next_deadline(),
+            Self::Election(election) => election.next_deadline(),
             Self::Controller(_, None) | Self::User(_) => None,
         }
     }

@@ -27,16 +27,17 @@ use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};
 use crate::components::cloud::{Cloud, CloudAction, Instance};
 use crate::components::controller::{Context, Controller};
 use crate::components::host::MachineSpec;
+use crate::components::leader_election::LeaderElector;
 use crate::components::machine::{Machine, MachineAction};
 use crate::components::registry::{self, processes};
 use crate::components::{Component, Output};
 use crate::json;
 use crate::network::{
-    Ask, CERTIFICATE_REQUESTS, Call, ClientId, Delivery, Effect, Fault, Identity, NAMESPACES, NODES, Network, PODS,
-    Request, RequestId, Resource, ToClient, Verb,
+    Ask, CERTIFICATE_REQUESTS, Call, ClientId, Delivery, Effect, Fault, Identity, LEASES, NAMESPACES, NODES, Network,
+    PODS, Request, RequestId, Resource, ToClient, Verb,
 };
 use crate::objects::x509::{self, DistinguishedName};
-use crate::objects::{Json, Text, base64};
+use crate::objects::{Json, Object, Text, base64};
 use crate::profile::Settings;
 
 /// How the driver departs from waking each component exactly when it asked for that.
@@ -53,6 +54,7 @@ enum TimerWheel {
 
 enum Actor {
     Controller(Box<dyn Controller>),
+    Election(Box<LeaderElector>),
     Machine(Box<Machine>),
     Person,
 }
@@ -108,6 +110,10 @@ impl Cluster {
             let controller = registry::start(name, context(&path), now).unwrap();
             cluster.add(Text::from(path), Actor::Controller(controller));
         }
+        let mut elects = Settings::default();
+        elects.set("kube-scheduler.leader-elect", "true").unwrap();
+        let election = LeaderElector::new("kube-scheduler", &elects, Chance::new(1).fork("election"), now).unwrap();
+        cluster.add(Text::of("leader-election/kube-scheduler"), Actor::Election(Box::new(election)));
         for (name, zone) in [("w1", "a"), ("w2", "a"), ("w3", "b")] {
             let provider = if name == "w1" { "external" } else { "" };
             let spec = json!({"name": name, "zone": zone, "kubelet": {"flags": {"cloud-provider": provider}}});
@@ -129,6 +135,7 @@ impl Cluster {
     fn component(&mut self, client: ClientId) -> Option<&mut dyn Component> {
         match &mut self.actors[client.0 as usize].1 {
             Actor::Controller(controller) => Some(&mut **controller),
+            Actor::Election(election) => Some(&mut **election),
             Actor::Machine(machine) => Some(&mut **machine),
             Actor::Person => None,
         }
@@ -248,6 +255,7 @@ impl Cluster {
         }
         self.input(client, |actor, now| match actor {
             Actor::Controller(controller) => controller.handle_message(message, now),
+            Actor::Election(election) => election.handle_message(message, now),
             Actor::Machine(machine) => machine.handle_message(message, now),
             Actor::Person => {}
         });
@@ -502,7 +510,12 @@ fn roughly(cluster: &Cluster) -> BTreeMap<String, Vec<String>> {
     let mut objects: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for commit in &cluster.commits {
         let tree = commit.object.stable();
-        if commit.before.as_ref().is_some_and(|before| before.stable().is_same_allocation(tree)) {
+        let holder = ["spec", "holderIdentity"];
+        let is_heartbeat = |before: &Object| {
+            let before = before.stable();
+            before.is_same_allocation(tree) || commit.resource == LEASES && before.at(&holder) == tree.at(&holder)
+        };
+        if commit.before.as_ref().is_some_and(is_heartbeat) {
             continue;
         }
         let text = |path: &[&str]| tree.at(path).as_str();

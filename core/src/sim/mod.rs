@@ -10,6 +10,7 @@ mod actor;
 mod contract_tests;
 #[cfg(test)]
 mod controller_tests;
+mod controllers;
 mod copies;
 #[cfg(test)]
 mod custom_tests;
@@ -50,6 +51,7 @@ mod workload_tests;
 mod world;
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -67,7 +69,7 @@ pub use crate::components::{Record, RecordedDecision, TraceLine, component_name}
 use crate::chance::Chance;
 use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};
 use crate::components::cloud::{Cloud, CloudAction};
-use crate::components::controller::{Context, Controller, ControllerAction};
+use crate::components::controller::Context;
 use crate::components::machine::{Machine, MachineAction, MachineSpec};
 use crate::components::registry::{self, processes, processes_without_cloud};
 use crate::event_loop::EventLoop;
@@ -140,6 +142,10 @@ pub struct Simulation {
     idle: Vec<ClientId>,
     /// The runs of `kubectl drain`.
     drains: Vec<ClientId>,
+    /// The elections of leaders, each with the program and whether its controllers run.
+    elections: Vec<(&'static str, ClientId, bool)>,
+    /// The controllers that were stopped: another leader does not start them.
+    stopped: BTreeSet<Text>,
     commits: Vec<Commit>,
     /// The number of messages that were replaced by direct heartbeats.
     direct_messages: u64,
@@ -165,6 +171,8 @@ impl Simulation {
             pod_tokens: PodTokens::default(),
             idle: Vec::new(),
             drains: Vec::new(),
+            elections: Vec::new(),
+            stopped: BTreeSet::new(),
             commits: Vec::new(),
             direct_messages: 0,
             direct_renewals: 0,
@@ -178,10 +186,12 @@ impl Simulation {
             simulation.api.runs_beside(name);
         }
         for name in processes() {
-            let path = Text::from(format!("controller/{name}"));
-            let client = simulation.event_loop.add(path, Actor::Controller(name, None));
+            simulation.event_loop.add(Text::from(format!("controller/{name}")), Actor::Controller(name, None));
+        }
+        simulation.begin_elections();
+        for name in processes() {
             if simulation.options.controllers.contains(&name) {
-                simulation.start_controller(client);
+                simulation.start_controller(name);
             }
         }
         simulation.settle();
@@ -278,6 +288,7 @@ impl Simulation {
             if self.event_loop.wake_next(self.now) {
                 self.settle();
             }
+            self.follow_elections();
             let next = self.next_instant();
             if next.is_none_or(|next| next > self.now) {
                 return next;
@@ -377,49 +388,6 @@ impl Simulation {
         self.event_loop.network.rules()
     }
 
-    /// Returns the controllers: name, and the controller itself if it runs.
-    pub fn controllers(&self) -> impl Iterator<Item = (&'static str, Option<&dyn Controller>)> {
-        self.event_loop.iter().filter_map(|actor| match actor {
-            Actor::Controller(name, controller) => Some((*name, controller.as_deref())),
-            _ => None,
-        })
-    }
-
-    /// Performs an action on a controller.
-    ///
-    /// # Errors
-    /// There is no such controller, or it has no such loop.
-    pub fn controller_do(&mut self, name: &str, action: &ControllerAction) -> Result<(), SimError> {
-        let missing = || SimError::NoController(Text::from(name));
-        let client = self.event_loop.find(&format!("controller/{name}")).ok_or_else(missing)?;
-        self.settle();
-        if let Some(part) = registry::part_of(name, &self.settings)
-            && !matches!(action, ControllerAction::RunOnce(_))
-        {
-            self.controller_do(part, action)?;
-        }
-        if matches!(action, ControllerAction::Stop | ControllerAction::Restart) {
-            self.stop_controller(client);
-        }
-        match action {
-            ControllerAction::Start | ControllerAction::Restart => self.start_controller(client),
-            ControllerAction::Stop => {}
-            ControllerAction::RunOnce(which) => {
-                let now = self.now;
-                let ran = match self.event_loop.get_mut(client) {
-                    Actor::Controller(_, Some(controller)) => controller.run_once(which, now),
-                    _ => false,
-                };
-                if !ran {
-                    return Err(SimError::NoLoop(Text::from(name), which.clone()));
-                }
-                self.event_loop.pump(client, now);
-            }
-        }
-        self.settle();
-        Ok(())
-    }
-
     /// Returns the cloud.
     #[must_use]
     pub const fn cloud(&self) -> &Cloud {
@@ -432,29 +400,9 @@ impl Simulation {
         let is_new = !self.cloud.is_there();
         self.cloud.handle_action(action);
         for name in registry::cloud().filter(|_| is_new) {
-            if let Some(client) = self.event_loop.find(&format!("controller/{name}")) {
-                self.start_controller(client);
-            }
+            self.start_controller(name);
         }
         self.settle();
-    }
-
-    fn context(&self, name: &str) -> Context {
-        Context { settings: self.settings.clone(), chance: self.chance.fork(name) }
-    }
-
-    fn start_controller(&mut self, client: ClientId) {
-        let Actor::Controller(name, None) = *self.event_loop.get(client) else { return };
-        let controller = registry::start(name, self.context(name), self.now);
-        *self.event_loop.get_mut(client) = Actor::Controller(name, controller);
-        self.event_loop.pump(client, self.now);
-    }
-
-    fn stop_controller(&mut self, client: ClientId) {
-        if let Actor::Controller(_, controller) = self.event_loop.get_mut(client) {
-            *controller = None;
-            self.event_loop.disconnect(client);
-        }
     }
 
     /// Finds the next instant at which something is due.

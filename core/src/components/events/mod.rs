@@ -116,6 +116,12 @@ impl EventRecorder {
         Self { component, source: None, last_nanos: 0, sink: EventSink::new(chance), sending: None }
     }
 
+    /// Returns the component that its Events name.
+    #[must_use]
+    pub const fn component(&self) -> &'static str {
+        self.component
+    }
+
     /// Emits an Event; [`Self::flush`] sends it.
     pub fn emit(
         &mut self,

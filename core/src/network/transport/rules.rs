@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::link::{ConnectionState, DueEvent, Upward};
 use super::{DIAL_TIMEOUT, Network, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 use crate::json;
+use crate::network::rule::election_of;
 use crate::network::{
     Answer, Ask, ClientId, Delivery, Effect, Endpoint, Fault, Hits, InjectedReply, Request, Rule, RuleId, ToClient,
     TransportError, Verb, find_kind,
@@ -143,10 +144,12 @@ impl Network {
     /// Returns the clients whose connections a rule is on.
     fn clients_of(&self, rule: &Rule) -> Vec<ClientId> {
         match (&rule.fault.from, &rule.fault.to) {
-            (Endpoint::Name(name), Endpoint::Name(other)) => [name, other]
+            (Endpoint::Name(name), Endpoint::Name(other)) => [Some(name.clone()), Some(other.clone())]
                 .into_iter()
+                .chain([election_of(name), election_of(other)])
+                .flatten()
                 .filter(|end| rule.lies_on(end))
-                .filter_map(|end| self.by_name.get(end).copied())
+                .filter_map(|end| self.by_name.get(&end).copied())
                 .collect(),
             _ => (0_u32..)
                 .map(ClientId)
