@@ -1,7 +1,7 @@
 //! Which other objects a Pod or a volume names.
 //!
 //! Mirrors pkg/api/v1/pod/util.go (`VisitPodSecretNames`, `VisitPodConfigmapNames`), pkg/api/pod/util.go
-//! (`HasAPIObjectReference`) and pkg/apis/core/v1/persistentvolume/util.go (v1.34). Inputs: trees. Outputs: names.
+//! (`HasAPIObjectReference`) and pkg/api/v1/persistentvolume/util.go (v1.34). Inputs: trees. Outputs: names.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -24,7 +24,7 @@ const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 /// The lists of containers that are looked at, in their order, and what an annotation calls one of each.
 const LISTS: [(&str, &str); 2] = [("containers", "container"), ("initContainers", "init container")];
 /// The largest amount that is compared in thousandths.
-/// Source: k8s.io/apimachinery pkg/api/resource/quantity.go (v1.34), `MaxMilliValue`.
+/// Source: k8s.io/apimachinery pkg/api/resource/math.go (v1.34), `MaxMilliValue`.
 const MILLI_MAX: i64 = i64::MAX / 1000;
 
 /// Tells whether the plugin looks at a write of this kind.

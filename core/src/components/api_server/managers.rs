@@ -22,7 +22,7 @@ use crate::network::kinds::{Kind, Trait};
 use crate::objects::ownership::{self, FieldSet};
 use crate::objects::{Json, Object, Text, time};
 
-/// Most managers that have updated an object. Source: managedfields/fieldmanager.go (v1.34),
+/// Most managers that have updated an object. Source: managedfields/internal/fieldmanager.go (v1.34),
 /// `DefaultMaxUpdateManagers`.
 const UPDATERS_MAX: usize = 10;
 /// Who is given what the oldest of too many managers own. Source: internal/capmanagers.go (v1.34).

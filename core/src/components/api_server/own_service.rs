@@ -22,7 +22,7 @@ const ENDPOINTS: Resource = Resource::of("", "v1", "endpoints");
 const CLUSTER_IP: &str = "10.96.0.1";
 /// Where the server listens; an address for documentation (RFC 5737).
 pub const ADDRESS: &str = "192.0.2.1";
-/// Source: cmd/kubeadm/app/apis/kubeadm/v1beta4/defaults.go (v1.34), `DefaultAPIBindPort`.
+/// Source: cmd/kubeadm/app/constants/constants.go (v1.34), `KubeAPIServerPort`.
 pub const PORT: i64 = 6443;
 
 fn objects() -> [(Resource, Json); 3] {

@@ -27,11 +27,12 @@ pub(super) fn is_cached(kind: &Kind) -> bool {
 }
 
 const VERSION: &str = "meta.k8s.io/v1";
-/// Source: k8s.io/apiserver pkg/storage/errors.go (v1.34), `expired`.
+/// Source: k8s.io/apiserver pkg/storage/etcd3/errors.go (v1.34), `inconsistentContinue`.
 const TOO_OLD_TO_CONTINUE: &str = "The provided continue parameter is too old to display a consistent list result. \
     You can start a new list without the continue parameter, or use the continue token in this response to retrieve \
     the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that \
     were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+/// Source: as above, `expired`.
 const TOO_OLD_TO_LIST: &str = "The resourceVersion for the provided list is too old.";
 
 /// Where the next page begins, and in which state of the store.

@@ -23,7 +23,7 @@ const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 const TOKEN_VOLUME: &str = "kube-api-access-";
 /// Source: admission.go, `EnforceMountableSecretsAnnotation`.
 const ONLY_OWN_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
-/// Source: pkg/serviceaccount/util.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod`: an hour and seven seconds.
+/// Source: pkg/serviceaccount/claims.go (v1.34), `WarnOnlyBoundTokenExpirationSeconds`: an hour and seven seconds.
 const TOKEN_SECONDS: i64 = 60 * 60 + 7;
 
 impl ApiServer {

@@ -30,10 +30,9 @@ const SECONDS_LEAST: i64 = 10 * 60;
 /// Source: as above.
 const SECONDS_MOST: i64 = 1 << 32;
 
-/// Source: pkg/registry/core/serviceaccount/storage/token.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod` of
-/// pkg/serviceaccount/util.go: the time that Pods ask for.
+/// The time that Pods ask for. Source: pkg/serviceaccount/claims.go (v1.34), `WarnOnlyBoundTokenExpirationSeconds`.
 const SECONDS_OF_PODS: i64 = 60 * 60 + 7;
-/// How long such a token really lasts. Source: pkg/serviceaccount/util.go (v1.34), `ExpirationExtensionSeconds`;
+/// How long such a token really lasts. Source: pkg/serviceaccount/claims.go (v1.34), `ExpirationExtensionSeconds`;
 /// `--service-account-extend-token-expiration` is on by default.
 const EXTENDED: SignedDuration = SignedDuration::from_hours(24 * 365);
 /// By how much a token outlives its end and what it is bound to. Source: gopkg.in/go-jose/go-jose.v2 jwt/validation.go,

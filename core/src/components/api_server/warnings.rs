@@ -1,8 +1,8 @@
 //! Warnings of the server about objects that it accepts.
 //!
-//! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/{pod,node}/warnings.go,
-//! pkg/api/{node,storage}/util.go and k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose:
-//! warnings about fields of other kinds that are deprecated.
+//! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/pod/warnings.go,
+//! pkg/api/{node,storage,persistentvolume}/util.go and k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out
+//! on purpose: warnings about fields of other kinds that are deprecated.
 
 mod pods;
 
@@ -22,7 +22,7 @@ use crate::profile::Settings;
 
 /// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
-/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `BetaStorageClassAnnotation`.
+/// Source: pkg/apis/core/types.go (v1.34), `BetaStorageClassAnnotation`.
 const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
 /// Whose addresses are not looked at. Source: pkg/controller/{endpointslice,endpointslicemirroring} (v1.34),
 /// `ControllerName`.

@@ -173,7 +173,7 @@ fn wrong_system(pod: &Object, node: &Json) -> Option<AdmissionFailure> {
 
 /// Refuses a pod whose policy for supplemental groups the runtime cannot enforce.
 ///
-/// Source: pkg/kubelet/lifecycle/predicate.go (v1.34), `isPodSupplementalGroupsPolicySupported`.
+/// Source: pkg/kubelet/lifecycle/predicate.go (v1.34), `rejectPodAdmissionBasedOnSupplementalGroupsPolicy`.
 fn strict_groups(spec: &Json, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
     let message = "SupplementalGroupsPolicy=Strict is not supported in this node";
     let lacks = strict_groups_lack(spec, place.node, place.profile);

@@ -17,7 +17,7 @@ use crate::components::next_of;
 use crate::objects::go_duration::go_duration;
 
 /// How long a call of the runtime may take. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
-/// `runtimeRequestTimeout`.
+/// `RuntimeRequestTimeout`.
 pub(super) const RUNTIME_TIMEOUT: SignedDuration = SignedDuration::from_mins(2);
 /// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp,
 /// 5*time.Second)`.

@@ -40,7 +40,7 @@ pub(super) enum ServerPurpose {
 
 /// The first parts of the paths that are served, each with the subresource of `nodes` that guards it.
 ///
-/// Source: server.go (v1.34), `InstallDefaultHandlers` and the functions after it; auth.go (v1.34),
+/// Source: server.go (v1.34), `InstallAuthNotRequiredHandlers` and the functions after it; auth.go (v1.34),
 /// `GetRequestAttributes`.
 const PATHS: [(&str, &str); 16] = [
     ("/healthz", "healthz"),

@@ -21,7 +21,7 @@ use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The provisioner of classes whose volumes are made before. Source: k8s.io/component-helpers
-/// storage/volume/helpers.go (v1.34), `NotSupportedProvisioner`.
+/// storage/volume/pv_helpers.go (v1.34), `NotSupportedProvisioner`.
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";
 
 /// The volumes that claims of Pods which are being bound will have: volume, and claim.

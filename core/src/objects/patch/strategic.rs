@@ -232,8 +232,8 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// Refuses the order of what is no list of a struct. Source: k8s.io/apimachinery pkg/util/strategicpatch/meta.go and
-/// third_party/forked/golang/json/fields.go (v1.34), `LookupPatchMetadataForSlice`.
+/// Refuses the order of what is no list of a struct. Source: k8s.io/apimachinery pkg/util/strategicpatch/meta.go
+/// (v1.34), `LookupPatchMetadataForSlice`, and third_party/forked/golang/json/fields.go (v1.34).
 fn check_is_list(of: &Struct, name: &str) -> Result<(), PatchError> {
     let Some(field) = of.field(name) else {
         let owner = of.name();

@@ -162,7 +162,7 @@ fn default_policy(tree: &mut Json) {
     }
 }
 
-/// Source: pkg/apis/autoscaling/types.go (v1.34), `DefaultCPUUtilization`.
+/// Source: pkg/apis/autoscaling/annotations.go (v1.34), `DefaultCPUUtilization`.
 fn default_autoscaler(tree: &mut Json) {
     if tree.at(&["spec", "minReplicas"]).is_null() {
         tree.set(&["spec", "minReplicas"], 1_i64);
@@ -174,7 +174,7 @@ fn default_autoscaler(tree: &mut Json) {
     if tree.at(&["spec", "behavior"]).is_null() {
         return;
     }
-    // Source: pkg/apis/autoscaling/v2/defaults.go (v1.34), `scaleUpRules` and `scaleDownRules`.
+    // Source: pkg/apis/autoscaling/v2/defaults.go (v1.34), `defaultHPAScaleUpRules` and `defaultHPAScaleDownRules`.
     let percent = json!({"type": "Percent", "value": 100, "periodSeconds": 15});
     let pods = json!({"type": "Pods", "value": 4, "periodSeconds": 15});
     for (way, window, policies) in

@@ -41,7 +41,7 @@ pub(super) const SOURCES: [&str; 22] = [
     "storageos",
     "csi",
 ];
-/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MountOptionAnnotation`.
+/// Source: pkg/apis/core/types.go (v1.34), `MountOptionAnnotation`.
 const MOUNT_OPTIONS: &str = "volume.beta.kubernetes.io/mount-options";
 /// The types of volumes that may be mounted with options. Source: pkg/volume/validation/pv_validation.go (v1.34).
 const MOUNTED_WITH_OPTIONS: [&str; 13] = [

@@ -13,7 +13,7 @@ use crate::objects::Json;
 use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
-/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `BetaStorageClassAnnotation`.
+/// Source: pkg/apis/core/types.go (v1.34), `BetaStorageClassAnnotation`.
 const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 /// Labels that have a newer name. Source: validation.go (v1.34), `betaToGALabel`.
 const RENAMED: [(&str, &str); 5] = [

@@ -1,6 +1,6 @@
 //! Warnings of the server about Pods that it accepts.
 //!
-//! Mirrors pkg/api/pod/warnings.go and pkg/api/node/util.go (v1.34), `warningsForPodSpecAndMeta`. Inputs: the metadata
+//! Mirrors pkg/api/pod/warnings.go (v1.34), `warningsForPodSpecAndMeta`, and pkg/api/node/util.go. Inputs: the metadata
 //! and the specification of a Pod or a template. Outputs: warnings.
 
 use alloc::format;
