@@ -22,7 +22,7 @@ use crate::objects::{Json, Object, Text, time};
 
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 /// Source: eviction.go (v1.34), `MaxDisruptedPodSize`.
-const DISRUPTED_MOST: usize = 2000;
+const DISRUPTED_MAX: usize = 2000;
 /// How long a client waits for a budget that is not processed yet, in seconds. Source: eviction.go (v1.34).
 const RETRY_AFTER: i64 = 10;
 const VIOLATES: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -145,7 +145,7 @@ impl ApiServer {
             let why = "pdb disruptions allowed is negative";
             return Err(self.refused_by_budget(name, why, why));
         }
-        if budget.at(&["status", "disruptedPods"]).fields().count() > DISRUPTED_MOST {
+        if budget.at(&["status", "disruptedPods"]).fields().count() > DISRUPTED_MAX {
             let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
             let cause = "too many pending evictions not confirmed by PDB controller";
             return Err(self.refused_by_budget(name, why, cause));

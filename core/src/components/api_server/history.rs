@@ -15,9 +15,9 @@ use crate::network::WatchType;
 use crate::objects::{HeartbeatStamp, Object};
 
 /// Source: watch_cache.go, `defaultLowerBoundCapacity`.
-const LEAST: usize = 100;
+const CAPACITY_MIN: usize = 100;
 /// Source: watch_cache.go, `defaultUpperBoundCapacity`.
-const MOST: usize = 100 * 1024;
+const CAPACITY_MAX: usize = 100 * 1024;
 /// Source: watch_cache.go, `DefaultEventFreshDuration`: the request time-out of 60 s and 15 s more.
 const FRESH: SignedDuration = SignedDuration::from_secs(75);
 
@@ -85,7 +85,7 @@ impl History {
     pub(super) fn new(since: u64) -> Self {
         Self {
             entries: VecDeque::new(),
-            capacity: LEAST,
+            capacity: CAPACITY_MIN,
             former: BTreeMap::new(),
             ends: VecDeque::new(),
             since,
@@ -143,9 +143,9 @@ impl History {
         }
         let age = |at: usize| self.entries.get(at).map_or(SignedDuration::ZERO, |entry| now.duration_since(entry.at()));
         if age(0) < FRESH {
-            self.capacity = (self.capacity * 2).min(MOST);
+            self.capacity = (self.capacity * 2).min(CAPACITY_MAX);
         } else if age(self.entries.len() - self.capacity / 4) > FRESH {
-            self.capacity = (self.capacity / 2).max(LEAST);
+            self.capacity = (self.capacity / 2).max(CAPACITY_MIN);
         }
         while self.entries.len() >= self.capacity {
             let gone = self.entries.pop_front().map_or(0, |entry| entry.resource_version());
@@ -196,7 +196,7 @@ mod tests {
 
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{Event, History, LEAST};
+    use super::{CAPACITY_MIN, Event, History};
     use crate::chance::Chance;
     use crate::components::api_server::store::Store;
     use crate::json;
@@ -219,7 +219,7 @@ mod tests {
         for version in 1006..=3000 {
             write(&mut history, version, zero + SignedDuration::from_secs(10 * i64::try_from(version).unwrap()));
         }
-        assert_eq!(history.entries.len(), LEAST);
+        assert_eq!(history.entries.len(), CAPACITY_MIN);
         assert_eq!(history.oldest(), 2900);
         assert_eq!(history.after(2990, &Store::default()).count(), 10);
     }
@@ -260,7 +260,7 @@ mod tests {
         let told = |event: Event| (event.event, event.object, event.before);
         let oldest = history.oldest();
         let kept = model.split_off(usize::try_from(oldest).unwrap());
-        assert!(kept.len() > LEAST && history.former.len() <= kept.len());
+        assert!(kept.len() > CAPACITY_MIN && history.former.len() <= kept.len());
         assert_eq!(history.after(oldest, &store).map(told).collect::<Vec<_>>(), kept);
         assert!(history.newest_first(&store).map(told).eq(kept.into_iter().rev()));
     }

@@ -22,7 +22,7 @@ use crate::objects::{Json, WrittenJson};
 
 /// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
 /// `maxJSONPatchOperations`.
-const MOST_OPERATIONS: usize = 10_000;
+const OPERATIONS_MAX: usize = 10_000;
 
 /// What is said of a patch that custom kinds do not take. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go and
 /// k8s.io/apiextensions-apiserver pkg/apiserver/customresource_handler.go (v1.34).
@@ -329,9 +329,9 @@ fn read_json_patch(patch: &Json, validation: FieldValidation) -> Result<JsonPatc
         let is_lax = validation == FieldValidation::Ignore;
         status::bad_request(&if is_lax { lax() } else { format!("error decoding patch: {error}") })
     })?;
-    if patch.len() > MOST_OPERATIONS {
+    if patch.len() > OPERATIONS_MAX {
         let message = format!(
-            "Request entity too large: The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
+            "Request entity too large: The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {}",
             patch.len()
         );
         return Err(status::failure(413, "RequestEntityTooLarge", &message, None));

@@ -24,7 +24,7 @@ use crate::network::{Identity, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
 /// Most identities whose rules are remembered.
-const REMEMBERED_MOST: usize = 64;
+const REMEMBERED_MAX: usize = 64;
 
 /// What a role allows: verbs on resources of groups, perhaps on some names alone; or verbs on paths.
 #[derive(Clone, Debug, Default)]
@@ -250,7 +250,7 @@ impl ApiServer {
         {
             return access.clone();
         }
-        if known.len() >= REMEMBERED_MOST {
+        if known.len() >= REMEMBERED_MAX {
             known.remove(0);
         }
         let access =

@@ -26,10 +26,10 @@ use crate::objects::{Object, Text};
 
 /// Longest time that a watch can ask for, in seconds: what Go's `time.Duration` holds, about 292 years. No simulation
 /// reaches an instant from which that is beyond the calendar.
-const WATCH_MOST: i64 = i64::MAX / 1_000_000_000;
+const WATCH_SECONDS_MAX: i64 = i64::MAX / 1_000_000_000;
 /// Shortest time after which the server ends a watch that asked for none; the longest is twice as long.
 /// Source: kube-apiserver `--min-request-timeout`, default 1800.
-const WATCH_LEAST: SignedDuration = SignedDuration::from_secs(1800);
+const WATCH_MIN: SignedDuration = SignedDuration::from_secs(1800);
 
 impl ApiServer {
     pub(super) fn get(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
@@ -142,8 +142,8 @@ impl ApiServer {
             None => {}
         }
         let lasts = match options.timeout_seconds {
-            Some(seconds) => SignedDuration::from_secs(seconds.min(WATCH_MOST)),
-            None => WATCH_LEAST + self.chance.up_to(WATCH_LEAST),
+            Some(seconds) => SignedDuration::from_secs(seconds.min(WATCH_SECONDS_MAX)),
+            None => WATCH_MIN + self.chance.up_to(WATCH_MIN),
         };
         let ends = origin.now + lasts;
         let mut watcher = Watcher {

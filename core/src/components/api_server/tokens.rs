@@ -26,9 +26,9 @@ const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";
 /// Source: pkg/apis/authentication/v1/defaults.go (v1.34).
 const SECONDS_DEFAULT: i64 = 60 * 60;
 /// Source: pkg/apis/authentication/validation/validation.go (v1.34): ten minutes.
-const SECONDS_LEAST: i64 = 10 * 60;
+const SECONDS_MIN: i64 = 10 * 60;
 /// Source: as above.
-const SECONDS_MOST: i64 = 1 << 32;
+const SECONDS_MAX: i64 = 1 << 32;
 
 /// The time that Pods ask for. Source: pkg/serviceaccount/claims.go (v1.34), `WarnOnlyBoundTokenExpirationSeconds`.
 const SECONDS_OF_PODS: i64 = 60 * 60 + 7;
@@ -293,8 +293,8 @@ fn check_attestations(sent: &Json) -> Result<(), Answer> {
 
 fn check_seconds(seconds: i64) -> Result<(), Answer> {
     let why = match seconds {
-        ..SECONDS_LEAST => "may not specify a duration less than 10 minutes",
-        SECONDS_LEAST..=SECONDS_MOST => return Ok(()),
+        ..SECONDS_MIN => "may not specify a duration less than 10 minutes",
+        SECONDS_MIN..=SECONDS_MAX => return Ok(()),
         _ => "may not specify a duration larger than 2^32 seconds",
     };
     let error = FieldError::invalid("spec.expirationSeconds", &Json::Int(seconds), why);

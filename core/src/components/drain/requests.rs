@@ -15,7 +15,7 @@ use crate::components::{Deadline, DecisionId, Outbox, earliest};
 use crate::network::{Answer, Call, Identity, RequestId, TransportError};
 
 /// How often a request is repeated. Source: k8s.io/client-go rest/request.go (v1.34), `maxRetries`.
-const REPEATED_MOST: u32 = 10;
+const REPEATED_MAX: u32 = 10;
 
 /// What a request is for; a number is that of a Pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Requests {
         now: Timestamp,
     ) -> Option<(AskedFor, Result<Answer, Failure>)> {
         let mut sent = self.sent.remove(&id)?;
-        if let Some(pause) = result.as_ref().ok().and_then(retry_after).filter(|_| sent.repeated < REPEATED_MOST) {
+        if let Some(pause) = result.as_ref().ok().and_then(retry_after).filter(|_| sent.repeated < REPEATED_MAX) {
             sent.repeated += 1;
             self.pausing.push((now + pause, sent));
             return None;

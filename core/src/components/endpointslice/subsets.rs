@@ -15,7 +15,7 @@ use crate::objects::{Json, Object};
 
 /// The most addresses of an Endpoints object.
 /// Source: endpoints_controller.go (v1.34), `maxCapacity`.
-const MOST: usize = 1000;
+const ADDRESSES_MAX: usize = 1000;
 const READY: &str = "addresses";
 const NOT_READY: &str = "notReadyAddresses";
 
@@ -117,7 +117,7 @@ fn sizes(subset: &Json) -> [usize; 2] {
 
 /// Tells whether subsets have more addresses than an object may have.
 pub(super) fn is_too_large(subsets: &[Json]) -> bool {
-    subsets.iter().flat_map(sizes).sum::<usize>() > MOST
+    subsets.iter().flat_map(sizes).sum::<usize>() > ADDRESSES_MAX
 }
 
 /// Leaves out what is too much: first addresses that are not ready, from each subset its share.
@@ -126,7 +126,11 @@ pub(super) fn is_too_large(subsets: &[Json]) -> bool {
 pub(super) fn truncate(subsets: &mut [Json]) {
     let total = |at: usize| subsets.iter().map(|subset| sizes(subset)[at]).sum::<usize>();
     let (ready, not_ready) = (total(0), total(1));
-    let (list, total, most) = if ready > MOST { (READY, ready, MOST) } else { (NOT_READY, not_ready, MOST - ready) };
+    let (list, total, most) = if ready > ADDRESSES_MAX {
+        (READY, ready, ADDRESSES_MAX)
+    } else {
+        (NOT_READY, not_ready, ADDRESSES_MAX - ready)
+    };
     let mut room = most;
     for subset in subsets {
         if list == READY {

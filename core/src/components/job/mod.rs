@@ -53,7 +53,7 @@ const BATCH: SignedDuration = SignedDuration::from_secs(1);
 /// Source: pkg/controller/job/job_controller.go (v1.34), `MaxPodCreateDeletePerSync`.
 const BURST: usize = 500;
 /// Pods whose UIDs a status has at most. Source: pkg/controller/job/job_controller.go (v1.34), `MaxUncountedPods`.
-const MOST_UNCOUNTED: usize = 500;
+const UNCOUNTED_MAX: usize = 500;
 
 const JOBS_CACHE: usize = 0;
 const PODS_CACHE: usize = 1;

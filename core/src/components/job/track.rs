@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::MOST_UNCOUNTED;
+use super::UNCOUNTED_MAX;
 use super::indexes::index_of;
 use super::policies::{failure_match, is_failed};
 use super::sync::{JobSync, final_condition};
@@ -103,7 +103,7 @@ impl JobSync {
             }
             let uncounted = self.status.get("uncountedTerminatedPods");
             let waiting = uncounted.get("succeeded").items().len() + uncounted.get("failed").items().len();
-            if new.len() + waiting >= MOST_UNCOUNTED {
+            if new.len() + waiting >= UNCOUNTED_MAX {
                 self.is_full = true;
                 break;
             }

@@ -26,7 +26,7 @@ use crate::objects::{Json, Object, ObjectKey};
 /// `ControllerRevisionHashLabel`.
 const HASH_LABEL: &str = "controller.kubernetes.io/hash";
 /// How much of a set's name is part of a revision's. Source: controller_history.go (v1.34), `ControllerRevisionName`.
-const NAME_MOST: usize = 223;
+const NAME_MAX: usize = 223;
 
 /// A revision by which pods are made.
 #[derive(Clone, Default, Debug)]
@@ -58,7 +58,7 @@ fn hash(data: &Json, collisions: i64) -> String {
 fn name_it(revision: &mut Json, set: &Object, collisions: i64) {
     let hash = hash(revision.get("data"), collisions);
     let name = set.name();
-    revision.set(&["metadata", "name"], format!("{}-{hash}", &name[..name.len().min(NAME_MOST)]));
+    revision.set(&["metadata", "name"], format!("{}-{hash}", &name[..name.len().min(NAME_MAX)]));
     // The label keeps the first hash.
     if labels_of(revision).get(HASH_LABEL).is_null() {
         revision.set(&["metadata", "labels", HASH_LABEL], hash);

@@ -16,7 +16,7 @@ use crate::objects::{Text, WrittenJson};
 
 /// The most complaints that are told. Source: sigs.k8s.io/json internal/golang/encoding/json/kubernetes_patch.go,
 /// `saveStrictError`.
-const MOST_TOLD: usize = 100;
+const TOLD_MAX: usize = 100;
 
 impl Schema {
     /// Says what is unusual about a value of a type of the table, or a list of such values; for a type that the table
@@ -167,7 +167,7 @@ impl StrictReader<'_> {
             }
         }
         let complaint = format!("{what} field {path:?}");
-        if self.told.len() < MOST_TOLD && !self.told.contains(&complaint) {
+        if self.told.len() < TOLD_MAX && !self.told.contains(&complaint) {
             self.told.push(complaint);
         }
     }

@@ -18,7 +18,7 @@ use crate::objects::Json;
 const DEEPEST: usize = 200;
 /// How many nodes a document may have, aliases counted with what they stand for. Source: go.yaml.in/yaml/v2 decode.go
 /// (v2.4) refuses documents that are mostly aliases; this is as many nodes as a body of 3 MiB can have without any.
-const MOST_NODES: usize = 4_000_000;
+const NODES_MAX: usize = 4_000_000;
 
 /// A document that was read.
 #[derive(Clone, Debug)]
@@ -407,7 +407,7 @@ impl YamlReader<'_> {
             return Err(YamlError(format!("unknown anchor '{name}' referenced")));
         };
         self.nodes += nodes;
-        if self.nodes > MOST_NODES {
+        if self.nodes > NODES_MAX {
             return Err(YamlError("document contains excessive aliasing".to_string()));
         }
         Ok(value.clone())

@@ -18,9 +18,9 @@ use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
 /// Source: validation.go (v1.34), `MaxPeriodSeconds`.
-const MOST_PERIOD: i64 = 1800;
+const PERIOD_SECONDS_MAX: i64 = 1800;
 /// Source: validation.go (v1.34), `MaxStabilizationWindowSeconds`.
-const MOST_WINDOW: i64 = 3600;
+const WINDOW_SECONDS_MAX: i64 = 3600;
 /// The types of metrics, with the field of each, in the order in which the fields are read.
 const SOURCES: [(&str, &str); 5] = [
     ("Object", "object"),
@@ -256,8 +256,8 @@ fn rules(rules: &Json, path: &str, errors: &mut Vec<FieldError>) {
     let field = format!("{path}.stabilizationWindowSeconds");
     if seconds < 0 {
         errors.push(FieldError::invalid(field, window, "must be greater than or equal to zero"));
-    } else if seconds > MOST_WINDOW {
-        errors.push(FieldError::invalid(field, window, format!("must be less than or equal to {MOST_WINDOW}")));
+    } else if seconds > WINDOW_SECONDS_MAX {
+        errors.push(FieldError::invalid(field, window, format!("must be less than or equal to {WINDOW_SECONDS_MAX}")));
     }
     let selections = ["Disabled", "Max", "Min"];
     if let Some(selected) = rules.get("selectPolicy").as_str().filter(|own| !selections.contains(own)) {
@@ -277,7 +277,9 @@ fn rules(rules: &Json, path: &str, errors: &mut Vec<FieldError>) {
             let number = policy.get(field).as_i64().unwrap_or(0);
             let why = match field {
                 _ if number <= 0 => "must be greater than zero".to_string(),
-                "periodSeconds" if number > MOST_PERIOD => format!("must be less than or equal to {MOST_PERIOD}"),
+                "periodSeconds" if number > PERIOD_SECONDS_MAX => {
+                    format!("must be less than or equal to {PERIOD_SECONDS_MAX}")
+                }
                 _ => continue,
             };
             errors.push(FieldError::invalid(format!("{path}.{field}"), &Json::Int(number), why));

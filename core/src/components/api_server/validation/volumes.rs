@@ -267,8 +267,8 @@ fn downward(file: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErr
 
 /// Source: validation.go (v1.34), `validateProjectionSources`.
 fn projected(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    const LEAST_SECONDS: i64 = 600;
-    const MOST_SECONDS: i64 = 1 << 32;
+    const TOKEN_SECONDS_MIN: i64 = 600;
+    const TOKEN_SECONDS_MAX: i64 = 1 << 32;
     mode(of, "defaultMode", path, errors);
     let mut paths: Vec<String> = Vec::new();
     let mut note = |own: &str, shown: &str, errors: &mut Vec<FieldError>| {
@@ -301,10 +301,10 @@ fn projected(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErro
         if token.is_object() {
             let (seconds, at) =
                 (token.get("expirationSeconds"), format!("{own}.serviceAccountToken.expirationSeconds"));
-            let lasts = seconds.as_i64().unwrap_or(LEAST_SECONDS);
-            if lasts < LEAST_SECONDS {
+            let lasts = seconds.as_i64().unwrap_or(TOKEN_SECONDS_MIN);
+            if lasts < TOKEN_SECONDS_MIN {
                 errors.push(FieldError::invalid(at, seconds, "may not specify a duration less than 10 minutes"));
-            } else if lasts > MOST_SECONDS {
+            } else if lasts > TOKEN_SECONDS_MAX {
                 errors.push(FieldError::invalid(at, seconds, "may not specify a duration larger than 2^32 seconds"));
             }
             if text(token, "path").is_empty() {
