@@ -92,8 +92,7 @@ impl ApiServer {
     }
 
     /// Answers a waiting request at once, as if nothing were written until its wait is over: for a client that cannot
-    /// let time pass.
-    /// False if the request does not wait.
+    /// let time pass. Returns false if the request does not wait.
     pub fn end_wait_now(&mut self, client: ClientId, id: RequestId, now: Timestamp) -> bool {
         let read = self.delayed_reads.take(|read| read.origin.client == client && read.id == id);
         let waits = read.is_some();

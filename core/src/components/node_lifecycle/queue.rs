@@ -13,6 +13,9 @@ use crate::components::client::TokenBucket;
 
 /// Tokens that a limiter holds at most. Source: rate_limited_queue.go (v1.34), `EvictionRateLimiterBurst`.
 const BURST: f64 = 1.0;
+/// How long a node waits whose taint could not be decided.
+/// Source: node_lifecycle_controller.go (v1.34), `doNoExecuteTaintingPass`.
+pub(super) const UNDECIDED_PAUSE: SignedDuration = SignedDuration::from_millis(50);
 
 #[derive(Clone, Debug)]
 enum Limiter {
@@ -202,9 +205,6 @@ impl TaintQueue {
         self.places.insert(node, place);
     }
 }
-
-/// Returns the pause of a node whose taint could not be decided. Source: node_lifecycle_controller.go (v1.34).
-pub(super) const UNDECIDED_PAUSE: SignedDuration = SignedDuration::from_millis(50);
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, is_n
 use crate::components::events::{EventType, InvolvedObject};
 use crate::objects::{Object, ObjectKey, Text};
 
-/// Takes the answer to the creation of a pod. That its namespace is ending is no failure: Source: also
+/// Takes the answer to the creation of a pod. That its namespace is ending is no failure. Source: also
 /// pkg/controller/{replicaset/replica_set.go,daemon/daemon_controller.go} (v1.34), `NamespaceTerminatingCause`.
 pub(in crate::components) fn created<S>(
     key: &ObjectKey,

@@ -59,6 +59,17 @@ const MOUNTED_WITH_OPTIONS: [&str; 13] = [
     "azureDisk",
     "photonPersistentDisk",
 ];
+/// What a rule says of a long name. Source: k8s.io/apimachinery pkg/api/validate/limits.go (v0.37), `MaxLength`.
+const ATTACHER_TOO_LONG: &str = "may not be more than 63 characters";
+/// What a rule says of what is no name in letters of any case. Source: k8s.io/apimachinery
+/// pkg/api/validate/content/dns.go (v0.37), `IsDNS1123SubdomainCaseless`.
+const ATTACHER_IS_NO_NAME: &str = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must \
+    start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+/// Source: pkg/apis/storage/validation/validation.go (v1.34), `maxAttachedVolumeMetadataSize`.
+const ATTACHMENT_METADATA_MAX: usize = 256 * 1024;
+/// Source: as above, `maxVolumeErrorMessageSize`.
+const ERROR_MESSAGE_MAX: usize = 1024;
 
 /// Checks a PersistentVolume. Source: validation.go (v1.34), `ValidatePersistentVolumeSpec`, and
 /// pkg/volume/validation/pv_validation.go, `checkMountOption`.
@@ -284,18 +295,6 @@ fn attachment_status(status: &Json, wording: Wording, errors: &mut Vec<FieldErro
         }
     }
 }
-
-/// What a rule says of a long name. Source: k8s.io/apimachinery pkg/api/validate/limits.go (v0.37), `MaxLength`.
-const ATTACHER_TOO_LONG: &str = "may not be more than 63 characters";
-/// What a rule says of what is no name in letters of any case. Source: k8s.io/apimachinery
-/// pkg/api/validate/content/dns.go (v0.37), `IsDNS1123SubdomainCaseless`.
-const ATTACHER_IS_NO_NAME: &str = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must \
-    start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is \
-    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-/// Source: pkg/apis/storage/validation/validation.go (v1.34), `maxAttachedVolumeMetadataSize`.
-const ATTACHMENT_METADATA_MAX: usize = 256 * 1024;
-/// Source: as above, `maxVolumeErrorMessageSize`.
-const ERROR_MESSAGE_MAX: usize = 1024;
 
 /// Checks a new VolumeAttachment, beside what every write checks, by the rules of `v1`.
 pub(in super::super) fn volume_attachment(tree: &Json, settings: &Settings, errors: &mut Vec<FieldError>) {
