@@ -1,4 +1,7 @@
 //! One sync of a CronJob: what was found, and what comes next.
+//!
+//! Mirrors `syncCronJob` of pkg/controller/cronjob/cronjob_controllerv2.go (v1.34). Inputs: a CronJob, its Jobs, the
+//! answers. Outputs: the next stage.
 
 use alloc::collections::VecDeque;
 use alloc::format;

@@ -1,10 +1,13 @@
-//! What `GET machines/NAME` shows.
+//! What `GET machines/NAME` shows of a machine.
+//!
+//! Inputs: a machine, an instant. Output: JSON, whose fields docs/control.md promises; a field that says nothing is
+//! left out.
 
 use alloc::string::ToString;
 
 use jiff::Timestamp;
 
-use super::{Machine, MachineError};
+use super::Machine;
 use crate::components::host::{Assignment, NumaNode};
 use crate::components::kubelet::swaps_volumes;
 use crate::json;
@@ -14,17 +17,6 @@ use crate::objects::time::{exact_seconds, to_micro_time};
 use crate::objects::{Json, Text};
 
 impl Machine {
-    /// Checks that what the kubelet was told is modelled.
-    ///
-    /// # Errors
-    /// It was told something that it accepts and whose effect is not modelled.
-    pub fn check_modelled(&self) -> Result<(), MachineError> {
-        match self.kubelet.as_ref().and_then(|kubelet| kubelet.config().all_not_modelled().next()) {
-            Some(what) => Err(MachineError::NotModelled(what.clone())),
-            None => Ok(()),
-        }
-    }
-
     /// Shows the machine as `GET machines/NAME` does.
     #[must_use]
     pub fn describe(&self, now: Timestamp) -> Json {

@@ -196,6 +196,17 @@ impl Machine {
         }
     }
 
+    /// Checks that what the kubelet was told is modelled.
+    ///
+    /// # Errors
+    /// It was told something that it accepts and whose effect is not modelled.
+    pub fn check_modelled(&self) -> Result<(), MachineError> {
+        match self.kubelet.as_ref().and_then(|kubelet| kubelet.config().all_not_modelled().next()) {
+            Some(what) => Err(MachineError::NotModelled(what.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Notes what a readiness probe of a container found.
     pub fn handle_probe(&mut self, uid: &Text, container: &Text, is_ready: bool, now: Timestamp) {
         self.host.runtime.note_probe(uid, container, is_ready);

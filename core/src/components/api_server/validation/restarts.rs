@@ -13,7 +13,8 @@ use crate::objects::Json;
 const POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
 const ACTIONS: [&str; 2] = ["Restart", "RestartAllContainers"];
 const NEEDS_POLICY: &str = "must specify restartPolicy when restart rules are used";
-/// Most rules of a container, and most exit codes of a rule.
+/// Most rules of a container, and most exit codes of a rule. Source: validation.go (v1.34),
+/// `validateContainerRestartPolicy`.
 const RULES_MAX: usize = 20;
 const CODES_MAX: usize = 255;
 

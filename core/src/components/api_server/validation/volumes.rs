@@ -267,7 +267,7 @@ fn downward(file: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldErr
 
 /// Source: validation.go (v1.34), `validateProjectionSources`.
 fn projected(of: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
-    const TOKEN_SECONDS_MIN: i64 = 600;
+    const TOKEN_SECONDS_MIN: i64 = 10 * 60;
     const TOKEN_SECONDS_MAX: i64 = 1 << 32;
     mode(of, "defaultMode", path, errors);
     let mut paths: Vec<String> = Vec::new();
