@@ -20,7 +20,7 @@ use super::validation::{
     storage, storage_status, storage_update, with_empty, worded, worded_beside, workload, workload_status,
 };
 use super::{
-    certificates, changes, custom, endpoint_slices, jobs, limits, nodes, pods, services, status, storage_kinds,
+    certificates, changes, core_defaults, custom, endpoint_slices, jobs, nodes, pods, services, status, storage_kinds,
     workloads,
 };
 use crate::json;
@@ -82,8 +82,8 @@ pub(super) fn default(kind: &Kind, tree: &mut Json, settings: &Settings) {
             storage_kinds::default_of_gate(kind.name, tree, settings);
         }
         "PodTemplate" => workloads::default_template(tree),
-        "LimitRange" => limits::default_limit_range(tree),
-        "Secret" => limits::default_secret(tree),
+        "LimitRange" => core_defaults::default_limit_range(tree),
+        "Secret" => core_defaults::default_secret(tree),
         "PriorityClass" if tree.get("preemptionPolicy").is_null() => {
             tree.set(&["preemptionPolicy"], "PreemptLowerPriority");
         }

@@ -1,4 +1,4 @@
-//! Defaults of LimitRanges, and the data of Secrets that is sent as text.
+//! Defaults of small kinds of the core group: LimitRange and Secret, whose texts become data.
 //!
 //! Mirrors pkg/apis/core/v1/{defaults,conversion}.go (v1.34). Inputs: the tree of an object. Output: the same tree.
 
