@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::call::RequestInfo;
 use super::content_negotiation::check_media_type;
 use super::fields::mark;
-use super::options::{RequestOptions, dry_run_error, is_true, whole_number};
+use super::options::{RequestOptions, dry_run_error, is_true_in_query, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, meta, worded};
 use super::{ApiServer, Origin, admission, custom, paging, priority, status, strategy, syntax};
@@ -51,7 +51,7 @@ impl DeleteOptions {
             uid: named("uid"),
             resource_version: named("resourceVersion"),
             policy: options.parameter("propagationPolicy").cloned(),
-            orphan_dependents: options.parameter("orphanDependents").map(is_true),
+            orphan_dependents: options.parameter("orphanDependents").map(is_true_in_query),
             dry_run: !dry_runs.is_empty(),
             dry_runs,
         })

@@ -87,7 +87,7 @@ impl RequestOptions {
             dry_run: !dry_run.is_empty(),
             field_validation,
             applies: applies(call),
-            force: call.parameter("force").is_some_and(is_true),
+            force: call.parameter("force").is_some_and(is_true_in_query),
             label_selector: text("labelSelector"),
             field_selector: text("fieldSelector"),
             timeout_seconds: number(lists, "timeoutSeconds")?.filter(|seconds| *seconds != 0),
@@ -95,8 +95,8 @@ impl RequestOptions {
             next: text("continue"),
             resource_version: text("resourceVersion"),
             version_match: text("resourceVersionMatch"),
-            bookmarks: call.parameter("allowWatchBookmarks").is_some_and(is_true),
-            send_initial_events: call.parameter("sendInitialEvents").map(is_true),
+            bookmarks: call.parameter("allowWatchBookmarks").is_some_and(is_true_in_query),
+            send_initial_events: call.parameter("sendInitialEvents").map(is_true_in_query),
             content_type: media_type_of(call),
             query: call.query.clone(),
             text: call.text.clone(),
@@ -226,7 +226,7 @@ pub(super) fn whole_number(text: Option<&Text>) -> Result<Option<i64>, Answer> {
 
 /// Reads a truth value that is there: anything but `false` and `0` is true, an empty text too.
 /// Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34), `Convert_Slice_string_To_bool`.
-pub(super) fn is_true(value: &Text) -> bool {
+pub(super) fn is_true_in_query(value: &Text) -> bool {
     *value != *"0" && !value.eq_ignore_ascii_case("false")
 }
 

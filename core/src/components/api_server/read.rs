@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::call::RequestInfo;
 use super::content_negotiation::{INITIAL_EVENTS_END, Representation, TableContext};
-use super::options::{RequestOptions, is_true};
+use super::options::{RequestOptions, is_true_in_query};
 use super::paging::{WatchList, is_cached};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
@@ -34,7 +34,7 @@ const WATCH_MIN: SignedDuration = SignedDuration::from_secs(1800);
 impl ApiServer {
     pub(super) fn get(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
         let kind = info.of;
-        if options.parameter("export").is_some_and(|export| !export.is_empty() && is_true(export)) {
+        if options.parameter("export").is_some_and(|export| !export.is_empty() && is_true_in_query(export)) {
             let why = "the export parameter, deprecated since v1.14, is no longer supported";
             return Err(status::bad_request(why));
         }

@@ -70,7 +70,7 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
             format!("error looking up service account {namespace}/{account}: serviceaccount {account:?} not found");
         return Err(refuse(&why));
     };
-    if found.stable().at(&["metadata", "annotations", ONLY_OWN_SECRETS]).as_str().is_some_and(is_true) {
+    if found.stable().at(&["metadata", "annotations", ONLY_OWN_SECRETS]).as_str().is_some_and(parses_as_true) {
         only_own_secrets(tree.get("spec"), found.stable(), &account).map_err(|why| refuse(&why))?;
     }
     let wanted = |json: &Json| json.get("automountServiceAccountToken").as_bool();
@@ -122,8 +122,8 @@ fn add_volume(volume: &str, tree: &mut Json) {
     tree.entry(&["spec", "volumes"]).make_array().push(token);
 }
 
-/// Source: Go's `strconv.ParseBool`.
-fn is_true(text: &str) -> bool {
+/// Source: Go's strconv/atob.go (1.24), `ParseBool`.
+fn parses_as_true(text: &str) -> bool {
     ["1", "t", "T", "TRUE", "true", "True"].contains(&text)
 }
 
