@@ -1,4 +1,4 @@
-//! Eviction: deletes a Pod if the budgets for disruptions allow it.
+//! Eviction: deletes a Pod if the PodDisruptionBudgets allow it.
 //!
 //! Mirrors pkg/registry/core/pod/storage/eviction.go (v1.34). Inputs: an Eviction. Outputs: the condition
 //! DisruptionTarget on the Pod, its deletion, a smaller budget; or 429 with the budget's name. Left out on purpose:

@@ -316,7 +316,7 @@ fn csi_driver(driver: &Json, age: Json) -> Vec<Json> {
     ])
 }
 
-/// Shows ways to mount a volume by their short names.
+/// Shows access modes by their short names (`RWO`).
 fn modes(list: &Json) -> Json {
     const SHORT: [(&str, &str); 4] =
         [("ReadWriteOnce", "RWO"), ("ReadOnlyMany", "ROX"), ("ReadWriteMany", "RWX"), ("ReadWriteOncePod", "RWOP")];
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_to_mount_are_shown_in_their_own_order() {
+    fn access_modes_are_shown_in_a_fixed_order() {
         let list = json!(["ReadWriteOncePod", "ReadWriteOnce", "ReadWriteOnce"]);
         assert_eq!(modes(&list), json!("RWO,RWOP"));
     }
