@@ -17,9 +17,9 @@ use crate::profile::Settings;
 /// The limit that a cgroup of version 1 holds if none was set: the largest number of bytes in whole pages of 4 KiB.
 const UNLIMITED: &str = "9007199254740988Ki";
 /// What a cgroup holds at least, in thousandths of a CPU: smaller requests and limits are not read back.
-/// Source: pkg/kubelet/cm/helpers_linux.go (v1.36), `MinShares` and `MinMilliCPULimit`.
-const MIN_REQUEST: i64 = 2;
-const MIN_LIMIT: i64 = 10;
+/// Source: pkg/kubelet/cm/helpers_linux.go (v1.34 and v1.36), `MinShares` and `MinMilliCPULimit`.
+pub(super) const MIN_REQUEST: i64 = 2;
+pub(super) const MIN_LIMIT: i64 = 10;
 /// The most shares that a cgroup holds. Source: as above, `MaxShares`.
 const MAX_SHARES: i64 = 262_144;
 /// The period over which the time of a CPU is limited, in microseconds, and the least share of it.

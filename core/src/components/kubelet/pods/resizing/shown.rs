@@ -4,12 +4,8 @@
 //! given, the container, its status in the API. Outputs: `resources` and `allocatedResources`.
 
 use super::*;
+use crate::components::kubelet::pods::whole_pod::{MIN_LIMIT, MIN_REQUEST};
 use crate::objects::quantity::{Format, Quantity};
-
-/// What a cgroup holds at least, in thousandths of a CPU. Source: pkg/kubelet/cm/helpers_linux.go (v1.34), `MinShares`
-/// and `MinMilliCPULimit`.
-const MIN_REQUEST: i64 = 2;
-const MIN_LIMIT: i64 = 10;
 
 impl Resizing {
     /// Sets what a container has, and what its pod was given for it.
