@@ -23,46 +23,55 @@ const FRESH: SignedDuration = SignedDuration::from_secs(75);
 
 /// One write.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct PastWrite {
     pub(super) at: Timestamp,
-    pub(super) event: WatchType,
+    pub(super) watch_type: WatchType,
     pub(super) object: Object,
     /// The object as it was before the write.
     pub(super) before: Option<Object>,
+}
+
+/// A renewal of a Lease whose tree is elsewhere.
+#[derive(Clone, Copy, Debug)]
+struct RenewedLease {
+    at: Timestamp,
+    before: HeartbeatStamp,
+    resource_version: u64,
+    renewed_micros: i64,
 }
 
 /// One write as it is kept. Most are renewals of Leases, of which only a few numbers are kept: their tree is the one
 /// that the store has, or the one in `former` if the Lease was written in full since.
 #[derive(Clone, Debug)]
 enum StoredWrite {
-    /// When a Lease was renewed, its stamp before, revision and time after.
-    Renewal(Timestamp, HeartbeatStamp, u64, i64),
-    Other(Box<Event>),
+    Renewal(RenewedLease),
+    Other(Box<PastWrite>),
 }
 
 impl StoredWrite {
-    fn of(event: Event) -> Self {
-        let noted = event.before.as_ref().and_then(|before| {
-            let after = event.object.stamp();
-            let micros = after.renewed_micros()?;
+    fn of(write: PastWrite) -> Self {
+        let noted = write.before.as_ref().and_then(|before| {
+            let after = write.object.stamp();
+            let renewed_micros = after.renewed_micros()?;
             let is_same = before.stamp().place() == after.place() && after.place().is_some();
-            (is_same && before.stable().is_same_allocation(event.object.stable()))
-                .then(|| Self::Renewal(event.at, before.stamp(), after.resource_version(), micros))
+            let is_same = is_same && before.stable().is_same_allocation(write.object.stable());
+            let (before, resource_version) = (before.stamp(), after.resource_version());
+            is_same.then_some(Self::Renewal(RenewedLease { at: write.at, before, resource_version, renewed_micros }))
         });
-        noted.unwrap_or_else(|| Self::Other(Box::new(event)))
+        noted.unwrap_or_else(|| Self::Other(Box::new(write)))
     }
 
     fn at(&self) -> Timestamp {
         match self {
-            Self::Renewal(at, ..) => *at,
-            Self::Other(event) => event.at,
+            Self::Renewal(renewed) => renewed.at,
+            Self::Other(write) => write.at,
         }
     }
 
     fn resource_version(&self) -> u64 {
         match self {
-            Self::Renewal(_, _, resource_version, _) => *resource_version,
-            Self::Other(event) => event.object.resource_version(),
+            Self::Renewal(renewed) => renewed.resource_version,
+            Self::Other(write) => write.object.resource_version(),
         }
     }
 }
@@ -96,14 +105,12 @@ impl History {
     /// Returns the same window with each object converted by `show`; none of them may be a Lease.
     pub(super) fn shown_as(&self, show: impl Fn(&Object) -> Object) -> Self {
         let shown = |entry: &StoredWrite| match entry {
-            StoredWrite::Renewal(at, before, resource_version, micros) => {
-                StoredWrite::Renewal(*at, *before, *resource_version, *micros)
-            }
-            StoredWrite::Other(event) => StoredWrite::Other(Box::new(Event {
-                at: event.at,
-                event: event.event,
-                object: show(&event.object),
-                before: event.before.as_ref().map(&show),
+            StoredWrite::Renewal(renewed) => StoredWrite::Renewal(*renewed),
+            StoredWrite::Other(write) => StoredWrite::Other(Box::new(PastWrite {
+                at: write.at,
+                watch_type: write.watch_type,
+                object: show(&write.object),
+                before: write.before.as_ref().map(&show),
             })),
         };
         Self {
@@ -117,24 +124,25 @@ impl History {
     }
 
     /// Notes a write.
-    pub(super) fn push(&mut self, event: Event) {
-        if let Some(before) = event.before.as_ref().filter(|before| before.is_heartbeat())
+    pub(super) fn push(&mut self, write: PastWrite) {
+        if let Some(before) = write.before.as_ref().filter(|before| before.is_heartbeat())
             && let Some(place) = before.place()
-            && !before.stable().is_same_allocation(event.object.stable())
+            && !before.stable().is_same_allocation(write.object.stable())
         {
-            let key = (place, event.object.resource_version());
+            let key = (place, write.object.resource_version());
             self.former.insert(key, before.clone());
             self.ends.push_back(key);
         }
-        self.make_room(event.at);
-        self.entries.push_back(StoredWrite::of(event));
+        self.make_room(write.at);
+        self.entries.push_back(StoredWrite::of(write));
     }
 
     /// Notes a renewal of a Lease that is in the store with its last stamp.
     pub(super) fn push_renewal(&mut self, at: Timestamp, before: HeartbeatStamp, after: HeartbeatStamp) {
         self.make_room(at);
-        let micros = after.renewed_micros().expect("a renewal has a time");
-        self.entries.push_back(StoredWrite::Renewal(at, before, after.resource_version(), micros));
+        let renewed_micros = after.renewed_micros().expect("a renewal has a time");
+        let resource_version = after.resource_version();
+        self.entries.push_back(StoredWrite::Renewal(RenewedLease { at, before, resource_version, renewed_micros }));
     }
 
     fn make_room(&mut self, now: Timestamp) {
@@ -165,27 +173,27 @@ impl History {
     }
 
     /// Returns the writes after a revision, oldest first; the store is the one that they were made to.
-    pub(super) fn after(&self, resource_version: u64, store: &Store) -> impl Iterator<Item = Event> {
+    pub(super) fn after(&self, resource_version: u64, store: &Store) -> impl Iterator<Item = PastWrite> {
         let from = self.entries.partition_point(|entry| entry.resource_version() <= resource_version);
         self.entries.range(from..).map(|entry| self.told(entry, store))
     }
 
     /// Returns the writes from the newest to the oldest.
-    pub(super) fn newest_first(&self, store: &Store) -> impl Iterator<Item = Event> {
+    pub(super) fn newest_first(&self, store: &Store) -> impl Iterator<Item = PastWrite> {
         self.entries.iter().rev().map(|entry| self.told(entry, store))
     }
 
-    fn told(&self, entry: &StoredWrite, store: &Store) -> Event {
-        let (at, before, resource_version, micros) = match entry {
-            StoredWrite::Other(event) => return (**event).clone(),
-            StoredWrite::Renewal(at, before, resource_version, micros) => (*at, *before, *resource_version, *micros),
+    fn told(&self, entry: &StoredWrite, store: &Store) -> PastWrite {
+        let RenewedLease { at, before, resource_version, renewed_micros } = match entry {
+            StoredWrite::Other(write) => return (**write).clone(),
+            StoredWrite::Renewal(renewed) => *renewed,
         };
         let place = before.place().expect("a renewed Lease has a place");
         let mut later = self.former.range((place, resource_version)..=(place, u64::MAX));
         let lease = later.next().map_or_else(|| store.at(place), |(_, lease)| lease);
-        let object = lease.at_stamp(HeartbeatStamp::renewal(resource_version, micros, place, at));
+        let object = lease.at_stamp(HeartbeatStamp::renewal(resource_version, renewed_micros, place, at));
         let before = Some(object.at_stamp(before));
-        Event { at, event: WatchType::Modified, object, before }
+        PastWrite { at, watch_type: WatchType::Modified, object, before }
     }
 }
 
@@ -196,7 +204,7 @@ mod tests {
 
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{CAPACITY_MIN, Event, History};
+    use super::{CAPACITY_MIN, History, PastWrite};
     use crate::chance::Chance;
     use crate::components::api_server::store::Store;
     use crate::json;
@@ -205,7 +213,7 @@ mod tests {
 
     fn write(history: &mut History, version: u64, at: Timestamp) {
         let object = Object::new(json!({}), version);
-        history.push(Event { at, event: WatchType::Modified, object, before: None });
+        history.push(PastWrite { at, watch_type: WatchType::Modified, object, before: None });
     }
 
     #[test]
@@ -233,7 +241,7 @@ mod tests {
             let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(i64::try_from(version * 40).unwrap());
             let name = format!("w{}", chance.below(8));
             let whole = Object::new(json!({"metadata": {"name": name.as_str()}}), version);
-            let (event, object, before) = match store.find("", &name) {
+            let (watch_type, object, before) = match store.find("", &name) {
                 None => {
                     store.insert(Text::of(""), Text::from(&name), whole.clone());
                     (WatchType::Added, whole, None)
@@ -253,11 +261,11 @@ mod tests {
                 Some(before) if object.is_heartbeat() && before.is_heartbeat() && chance.below(2) == 0 => {
                     history.push_renewal(at, before.stamp(), object.stamp());
                 }
-                _ => history.push(Event { at, event, object: object.clone(), before: before.clone() }),
+                _ => history.push(PastWrite { at, watch_type, object: object.clone(), before: before.clone() }),
             }
-            model.push((event, object, before));
+            model.push((watch_type, object, before));
         }
-        let told = |event: Event| (event.event, event.object, event.before);
+        let told = |write: PastWrite| (write.watch_type, write.object, write.before);
         let oldest = history.oldest();
         let kept = model.split_off(usize::try_from(oldest).unwrap());
         assert!(kept.len() > CAPACITY_MIN && history.former.len() <= kept.len());

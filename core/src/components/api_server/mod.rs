@@ -99,7 +99,7 @@ use content_negotiation::{Representation, TableContext};
 use delayed_reads::DelayedReads;
 pub use egress::Egress;
 use expiry::Expiry;
-use history::{Event, History};
+use history::{History, PastWrite};
 pub use outputs::{Commit, ServerOutput, Tap};
 pub use own_service::{ADDRESS, PORT};
 pub(crate) use renewal::WatcherRef;
@@ -480,7 +480,7 @@ impl ApiServer {
                 because: origin.because,
             })));
         }
-        table.history.push(Event { at: origin.now, event, object, before });
+        table.history.push(PastWrite { at: origin.now, watch_type: event, object, before });
         unshown.into_iter().for_each(|id| self.close_watch(id));
     }
 

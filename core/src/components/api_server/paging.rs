@@ -205,9 +205,9 @@ impl ApiServer {
         let mut objects: BTreeMap<ObjectKey, Object> =
             table.store.iter("").map(|object| (object.key(), object.clone())).collect();
         let newest_first = table.history.newest_first(&table.store);
-        for event in newest_first.take_while(|event| event.object.resource_version() > revision) {
-            let key = event.object.key();
-            match (event.event, event.before) {
+        for write in newest_first.take_while(|write| write.object.resource_version() > revision) {
+            let key = write.object.key();
+            match (write.watch_type, write.before) {
                 (WatchType::Added, _) | (_, None) => objects.remove(&key),
                 (_, Some(before)) => objects.insert(key, before),
             };

@@ -171,11 +171,11 @@ impl ApiServer {
                 let namespace = past.object.stable().at(&["metadata", "namespace"]).as_str().unwrap_or_default();
                 let plural = &kind.resource.plural;
                 let before = past.before;
-                let Some(seen) = watcher.sees(plural, namespace, past.event, &past.object, before.as_ref()) else {
+                let Some(seen) = watcher.sees(plural, namespace, past.watch_type, &past.object, before.as_ref()) else {
                     continue;
                 };
                 let object = match (seen, &before) {
-                    (WatchType::Deleted, Some(before)) if past.event != WatchType::Deleted => {
+                    (WatchType::Deleted, Some(before)) if past.watch_type != WatchType::Deleted => {
                         Object::new(before.json(), past.object.resource_version())
                     }
                     _ => past.object,

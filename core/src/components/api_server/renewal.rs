@@ -165,8 +165,8 @@ impl ApiServer {
     /// A PUT with the uid of a Lease that is gone: the create that it would become finds no such uid.
     fn deleted_under_writer(&self, name: &str) -> Answer {
         let table = &self.tables[self.leases];
-        let last = table.history.newest_first(&table.store).find(|event| event.object.name() == name);
-        let uid = last.map_or_else(String::new, |event| String::from(event.object.uid()));
+        let last = table.history.newest_first(&table.store).find(|write| write.object.name() == name);
+        let uid = last.map_or_else(String::new, |write| String::from(write.object.uid()));
         let key = format!("leases/{NODE_LEASES}/{name}");
         status::conflict(&LEASES, name, &write::uid_precondition(&RequestOptions::default(), &key, &uid, ""))
     }
