@@ -10,7 +10,10 @@ use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 
 pub(super) const NONE: &str = "<none>";
+pub(super) const UNSET: &str = "<unset>";
 pub(super) const UNKNOWN: &str = "<unknown>";
+/// How many parts of a list are shown.
+const SHOWN: usize = 3;
 
 /// Returns the text at a path; an empty one if there is none.
 pub(super) fn text(object: &Json, path: &[&str]) -> Json {
@@ -81,4 +84,20 @@ pub(super) fn replicas(object: &Json, age: Json, selector: Json) -> Vec<Json> {
     cells.extend(containers(object));
     cells.push(selector);
     cells
+}
+
+/// Joins texts, or a field of each, with commas.
+pub(super) fn joined(list: &Json, field: Option<&str>) -> String {
+    let own = |item: &Json| field.map_or(item.as_str(), |field| item.get(field).as_str()).map(String::from);
+    list.items().iter().map(|item| own(item).unwrap_or_default()).collect::<Vec<String>>().join(",")
+}
+
+/// Shows the first parts of a list, and how many there are beside them.
+pub(super) fn with_more(parts: &[String]) -> String {
+    let shown = parts.iter().take(SHOWN).cloned().collect::<Vec<String>>().join(",");
+    match parts.len() {
+        0 => String::from(UNSET),
+        all if all > SHOWN => format!("{shown} + {} more...", all - SHOWN),
+        _ => shown,
+    }
 }

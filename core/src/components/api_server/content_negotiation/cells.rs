@@ -6,14 +6,13 @@
 
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::cell_values::{
-    NONE, UNKNOWN, age, containers, count, labels, length, number, replicas, selector, since, text, text_or,
-};
-use super::{TableContext, more_cells, pods};
+use super::cell_values::{NONE, UNKNOWN, age, length, number, since, text, text_or};
+use super::{TableContext, network_cells, pods, policy_cells, storage_cells, v1_37_cells, workload_cells};
+use crate::objects::quantity::Quantity;
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
 use crate::profile::Profile;
@@ -32,27 +31,15 @@ pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>, defaults: 
         "events" => event(object, view),
         "leases" => Vec::from([text(object, &["spec", "holderIdentity"]), age]),
         "namespaces" => Vec::from([text(object, &["status", "phase"]), age]),
-        "daemonsets" => daemon_set(object, age),
-        "deployments" => deployment(object, age),
-        "replicasets" => replicas(object, age, selector(object.at(&["spec", "selector"]))),
-        "statefulsets" => stateful_set(object, age),
-        "jobs" => job(object, age, view),
-        "priorityclasses" => priority_class(object, age),
         "serviceaccounts" => Vec::from([Json::from(length(object.get("secrets"))), age]),
         "configmaps" => Vec::from([Json::from(length(object.get("data")) + length(object.get("binaryData"))), age]),
         "secrets" => Vec::from([text(object, &["type"]), Json::from(length(object.get("data"))), age]),
-        "services" => service(object, age),
-        "volumeattachments" => Vec::from([
-            text(object, &["spec", "attacher"]),
-            text(object, &["spec", "source", "persistentVolumeName"]),
-            text(object, &["spec", "nodeName"]),
-            Json::Bool(object.at(&["status", "attached"]).as_bool().unwrap_or(false)),
-            age,
-        ]),
-        "csinodes" => Vec::from([Json::from(length(object.at(&["spec", "drivers"]))), age]),
-        "poddisruptionbudgets" => budget(object, age),
         "certificatesigningrequests" => signing_request(object, age),
-        _ => more_cells::of(plural, object, age, view)
+        "componentstatuses" => component_status(object),
+        "resourcequotas" => quota(object, age),
+        "runtimeclasses" => Vec::from([text(object, &["handler"]), age]),
+        "rolebindings" | "clusterrolebindings" => binding(object, age),
+        _ => elsewhere(plural, object, age, view)
             .unwrap_or_else(|| Vec::from([object.at(&["metadata", "creationTimestamp"]).clone()])),
     };
     // An Event shows its name last.
@@ -60,6 +47,15 @@ pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>, defaults: 
         return cells.into_iter().chain([name]).collect();
     }
     [name].into_iter().chain(cells).collect()
+}
+
+/// Returns the cells of the kinds of other files.
+fn elsewhere(plural: &str, object: &Json, age: Json, view: TableContext<'_>) -> Option<Vec<Json>> {
+    workload_cells::of(plural, object, age.clone(), view)
+        .or_else(|| network_cells::of(plural, object, age.clone()))
+        .or_else(|| storage_cells::of(plural, object, age.clone()))
+        .or_else(|| policy_cells::of(plural, object, age.clone()))
+        .or_else(|| v1_37_cells::of(plural, object, age, view))
 }
 
 /// Source: pkg/apis/storage/util/helpers.go (v1.34), `IsDefaultAnnotation`.
@@ -182,137 +178,6 @@ fn event(event: &Json, view: TableContext<'_>) -> Vec<Json> {
     ])
 }
 
-fn daemon_set(set: &Json, age: Json) -> Vec<Json> {
-    let counts = [
-        "desiredNumberScheduled",
-        "currentNumberScheduled",
-        "numberReady",
-        "updatedNumberScheduled",
-        "numberAvailable",
-    ];
-    let mut cells: Vec<Json> = counts.iter().map(|field| count(set, &["status", field])).collect();
-    cells.push(Json::from(labels(set.at(&["spec", "template", "spec", "nodeSelector"]))));
-    cells.push(age);
-    cells.extend(containers(set));
-    cells.push(selector(set.at(&["spec", "selector"])));
-    cells
-}
-
-fn ready_of_wanted(object: &Json) -> Json {
-    Json::from(format!("{}/{}", number(object, &["status", "readyReplicas"]), number(object, &["spec", "replicas"])))
-}
-
-fn deployment(deployment: &Json, age: Json) -> Vec<Json> {
-    let mut cells = Vec::from([
-        ready_of_wanted(deployment),
-        count(deployment, &["status", "updatedReplicas"]),
-        count(deployment, &["status", "availableReplicas"]),
-        age,
-    ]);
-    cells.extend(containers(deployment));
-    cells.push(selector(deployment.at(&["spec", "selector"])));
-    cells
-}
-
-fn stateful_set(set: &Json, age: Json) -> Vec<Json> {
-    let mut cells = Vec::from([ready_of_wanted(set), age]);
-    cells.extend(containers(set));
-    cells
-}
-
-fn job(job: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> {
-    let succeeded = number(job, &["status", "succeeded"]);
-    let completions = match (job.at(&["spec", "completions"]).as_i64(), number(job, &["spec", "parallelism"])) {
-        (Some(wanted), _) => format!("{succeeded}/{wanted}"),
-        (None, side_by_side) if side_by_side > 1 => format!("{succeeded}/1 of {side_by_side}"),
-        _ => format!("{succeeded}/1"),
-    };
-    let instant = |field: &str| job.at(&["status", field]).as_str().and_then(time::parse);
-    let duration = match (instant("startTime"), instant("completionTime")) {
-        (None, _) => String::new(),
-        (Some(from), to) => human_duration(to.unwrap_or(view.now).duration_since(from)),
-    };
-    let is = |kind: &str| {
-        let conditions = job.at(&["status", "conditions"]).items();
-        conditions.iter().any(|it| it.get("type").as_str() == Some(kind) && it.get("status").as_str() == Some("True"))
-    };
-    let status = if is("Complete") {
-        "Complete"
-    } else if is("Failed") {
-        "Failed"
-    } else if !job.at(&["metadata", "deletionTimestamp"]).is_null() {
-        "Terminating"
-    } else {
-        let tells_success = view.profile.is("job-table-tells-success-criteria");
-        let mut kinds = ["Suspended", "FailureTarget"].into_iter().chain(tells_success.then_some("SuccessCriteriaMet"));
-        kinds.find(|kind| is(kind)).unwrap_or("Running")
-    };
-    let mut cells = Vec::from([Json::from(status), Json::from(completions), Json::from(duration), age]);
-    cells.extend(containers(job));
-    cells.push(selector(job.at(&["spec", "selector"])));
-    cells
-}
-
-fn priority_class(class: &Json, age: Json) -> Vec<Json> {
-    let is_default = class.get("globalDefault").as_bool().unwrap_or(false);
-    Vec::from([count(class, &["value"]), Json::Bool(is_default), age, text(class, &["preemptionPolicy"])])
-}
-
-fn service(service: &Json, age: Json) -> Vec<Json> {
-    let ports: Vec<String> = service
-        .at(&["spec", "ports"])
-        .items()
-        .iter()
-        .map(|port| {
-            let (number, node) = (number(port, &["port"]), number(port, &["nodePort"]));
-            let protocol = port.get("protocol").as_str().unwrap_or("TCP");
-            if node > 0 { format!("{number}:{node}/{protocol}") } else { format!("{number}/{protocol}") }
-        })
-        .collect();
-    Vec::from([
-        text(service, &["spec", "type"]),
-        text_or(service, &["spec", "clusterIP"], NONE),
-        outside(service),
-        listed(&ports, NONE),
-        age,
-        Json::from(labels(service.at(&["spec", "selector"]))),
-    ])
-}
-
-/// Returns the addresses by which a Service is reached from outside the cluster.
-///
-/// Source: printers.go (v1.34), `getServiceExternalIP`, `loadBalancerStatusStringer`; the server's tables are wide.
-fn outside(service: &Json) -> Json {
-    let own = service.at(&["spec", "externalIPs"]).items().iter().filter_map(Json::as_str).map(String::from);
-    match service.at(&["spec", "type"]).as_str() {
-        Some("ClusterIP" | "NodePort") => listed(&own.collect::<Vec<_>>(), NONE),
-        Some("LoadBalancer") => {
-            let address = |one: &Json| {
-                let mut texts = ["ip", "hostname"].into_iter().filter_map(|field| one.get(field).as_str());
-                texts.find(|text| !text.is_empty()).map(String::from)
-            };
-            let given = service.at(&["status", "loadBalancer", "ingress"]).items().iter().filter_map(address);
-            let given: BTreeSet<String> = given.collect();
-            listed(&given.into_iter().chain(own).collect::<Vec<_>>(), "<pending>")
-        }
-        Some("ExternalName") => text(service, &["spec", "externalName"]),
-        _ => Json::from(UNKNOWN),
-    }
-}
-
-fn listed(parts: &[String], none: &str) -> Json {
-    Json::from(if parts.is_empty() { String::from(none) } else { parts.join(",") })
-}
-
-fn budget(budget: &Json, age: Json) -> Vec<Json> {
-    let share = |field: &str| match budget.at(&["spec", field]) {
-        Json::Null => Json::from("N/A"),
-        Json::Int(number) => Json::from(number.to_string()),
-        other => other.clone(),
-    };
-    Vec::from([share("minAvailable"), share("maxUnavailable"), count(budget, &["status", "disruptionsAllowed"]), age])
-}
-
 fn signing_request(request: &Json, age: Json) -> Vec<Json> {
     let conditions = request.at(&["status", "conditions"]).items();
     let is = |kind: &str| conditions.iter().any(|condition| condition.get("type").as_str() == Some(kind));
@@ -342,28 +207,42 @@ fn signing_request(request: &Json, age: Json) -> Vec<Json> {
     ])
 }
 
-#[cfg(test)]
-mod tests {
-    use super::outside;
-    use crate::json;
+fn component_status(object: &Json) -> Vec<Json> {
+    let conditions = object.get("conditions").items();
+    let Some(health) = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Healthy")) else {
+        return Vec::from(["Unknown", "", ""].map(Json::from));
+    };
+    let status = if health.get("status").as_str() == Some("True") { "Healthy" } else { "Unhealthy" };
+    Vec::from([Json::from(status), text(health, &["message"]), text(health, &["error"])])
+}
 
-    #[test]
-    fn a_service_is_reached_from_outside_as_its_type_says() {
-        let ingress = json!({"loadBalancer": {"ingress": [{"ip": "3.4.5.6", "hostname": "a.example"}, {"ip": "2.3.4.5"},
-            {"hostname": "b.example"}, {}]}});
-        for (spec, shown) in [
-            (json!({"type": "ClusterIP"}), "<none>"),
-            (json!({"type": "NodePort", "externalIPs": ["1.1.1.1", "1.1.1.0"]}), "1.1.1.1,1.1.1.0"),
-            (json!({"type": "LoadBalancer"}), "2.3.4.5,3.4.5.6,b.example"),
-            (json!({"type": "LoadBalancer", "externalIPs": ["1.1.1.1"]}), "2.3.4.5,3.4.5.6,b.example,1.1.1.1"),
-            (json!({"type": "ExternalName", "externalName": "db.example"}), "db.example"),
-            (json!({"type": "Other"}), "<unknown>"),
-        ] {
-            let mut service = json!({});
-            service.set(&["spec"], spec);
-            service.set(&["status"], ingress.clone());
-            assert_eq!(outside(&service).as_str(), Some(shown));
-        }
-        assert_eq!(outside(&json!({"spec": {"type": "LoadBalancer"}})).as_str(), Some("<pending>"));
+fn quota(quota: &Json, age: Json) -> Vec<Json> {
+    let (mut requests, mut limits) = (Vec::new(), Vec::new());
+    let amount = |list: &str, name: &str| {
+        let amount = quota.at(&["status", list, name]);
+        Quantity::from_json(amount).map_or_else(|| String::from("0"), |_| String::from(amount.as_str().unwrap_or("0")))
+    };
+    for (name, _) in quota.at(&["status", "hard"]).fields() {
+        let shown = format!("{name}: {}/{}", amount("used", name), amount("hard", name));
+        if name.starts_with("limits.") { limits.push(shown) } else { requests.push(shown) }
     }
+    Vec::from([age, Json::from(requests.join(", ")), Json::from(limits.join(", "))])
+}
+
+fn binding(binding: &Json, age: Json) -> Vec<Json> {
+    let role = |field: &str| binding.at(&["roleRef", field]).as_str().unwrap_or("");
+    let subjects = |kind: &str| {
+        let own = binding.get("subjects").items().iter().filter(|subject| subject.get("kind").as_str() == Some(kind));
+        let shown = own.map(|subject| {
+            let part = |field: &str| subject.get(field).as_str().unwrap_or("");
+            if kind == "ServiceAccount" {
+                format!("{}/{}", part("namespace"), part("name"))
+            } else {
+                part("name").into()
+            }
+        });
+        Json::from(shown.collect::<Vec<String>>().join(", "))
+    };
+    let role = Json::from(format!("{}/{}", role("kind"), role("name")));
+    Vec::from([role, age, subjects("User"), subjects("Group"), subjects("ServiceAccount")])
 }

@@ -5,13 +5,19 @@
 
 use alloc::vec::Vec;
 
-use super::column_forms::{AGE, AGE_ABOUT, CONTAINERS, IMAGES, JOB_SELECTOR, NAME, boolean, column, integer, wide};
-use super::{more_columns, newer_columns, policy_columns, storage_columns};
+use super::column_forms::{AGE, AGE_ABOUT, NAME, column, wide};
+use super::{network_columns, policy_columns, storage_columns, v1_37_columns, workload_columns};
 use crate::profile::Profile;
 use crate::profile::releases::{Column, ColumnChange};
 
-static ALL: [&[(&str, &[Column])]; 5] =
-    [TABLES, more_columns::TABLES, storage_columns::TABLES, policy_columns::TABLES, newer_columns::TABLES];
+static ALL: [&[(&str, &[Column])]; 6] = [
+    TABLES,
+    workload_columns::TABLES,
+    network_columns::TABLES,
+    storage_columns::TABLES,
+    policy_columns::TABLES,
+    v1_37_columns::TABLES,
+];
 
 /// Returns the columns of a kind by its plural, each with the place of its cell: the place among all columns that the
 /// kind has had.
@@ -74,6 +80,30 @@ static TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     (
+        "clusterrolebindings",
+        &[
+            NAME,
+            column(
+                "Role",
+                "RoleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be \
+                 resolved, the Authorizer must return an error.",
+            ),
+            AGE,
+            wide("Users", "Users in the clusterRoleBinding"),
+            wide("Groups", "Groups in the clusterRoleBinding"),
+            wide("ServiceAccounts", "ServiceAccounts in the clusterRoleBinding"),
+        ],
+    ),
+    (
+        "componentstatuses",
+        &[
+            NAME,
+            column("Status", "Status of the component conditions"),
+            column("Message", "Message of the component conditions"),
+            column("Error", "Error of the component conditions"),
+        ],
+    ),
+    (
         "configmaps",
         &[
             NAME,
@@ -84,75 +114,6 @@ static TABLES: &[(&str, &[Column])] = &[
                  must not overlap with the keys in the BinaryData field, this is enforced during validation process.",
             ),
             AGE,
-        ],
-    ),
-    (
-        "csinodes",
-        &[NAME, integer("Drivers", "Drivers indicates the number of CSI drivers registered on the node"), AGE],
-    ),
-    (
-        "daemonsets",
-        &[
-            NAME,
-            integer(
-                "Desired",
-                "The total number of nodes that should be running the daemon pod (including nodes correctly running \
-                 the daemon pod). More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
-            ),
-            integer(
-                "Current",
-                "The number of nodes that are running at least 1 daemon pod and are supposed to run the daemon pod. \
-                 More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
-            ),
-            integer(
-                "Ready",
-                "The number of nodes that should be running the daemon pod and have one or more of the daemon pod \
-                 running and ready.",
-            ),
-            integer("Up-to-date", "The total number of nodes that are running updated daemon pod"),
-            integer(
-                "Available",
-                "The number of nodes that should be running the daemon pod and have one or more of the daemon pod \
-                 running and available (ready for at least spec.minReadySeconds)",
-            ),
-            column(
-                "Node Selector",
-                "NodeSelector is a selector which must be true for the pod to fit on a node. Selector which must \
-                 match a node's labels for the pod to be scheduled on that node. More info: \
-                 https://kubernetes.io/docs/concepts/configuration/assign-pod-node/",
-            ),
-            AGE,
-            CONTAINERS,
-            IMAGES,
-            wide(
-                "Selector",
-                "A label query over pods that are managed by the daemon set. Must match in order to be controlled. \
-                 If empty, defaulted to labels on Pod template. More info: \
-                 https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-            ),
-        ],
-    ),
-    (
-        "deployments",
-        &[
-            NAME,
-            column("Ready", "Number of the pod with ready state"),
-            column(
-                "Up-to-date",
-                "Total number of non-terminated pods targeted by this deployment that have the desired template spec.",
-            ),
-            column(
-                "Available",
-                "Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.",
-            ),
-            AGE,
-            CONTAINERS,
-            IMAGES,
-            wide(
-                "Selector",
-                "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones \
-                 affected by this deployment.",
-            ),
         ],
     ),
     (
@@ -183,23 +144,6 @@ static TABLES: &[(&str, &[Column])] = &[
             ),
             wide("Count", "The number of times this event has occurred."),
             Column { priority: 1, ..NAME },
-        ],
-    ),
-    (
-        "jobs",
-        &[
-            NAME,
-            column("Status", "Status of the job."),
-            column(
-                "Completions",
-                "The number of pods which reached phase Succeeded. The value increases monotonically for a given \
-                 spec. However, it may decrease in reaction to scale down of elastic indexed jobs.",
-            ),
-            column("Duration", "Time required to complete the job."),
-            AGE,
-            CONTAINERS,
-            IMAGES,
-            JOB_SELECTOR,
         ],
     ),
     (
@@ -253,16 +197,6 @@ static TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     (
-        "poddisruptionbudgets",
-        &[
-            NAME,
-            column("Min Available", "The minimum number of pods that must be available."),
-            column("Max Unavailable", "The maximum number of pods that may be unavailable."),
-            integer("Allowed Disruptions", "Calculated number of pods that may be disrupted at this time."),
-            AGE,
-        ],
-    ),
-    (
         "pods",
         &[
             NAME,
@@ -304,52 +238,34 @@ static TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     (
-        "priorityclasses",
+        "resourcequotas",
         &[
             NAME,
-            integer(
-                "Value",
-                "value represents the integer value of this priority class. This is the actual priority that pods \
-                 receive when they have the name of this class in their pod spec.",
-            ),
-            boolean(
-                "Global-Default",
-                "globalDefault specifies whether this PriorityClass should be considered as the default priority for \
-                 pods that do not have any priority class. Only one PriorityClass can be marked as `globalDefault`. \
-                 However, if more than one PriorityClasses exists with their `globalDefault` field set to true, the \
-                 smallest value of such global default PriorityClasses will be used as the default priority.",
-            ),
             AGE,
+            column("Request", "Request represents a minimum amount of cpu/memory that a container may consume."),
+            column(
+                "Limit",
+                "Limits control the maximum amount of cpu/memory that a container may use independent of contention \
+                 on the node.",
+            ),
         ],
     ),
     (
-        "replicasets",
+        "rolebindings",
         &[
             NAME,
-            integer(
-                "Desired",
-                "Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero \
-                 and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/\
-                 replicationcontroller/#what-is-a-replicationcontroller",
+            column(
+                "Role",
+                "RoleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If \
+                 the RoleRef cannot be resolved, the Authorizer must return an error.",
             ),
-            integer(
-                "Current",
-                "Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/\
-                 concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
-            ),
-            integer("Ready", "The number of ready replicas for this replica set."),
             AGE,
-            CONTAINERS,
-            IMAGES,
-            wide(
-                "Selector",
-                "Selector is a label query over pods that should match the replica count. If the selector is empty, \
-                 it is defaulted to the labels present on the pod template. Label keys and values that must match in \
-                 order to be controlled by this replica set. More info: \
-                 https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-            ),
+            wide("Users", "Users in the roleBinding"),
+            wide("Groups", "Groups in the roleBinding"),
+            wide("ServiceAccounts", "ServiceAccounts in the roleBinding"),
         ],
     ),
+    ("runtimeclasses", &[NAME, column("Handler", ""), AGE]),
     (
         "secrets",
         &[
@@ -384,62 +300,6 @@ static TABLES: &[(&str, &[Column])] = &[
             AGE,
         ],
     ),
-    (
-        "services",
-        &[
-            NAME,
-            column(
-                "Type",
-                "type determines how the Service is exposed. Defaults to ClusterIP. Valid options are ExternalName, \
-                 ClusterIP, NodePort, and LoadBalancer. \"ClusterIP\" allocates a cluster-internal IP address for \
-                 load-balancing to endpoints. Endpoints are determined by the selector or if that is not specified, \
-                 by manual construction of an Endpoints object or EndpointSlice objects. If clusterIP is \"None\", \
-                 no virtual IP is allocated and the endpoints are published as a set of endpoints rather than a \
-                 virtual IP. \"NodePort\" builds on ClusterIP and allocates a port on every node which routes to the \
-                 same endpoints as the clusterIP. \"LoadBalancer\" builds on NodePort and creates an external \
-                 load-balancer (if supported in the current cloud) which routes to the same endpoints as the \
-                 clusterIP. \"ExternalName\" aliases this service to the specified externalName. Several other \
-                 fields do not apply to ExternalName services. More info: \
-                 https://kubernetes.io/docs/concepts/services-networking/service/#publishing-services-service-types",
-            ),
-            column(
-                "Cluster-IP",
-                "clusterIP is the IP address of the service and is usually assigned randomly. If an address is \
-                 specified manually, is in-range (as per system configuration), and is not in use, it will be \
-                 allocated to the service; otherwise creation of the service will fail. This field may not be \
-                 changed through updates unless the type field is also being changed to ExternalName (which requires \
-                 this field to be blank) or the type field is being changed from ExternalName (in which case this \
-                 field may optionally be specified, as describe above).  Valid values are \"None\", empty string \
-                 (\"\"), or a valid IP address. Setting this to \"None\" makes a \"headless service\" (no virtual \
-                 IP), which is useful when direct endpoint connections are preferred and proxying is not required.  \
-                 Only applies to types ClusterIP, NodePort, and LoadBalancer. If this field is specified when \
-                 creating a Service of type ExternalName, creation will fail. This field will be wiped when updating \
-                 a Service to type ExternalName. More info: \
-                 https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
-            ),
-            column(
-                "External-IP",
-                "externalIPs is a list of IP addresses for which nodes in the cluster will also accept traffic for \
-                 this service.  These IPs are not managed by Kubernetes.  The user is responsible for ensuring that \
-                 traffic arrives at a node with this IP.  A common example is external load-balancers that are not \
-                 part of the Kubernetes system.",
-            ),
-            column(
-                "Port(s)",
-                "The list of ports that are exposed by this service. More info: \
-                 https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
-            ),
-            AGE,
-            wide(
-                "Selector",
-                "Route service traffic to pods with label keys and values matching this selector. If empty or not \
-                 present, the service is assumed to have an external process managing its endpoints, which \
-                 Kubernetes will not modify. Only applies to types ClusterIP, NodePort, and LoadBalancer. Ignored if \
-                 type is ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/",
-            ),
-        ],
-    ),
-    ("statefulsets", &[NAME, column("Ready", "Number of the pod with ready state"), AGE, CONTAINERS, IMAGES]),
 ];
 
 #[cfg(test)]

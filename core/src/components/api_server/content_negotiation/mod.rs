@@ -12,15 +12,18 @@ mod cells;
 mod column_forms;
 mod columns;
 mod lines;
-mod more_cells;
-mod more_columns;
-mod newer_cells;
-mod newer_columns;
+mod network_cells;
+mod network_columns;
 mod pods;
 mod policy_cells;
 mod policy_columns;
 pub(super) mod printed;
+mod storage_cells;
 mod storage_columns;
+mod v1_37_cells;
+mod v1_37_columns;
+mod workload_cells;
+mod workload_columns;
 
 pub(crate) use lines::kubectl_lines;
 

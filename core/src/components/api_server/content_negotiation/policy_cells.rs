@@ -7,10 +7,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::cell_values::{NONE, count, length, text, text_or};
+use super::cell_values::{NONE, UNSET, count, length, text, text_or};
 use crate::objects::{Json, Text};
-
-const UNSET: &str = "<unset>";
 
 /// Returns the cells of an object of a kind.
 pub(super) fn of(plural: &str, object: &Json, age: Json) -> Option<Vec<Json>> {

@@ -1,9 +1,9 @@
-//! The columns of tables of storage, devices and addresses.
+//! The columns of tables of volumes and devices.
 //!
 //! Source: pkg/printers/internalversion/printers.go (v1.34), `AddHandlers`; descriptions are those of the fields in the
 //! types' own documentation (k8s.io/api v0.34, `SwaggerDoc`), which clients show as they are.
 
-use super::column_forms::{AGE, NAME, boolean, column, named, wide};
+use super::column_forms::{AGE, NAME, boolean, column, integer, named, wide};
 use crate::profile::releases::Column;
 
 pub(super) static TABLES: &[(&str, &[Column])] = &[
@@ -84,6 +84,53 @@ pub(super) static TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     (
+        "csinodes",
+        &[NAME, integer("Drivers", "Drivers indicates the number of CSI drivers registered on the node"), AGE],
+    ),
+    (
+        "csistoragecapacities",
+        &[
+            NAME,
+            column(
+                "StorageClassName",
+                "storageClassName represents the name of the StorageClass that the reported capacity applies to. It \
+                 must meet the same requirements as the name of a StorageClass object (non-empty, DNS subdomain). If \
+                 that object no longer exists, the CSIStorageCapacity object is obsolete and should be removed by its \
+                 creator. This field is immutable.",
+            ),
+            column(
+                "Capacity",
+                "capacity is the value reported by the CSI driver in its GetCapacityResponse for a GetCapacityRequest \
+                 with topology and parameters that match the previous fields.\n\nThe semantic is currently (CSI spec \
+                 1.2) defined as: The available capacity, in bytes, of the storage that can be used to provision \
+                 volumes. If not set, that information is currently unavailable.",
+            ),
+        ],
+    ),
+    ("deviceclasses", &[NAME, AGE]),
+    (
+        "persistentvolumeclaims",
+        &[
+            NAME,
+            column("Status", "phase represents the current phase of PersistentVolumeClaim."),
+            column("Volume", "volumeName is the binding reference to the PersistentVolume backing this claim."),
+            column("Capacity", "capacity represents the actual resources of the underlying volume."),
+            column(
+                "Access Modes",
+                "accessModes contains the actual access modes the volume backing the PVC has. More info: \
+                 https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1",
+            ),
+            column("StorageClass", "StorageClass of the pvc"),
+            column("VolumeAttributesClass", "VolumeAttributesClass of the pvc"),
+            AGE,
+            wide(
+                "VolumeMode",
+                "volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied \
+                 when not included in claim spec.",
+            ),
+        ],
+    ),
+    (
         "persistentvolumes",
         &[
             NAME,
@@ -132,117 +179,10 @@ pub(super) static TABLES: &[(&str, &[Column])] = &[
         ],
     ),
     (
-        "persistentvolumeclaims",
-        &[
-            NAME,
-            column("Status", "phase represents the current phase of PersistentVolumeClaim."),
-            column("Volume", "volumeName is the binding reference to the PersistentVolume backing this claim."),
-            column("Capacity", "capacity represents the actual resources of the underlying volume."),
-            column(
-                "Access Modes",
-                "accessModes contains the actual access modes the volume backing the PVC has. More info: \
-                 https://kubernetes.io/docs/concepts/storage/persistent-volumes#access-modes-1",
-            ),
-            column("StorageClass", "StorageClass of the pvc"),
-            column("VolumeAttributesClass", "VolumeAttributesClass of the pvc"),
-            AGE,
-            wide(
-                "VolumeMode",
-                "volumeMode defines what type of volume is required by the claim. Value of Filesystem is implied \
-                 when not included in claim spec.",
-            ),
-        ],
-    ),
-    (
-        "storageclasses",
-        &[
-            NAME,
-            column("Provisioner", "provisioner indicates the type of the provisioner."),
-            column(
-                "ReclaimPolicy",
-                "reclaimPolicy controls the reclaimPolicy for dynamically provisioned PersistentVolumes of this \
-                 storage class. Defaults to Delete.",
-            ),
-            column(
-                "VolumeBindingMode",
-                "volumeBindingMode indicates how PersistentVolumeClaims should be provisioned and bound.  When \
-                 unset, VolumeBindingImmediate is used. This field is only honored by servers that enable the \
-                 VolumeScheduling feature.",
-            ),
-            column("AllowVolumeExpansion", "allowVolumeExpansion shows whether the storage class allow volume expand."),
-            AGE,
-        ],
-    ),
-    ("volumeattributesclasses", &[NAME, column("DriverName", "Name of the CSI driver This field is immutable."), AGE]),
-    (
-        "servicecidrs",
-        &[
-            NAME,
-            column(
-                "CIDRs",
-                "CIDRs defines the IP blocks in CIDR notation (e.g. \"192.168.0.0/24\" or \"2001:db8::/64\") from \
-                 which to assign service cluster IPs. Max of two CIDRs is allowed, one of each IP family. This field \
-                 is immutable.",
-            ),
-            AGE,
-        ],
-    ),
-    (
-        "volumeattachments",
-        &[
-            NAME,
-            named(
-                "Attacher",
-                "attacher indicates the name of the volume driver that MUST handle this request. This is the name \
-                 returned by GetPluginName().",
-            ),
-            column("PV", "persistentVolumeName represents the name of the persistent volume to attach."),
-            column("Node", "nodeName represents the node that the volume should be attached to."),
-            boolean(
-                "Attached",
-                "attached indicates the volume is successfully attached. This field must only be set by the entity \
-                 completing the attach operation, i.e. the external-attacher.",
-            ),
-            AGE,
-        ],
-    ),
-    ("deviceclasses", &[NAME, AGE]),
-    ("resourceclaimtemplates", &[NAME, AGE]),
-    (
-        "ipaddresses",
-        &[
-            NAME,
-            column(
-                "ParentRef",
-                "ParentRef references the resource that an IPAddress is attached to. An IPAddress must reference a \
-                 parent object.",
-            ),
-        ],
-    ),
-    (
-        "csistoragecapacities",
-        &[
-            NAME,
-            column(
-                "StorageClassName",
-                "storageClassName represents the name of the StorageClass that the reported capacity applies to. It \
-                 must meet the same requirements as the name of a StorageClass object (non-empty, DNS subdomain). If \
-                 that object no longer exists, the CSIStorageCapacity object is obsolete and should be removed by its \
-                 creator. This field is immutable.",
-            ),
-            column(
-                "Capacity",
-                "capacity is the value reported by the CSI driver in its GetCapacityResponse for a GetCapacityRequest \
-                 with topology and parameters that match the previous fields.\n\nThe semantic is currently (CSI spec \
-                 1.2) defined as: The available capacity, in bytes, of the storage that can be used to provision \
-                 volumes. If not set, that information is currently unavailable.",
-            ),
-        ],
-    ),
-    (
         "resourceclaims",
         &[NAME, column("State", "A summary of the current state (allocated, pending, reserved, etc.)."), AGE],
     ),
+    ("resourceclaimtemplates", &[NAME, AGE]),
     (
         "resourceslices",
         &[
@@ -271,4 +211,44 @@ pub(super) static TABLES: &[(&str, &[Column])] = &[
             AGE,
         ],
     ),
+    (
+        "storageclasses",
+        &[
+            NAME,
+            column("Provisioner", "provisioner indicates the type of the provisioner."),
+            column(
+                "ReclaimPolicy",
+                "reclaimPolicy controls the reclaimPolicy for dynamically provisioned PersistentVolumes of this \
+                 storage class. Defaults to Delete.",
+            ),
+            column(
+                "VolumeBindingMode",
+                "volumeBindingMode indicates how PersistentVolumeClaims should be provisioned and bound.  When \
+                 unset, VolumeBindingImmediate is used. This field is only honored by servers that enable the \
+                 VolumeScheduling feature.",
+            ),
+            column("AllowVolumeExpansion", "allowVolumeExpansion shows whether the storage class allow volume expand."),
+            AGE,
+        ],
+    ),
+    (
+        "volumeattachments",
+        &[
+            NAME,
+            named(
+                "Attacher",
+                "attacher indicates the name of the volume driver that MUST handle this request. This is the name \
+                 returned by GetPluginName().",
+            ),
+            column("PV", "persistentVolumeName represents the name of the persistent volume to attach."),
+            column("Node", "nodeName represents the node that the volume should be attached to."),
+            boolean(
+                "Attached",
+                "attached indicates the volume is successfully attached. This field must only be set by the entity \
+                 completing the attach operation, i.e. the external-attacher.",
+            ),
+            AGE,
+        ],
+    ),
+    ("volumeattributesclasses", &[NAME, column("DriverName", "Name of the CSI driver This field is immutable."), AGE]),
 ];

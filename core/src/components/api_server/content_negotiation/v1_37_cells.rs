@@ -1,4 +1,4 @@
-//! The cells of kinds that came with 1.37, whose columns are in `newer_columns`.
+//! The cells of kinds that came with 1.37, whose columns are in `v1_37_columns`.
 //!
 //! Source: pkg/printers/internalversion/printers.go (v1.37). Inputs: an object and the context of its table. Outputs:
 //! one cell for each column behind the name.
