@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::kinds::{self, KINDS};
+use super::kinds;
 use super::{Answer, Body, Call, Content, PROTOBUF, Resource, Target, Verb};
 use crate::objects::{Json, Text, protobuf, without_depths, yaml};
 
@@ -109,9 +109,7 @@ impl Call {
         }
         let mut call = Self::from_http(method, path_and_query, headers, "")?;
         let expected = match &call.target {
-            Target::Resource { resource, .. } if call.verb != Verb::Delete => {
-                kinds::find(resource).map(|kind| KINDS[kind].name)
-            }
+            Target::Resource { resource, .. } if call.verb != Verb::Delete => kinds::kind_of(resource),
             _ => Some("DeleteOptions"),
         };
         call.body = match protobuf::decode(body, expected) {

@@ -296,19 +296,19 @@ pub(crate) fn built_in(api_version: &str, name: &str) -> Option<&'static Kind> {
 /// Tells whether the server has a kind, in this group and version.
 #[must_use]
 pub fn is_known(resource: &Resource) -> bool {
-    find(resource).is_some()
+    of_table(resource).is_some()
 }
 
 /// Tells whether objects of a kind live in namespaces; true for an unknown kind.
 #[must_use]
 pub fn is_namespaced(resource: &Resource) -> bool {
-    find(resource).is_none_or(|kind| KINDS[kind].is_namespaced())
+    of_table(resource).is_none_or(Kind::is_namespaced)
 }
 
 /// Returns the kind of a resource's objects; `None` for one that the server does not have.
 #[must_use]
 pub fn kind_of(resource: &Resource) -> Option<&'static str> {
-    find(resource).map(|kind| KINDS[kind].name)
+    of_table(resource).map(|kind| kind.name)
 }
 
 /// Returns the kinds in namespaces whose collections can be deleted.
@@ -369,9 +369,43 @@ pub fn known_resource(plural: &str, subresource: Option<&str>) -> Result<(), Unk
     Err(UnknownResource { name: format!("{plural}/{wanted}"), near: near.map(|near| format!("{plural}/{near}")) })
 }
 
+/// Finds a kind of [`KINDS`].
+pub(crate) fn of_table(resource: &Resource) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.resource == *resource)
+}
+
+/// The place of a kind among those of a server: first the kinds of [`KINDS`], then the custom ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct KindIndex(usize);
+
+impl KindIndex {
+    /// Returns the first ones.
+    pub(crate) fn first(count: usize) -> impl Iterator<Item = Self> {
+        (0..count).map(Self)
+    }
+
+    /// Returns the number of those before it.
+    pub(crate) const fn before(self) -> usize {
+        self.0
+    }
+
+    /// Returns the kind of [`KINDS`] at this place; `None` if it is that of a custom kind.
+    pub(crate) fn kind_of_table(self) -> Option<&'static Kind> {
+        KINDS.get(self.0)
+    }
+
+    fn custom(self) -> Option<usize> {
+        self.0.checked_sub(KINDS.len())
+    }
+
+    fn of_custom(at: usize) -> Self {
+        Self(KINDS.len() + at)
+    }
+}
+
 /// Finds a kind's place in [`KINDS`].
-pub(crate) fn find(resource: &Resource) -> Option<usize> {
-    KINDS.iter().position(|kind| kind.resource == *resource)
+pub(crate) fn find(resource: &Resource) -> Option<KindIndex> {
+    KINDS.iter().position(|kind| kind.resource == *resource).map(KindIndex)
 }
 
 /// What a CustomResourceDefinition says of the kind that it defines, in one version.
@@ -457,18 +491,18 @@ pub(crate) struct Kinds {
 
 impl Kinds {
     /// Returns the kind at a place.
-    pub(crate) fn at(&self, place: usize) -> &'static Kind {
-        match place.checked_sub(KINDS.len()) {
-            None => &KINDS[place],
+    pub(crate) fn at(&self, index: KindIndex) -> &'static Kind {
+        match index.custom() {
+            None => &KINDS[index.0],
             Some(at) => self.custom[at].0,
         }
     }
 
     /// Finds the place of a kind that is served.
-    pub(crate) fn find(&self, resource: &Resource) -> Option<usize> {
+    pub(crate) fn find(&self, resource: &Resource) -> Option<KindIndex> {
         find(resource).or_else(|| {
             let is_it = |(kind, is_served): &(&'static Kind, bool)| *is_served && kind.resource == *resource;
-            self.custom.iter().position(is_it).map(|at| KINDS.len() + at)
+            self.custom.iter().position(is_it).map(KindIndex::of_custom)
         })
     }
 
@@ -478,18 +512,18 @@ impl Kinds {
     }
 
     /// Defines a kind; returns its place.
-    pub(crate) fn define(&mut self, names: &CustomNames) -> usize {
+    pub(crate) fn define(&mut self, names: &CustomNames) -> KindIndex {
         let at = self.custom.iter().position(|(kind, _)| names.is(kind)).unwrap_or_else(|| {
             self.custom.push((names.kind(), false));
             self.custom.len() - 1
         });
         self.custom[at].1 = true;
-        KINDS.len() + at
+        KindIndex::of_custom(at)
     }
 
     /// Serves a kind no more.
-    pub(crate) fn retire(&mut self, place: usize) {
-        if let Some(at) = place.checked_sub(KINDS.len()) {
+    pub(crate) fn retire(&mut self, index: KindIndex) {
+        if let Some(at) = index.custom() {
             self.custom[at].1 = false;
         }
     }
@@ -497,7 +531,7 @@ impl Kinds {
 
 #[cfg(test)]
 mod tests {
-    use super::{CustomNames, KINDS, Kinds};
+    use super::{CustomNames, KINDS, KindIndex, Kinds};
     use crate::objects::Text;
 
     #[test]
@@ -511,14 +545,14 @@ mod tests {
             has_status: true,
             ..CustomNames::default()
         };
-        let place = kinds.define(&names);
-        let kind = kinds.at(place);
+        let index = kinds.define(&names);
+        let kind = kinds.at(index);
         assert_eq!((kind.subresources.len(), kind.subresources[0].kind), (1, "Widget"));
-        assert_eq!(kinds.find(&kind.resource), Some(place));
-        kinds.retire(place);
+        assert_eq!(kinds.find(&kind.resource), Some(index));
+        kinds.retire(index);
         assert_eq!((kinds.find(&kind.resource), kinds.iter().count()), (None, KINDS.len()));
-        assert_eq!(kinds.define(&names), place);
-        assert_eq!(kinds.define(&CustomNames { has_scale: true, ..names }), place + 1);
+        assert_eq!(kinds.define(&names), index);
+        assert_eq!(kinds.define(&CustomNames { has_scale: true, ..names }), KindIndex(index.0 + 1));
     }
 
     #[test]

@@ -147,10 +147,10 @@ pub(super) fn update(
     old: &Json,
     tree: &mut Json,
 ) -> Result<(), Answer> {
-    limit_ranger::set_defaults(server, info.of, &info.subresource, tree, false);
+    limit_ranger::set_defaults(server, info.kind, &info.subresource, tree, false);
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     restrict_nodes(server, &write)?;
-    if info.of.name == "Pod" && info.subresource.is_empty() {
+    if info.kind.name == "Pod" && info.subresource.is_empty() {
         if server.plugins.runs("Priority") {
             priority::keep(tree, old);
         }
@@ -168,11 +168,11 @@ pub(super) fn validate_update(
     is_dry_run: bool,
     warnings: &mut Vec<String>,
 ) -> Result<(), Answer> {
-    limit_ranger::check(server, info.of, &info.subresource, tree, Some(old))?;
+    limit_ranger::check(server, info.kind, &info.subresource, tree, Some(old))?;
     let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     warnings.extend(pod_security::admit(server, &write)?);
-    match info.of.name {
-        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, info.of, tree)?,
+    match info.kind.name {
+        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, info.kind, tree)?,
         "PersistentVolumeClaim" if info.subresource.is_empty() => check_growth(server, &write, old)?,
         "CertificateSigningRequest" => certificates::check_signer(server, &write, origin, old)?,
         _ => {}

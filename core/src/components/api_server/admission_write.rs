@@ -41,7 +41,7 @@ impl<'a> Write<'a> {
         old: Option<&'a Json>,
     ) -> Self {
         Self {
-            kind: info.of,
+            kind: info.kind,
             subresource: &info.subresource,
             operation,
             namespace: &info.namespace,

@@ -43,10 +43,10 @@ impl ApiServer {
         origin: &Origin,
         call: &Call,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let reads_first = self.settings.profile().is("patches-are-read-first");
         let wanted = configuration(call, reads_first)?;
-        let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
+        let current = self.tables[info.kind_index].store.get(&info.namespace, &info.name).cloned();
         if current.is_none() && !info.subresource.is_empty() {
             return Err(status::not_found(&kind.resource, &info.name));
         }
@@ -77,7 +77,7 @@ impl ApiServer {
         live: &Json,
         wanted: &Json,
     ) -> Result<(Read, Managers), Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let mut live = live.clone();
         live.set(&["kind"], kind.name);
         live.set(&["apiVersion"], kind.resource.api_version());
@@ -106,7 +106,7 @@ impl ApiServer {
         origin: &Origin,
         mut read: Read,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         naming::check_name(kind, &mut read.tree, info)?;
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() {
@@ -125,7 +125,7 @@ impl ApiServer {
         live: &Json,
         wanted: &Json,
     ) -> Result<Applied, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         self.check_configuration(kind, wanted)?;
         let name = options.parameter("fieldManager").cloned().unwrap_or_default();
         let manager = Manager::new(kind, "Apply", &name, &info.subresource);
@@ -198,7 +198,7 @@ impl ApiServer {
         (manager, force): (&Manager, bool),
         origin: &Origin,
     ) -> Result<Applied, Conflicts> {
-        let kind = info.of;
+        let kind = info.kind;
         let (typed, ignored) = (self.typed(kind), reset_fields(kind, &info.subresource));
         let mut tree = ownership::merge(typed, live, wanted);
         let set = ownership::fields_of(typed, wanted).without_trees(&ignored);

@@ -42,15 +42,15 @@ impl ApiServer {
         if let Body::Json(sent) = &body {
             check_sent_namespace(sent, info)?;
         }
-        self.check_namespace(info.of, &info.namespace, &info.name)?;
-        let answer = match (info.of.name, info.subresource.as_str()) {
+        self.check_namespace(info.kind, &info.namespace, &info.name)?;
+        let answer = match (info.kind.name, info.subresource.as_str()) {
             ("Pod", "eviction") => self.evict(info, options, origin, &json_of(body).unwrap_or_default()),
             ("ServiceAccount", "token") => self.issue_token(info, options, origin, json_of(body)),
             ("Pod", "binding") => self.bind(info, options, origin, &json_of(body).unwrap_or_default()),
             _ => Err(status::failure(
                 501,
                 "NotImplemented",
-                &format!("{}/{} is not modelled yet", info.of.resource.plural, info.subresource),
+                &format!("{}/{} is not modelled yet", info.kind.resource.plural, info.subresource),
                 None,
             )),
         };
@@ -66,7 +66,7 @@ impl ApiServer {
         binding: &Json,
     ) -> Result<Answer, Answer> {
         const BINDING: Resource = Resource::of("", "v1", "pods/binding");
-        let kind = info.of;
+        let kind = info.kind;
         let named = binding.at(&["metadata", "name"]).as_str().unwrap_or("");
         if named != info.name.as_str() {
             return Err(status::bad_request("name in URL does not match name in Binding object"));
@@ -79,7 +79,7 @@ impl ApiServer {
         if info.name.is_empty() {
             return Err(status::bad_request("Name parameter required."));
         }
-        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+        let Some(current) = self.tables[info.kind_index].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
         let version = current.resource_version().to_string();
@@ -115,7 +115,7 @@ impl ApiServer {
             tree.remove(&["status", "nominatedNodeName"]);
         }
         if !options.dry_run {
-            self.commit(info.kind, origin, tree);
+            self.commit(info.kind_index, origin, tree);
         }
         Ok(status::created())
     }

@@ -12,7 +12,7 @@ use super::component_status::COMPONENT_STATUSES;
 use super::content_negotiation::{self, BodyForm, Representation, TableContext};
 use super::options::{self, RequestOptions};
 use super::{ApiServer, Origin, paging, status};
-use crate::network::kinds::{Kind, Trait, has_subresource, is_served};
+use crate::network::kinds::{Kind, KindIndex, Trait, has_subresource, is_served};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
@@ -26,10 +26,8 @@ pub(super) enum WaitBudget {
 /// A request whose target is known.
 #[derive(Clone, Debug)]
 pub(super) struct RequestInfo {
-    /// The place of the kind among those of the server.
-    pub(super) kind: usize,
-    /// The kind itself.
-    pub(super) of: &'static Kind,
+    pub(super) kind_index: KindIndex,
+    pub(super) kind: &'static Kind,
     pub(super) namespace: Text,
     pub(super) name: Text,
     pub(super) subresource: Text,
@@ -79,19 +77,19 @@ impl ApiServer {
             "events.k8s.io" => self.keep_new_events(),
             _ => {}
         }
-        let kind = self.kinds.find(&resource).filter(|_| is_served(&resource, self.settings.profile()));
-        let kind = kind.ok_or_else(|| self.unknown(&resource))?;
-        let table = self.kinds.at(kind);
-        if !table.is_namespaced() && !namespace.is_empty()
-            || table.is_namespaced() && namespace.is_empty() && !name.is_empty()
+        let kind_index = self.kinds.find(&resource).filter(|_| is_served(&resource, self.settings.profile()));
+        let kind_index = kind_index.ok_or_else(|| self.unknown(&resource))?;
+        let kind = self.kinds.at(kind_index);
+        if !kind.is_namespaced() && !namespace.is_empty()
+            || kind.is_namespaced() && namespace.is_empty() && !name.is_empty()
         {
-            return Err(no_path(table));
+            return Err(no_path(kind));
         }
         origin.subresource = subresource.clone();
-        let info = RequestInfo { kind, of: table, namespace, name, subresource };
+        let info = RequestInfo { kind_index, kind, namespace, name, subresource };
         self.check_verb(&info, &call)?;
-        self.check_route(table, &call)?;
-        let warning = self.deprecation(table);
+        self.check_route(kind, &call)?;
+        let warning = self.deprecation(kind);
         let warned = |mut answer: Answer| {
             // It is told before the object is read.
             let first = answer.headers.iter().position(|(name, _)| name.as_str() == "Warning");
@@ -123,7 +121,7 @@ impl ApiServer {
         call: Call,
         wait_budget: WaitBudget,
     ) -> Result<Option<Answer>, Answer> {
-        let (kind, table) = (info.kind, info.of);
+        let kind = info.kind;
         let (options, representation) = self.options(&call)?;
         if wait_budget == WaitBudget::Fresh
             && let Some(asked) = self.awaited(call.verb, &info, &options)
@@ -132,7 +130,7 @@ impl ApiServer {
             return Ok(None);
         }
         if info.subresource == *"proxy" {
-            check_proxied(table, &info.name)?;
+            check_proxied(kind, &info.name)?;
         } else if call.verb != Verb::Update {
             // A body that names another object is refused before.
             check_name(&info.name)?;
@@ -159,10 +157,10 @@ impl ApiServer {
             Verb::DeleteCollection => self.delete_collection(&info, &options, &origin, &call.body),
         };
         let answer = answer?;
-        let printed = self.printed(kind);
+        let printed = self.printed(info.kind_index);
         let view = TableContext { profile: self.settings.profile(), now: origin.now, printed: printed.as_deref() };
         let is_scale = info.subresource == *"scale";
-        shown?.shape(answer, if is_scale { &SCALE } else { table }, view).map(Some)
+        shown?.shape(answer, if is_scale { &SCALE } else { kind }, view).map(Some)
     }
 
     /// Reads the options of a request, and the form in which its client wants the answer. What comes first depends on
@@ -226,7 +224,7 @@ impl ApiServer {
     }
 
     fn check_verb(&self, info: &RequestInfo, call: &Call) -> Result<(), Answer> {
-        let (kind, verb) = (info.of, call.verb);
+        let (kind, verb) = (info.kind, call.verb);
         if !info.subresource.is_empty() {
             let is_there = has_subresource(kind, &info.subresource, self.settings.profile());
             let sub = kind.subresource(&info.subresource).filter(|_| is_there).ok_or_else(|| match kind {

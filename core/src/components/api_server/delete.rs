@@ -118,22 +118,22 @@ impl ApiServer {
         body: &Body,
     ) -> Result<Answer, Answer> {
         let delete = self.delete_options(options, body)?;
-        let deleted = priority::may_delete(info.of, &info.name);
+        let deleted = priority::may_delete(info.kind, &info.name);
         let deleted = deleted.and_then(|()| self.delete_with(info, origin, &delete));
-        let mut answer = deleted.map_err(|refusal| warned(refusal, info.of, &delete))?;
+        let mut answer = deleted.map_err(|refusal| warned(refusal, info.kind, &delete))?;
         let remains = if delete.dry_run {
             // Those of the garbage collector go with the option.
             let stays = |name: &Json| !["orphan", "foregroundDeletion"].contains(&name.as_str().unwrap_or(""));
             let finalizers =
                 |marked: &Object| marked.stable().at(&["metadata", "finalizers"]).items().iter().any(stays);
-            info.of.name == "Namespace" || answer.as_object().is_some_and(finalizers)
+            info.kind.name == "Namespace" || answer.as_object().is_some_and(finalizers)
         } else {
-            self.tables[info.kind].store.get(&info.namespace, &info.name).is_some()
+            self.tables[info.kind_index].store.get(&info.namespace, &info.name).is_some()
         };
         if remains && delete.orphan_dependents == Some(false) {
             answer.code = 202;
         }
-        Ok(warned(answer, info.of, &delete))
+        Ok(warned(answer, info.kind, &delete))
     }
 
     /// Reads the options of a deletion: all from the body if there is one, else all from the query.
@@ -177,8 +177,8 @@ impl ApiServer {
         origin: &Origin,
         delete: &DeleteOptions,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
-        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+        let kind = info.kind;
+        let Some(current) = self.tables[info.kind_index].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
         check_preconditions(kind, &current, delete)?;
@@ -204,7 +204,8 @@ impl ApiServer {
         let has_finalizers =
             !tree.at(&["metadata", "finalizers"]).is_empty() || strategy::has_spec_finalizers(kind, &tree);
         if !has_finalizers {
-            let removed = if delete.dry_run { None } else { self.commit_removal(info.kind, origin, &current.key()) };
+            let removed =
+                if delete.dry_run { None } else { self.commit_removal(info.kind_index, origin, &current.key()) };
             return Ok(gone(kind, &removed.unwrap_or(current)));
         }
         if tree.at(&["metadata", "deletionTimestamp"]).is_null() {
@@ -228,7 +229,7 @@ impl ApiServer {
         } else if delete.dry_run {
             Object::as_received(tree)
         } else {
-            self.commit(info.kind, origin, tree)
+            self.commit(info.kind_index, origin, tree)
         }
     }
 
@@ -240,7 +241,7 @@ impl ApiServer {
         current: &Object,
         mut tree: Json,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let stored_grace = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64();
         let terminating = !tree.at(&["metadata", "deletionTimestamp"]).is_null();
         let remove_now = if terminating {
@@ -268,7 +269,7 @@ impl ApiServer {
         let mut marked = self.store_unless_same(info, origin, delete, current, tree);
         if removed && !delete.dry_run {
             // The answer shows the object with the revision of its removal.
-            marked = self.commit_removal(info.kind, origin, &current.key()).unwrap_or(marked);
+            marked = self.commit_removal(info.kind_index, origin, &current.key()).unwrap_or(marked);
         }
         let code = if !removed && delete.orphan_dependents == Some(false) { 202 } else { 200 };
         Ok(Answer::object(code, marked))
@@ -281,7 +282,7 @@ impl ApiServer {
         origin: &Origin,
         body: &Body,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let wording = meta::wording(&self.settings);
         options.check_selectors(wording)?;
         paging::check_list(options)?;
@@ -289,7 +290,7 @@ impl ApiServer {
         let delete = self.delete_options(options, body)?;
         // Without a limit the store is read in pages, too.
         let paged = RequestOptions { limit: options.limit.or(Some(PAGE)), ..options.clone() };
-        let page = self.page(info.kind, &selection, &paged)?;
+        let page = self.page(info.kind_index, &selection, &paged)?;
         for item in &page.items {
             let key = item.key();
             let one = RequestInfo { namespace: key.namespace, name: key.name, subresource: Text::of(""), ..*info };

@@ -10,7 +10,7 @@
 use alloc::vec::Vec;
 
 use super::{ApiServer, Origin, Tap, WriteEffect};
-use crate::network::kinds::{self, KINDS};
+use crate::network::kinds::{self, Kind, KindIndex};
 use crate::network::{EVENTS, NEW_EVENTS, WatchType};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -29,8 +29,8 @@ const NAMES: [(&str, &str); 7] = [
 const ALIKE: [&str; 6] = ["metadata", "involvedObject", "regarding", "source", "deprecatedSource", "related"];
 
 /// Returns the other API version of a kind.
-fn counterpart(kind: usize) -> Option<usize> {
-    match KINDS.get(kind).map(|kind| &kind.resource) {
+fn counterpart(index: KindIndex) -> Option<KindIndex> {
+    match index.kind_of_table().map(|kind| &kind.resource) {
         Some(resource) if *resource == EVENTS => kinds::find(&NEW_EVENTS),
         Some(resource) if *resource == NEW_EVENTS => kinds::find(&EVENTS),
         _ => None,
@@ -38,8 +38,8 @@ fn counterpart(kind: usize) -> Option<usize> {
 }
 
 /// Tells whether a kind is the API version of which the tap is not told.
-fn is_untapped(kind: usize) -> bool {
-    KINDS.get(kind).is_some_and(|kind| kind.resource == NEW_EVENTS)
+fn is_untapped(index: KindIndex) -> bool {
+    index.kind_of_table().is_some_and(|kind| kind.resource == NEW_EVENTS)
 }
 
 /// Returns the name of a field in the other API version.
@@ -50,8 +50,8 @@ fn renamed(field: &Text, to_new: bool) -> Text {
 
 /// Converts an Event to the other API version by renaming its fields. Returns with it the parts that need not be
 /// decoded again, since both API versions have the same types for them.
-fn converted(tree: &Json, to: usize) -> (Json, Json) {
-    let to_new = KINDS[to].resource == NEW_EVENTS;
+fn converted(tree: &Json, to: &Kind) -> (Json, Json) {
+    let to_new = to.resource == NEW_EVENTS;
     let own = tree.fields().filter(|(field, _)| !matches!(field.as_str(), "kind" | "apiVersion"));
     let own = own.map(|(field, value)| (renamed(field, to_new), value.clone()));
     // The new form leaves an empty controller out, and an empty instance.
@@ -63,7 +63,7 @@ fn converted(tree: &Json, to: usize) -> (Json, Json) {
     }
     let is_known = |name: &Text| ALIKE.contains(&name.as_str());
     let known: Json = own.iter().filter(|(name, value)| is_known(name) && value.is_object()).cloned().collect();
-    let kind = [("kind", Json::from("Event")), ("apiVersion", Json::from(KINDS[to].resource.api_version()))];
+    let kind = [("kind", Json::from("Event")), ("apiVersion", Json::from(to.resource.api_version()))];
     let kind = kind.into_iter().map(|(name, value)| (Text::of(name), value));
     (own.into_iter().chain(kind).collect(), known)
 }
@@ -71,12 +71,12 @@ fn converted(tree: &Json, to: usize) -> (Json, Json) {
 impl ApiServer {
     /// Keeps a store of `events.k8s.io/v1` from now on.
     pub(super) fn keep_new_events(&mut self) {
-        let (Some(kind), false) = (kinds::find(&EVENTS), self.keeps_new_events) else { return };
-        let Some(other) = counterpart(kind) else { return };
+        let (Some(own), false) = (kinds::find(&EVENTS), self.keeps_new_events) else { return };
+        let Some(other) = counterpart(own) else { return };
         self.keeps_new_events = true;
         let events_v1: Vec<Object> =
-            self.tables[kind].store.iter("").map(|object| self.counterpart_of(object, other)).collect();
-        let history = self.tables[kind].history.shown_as(|object| self.counterpart_of(object, other));
+            self.tables[own].store.iter("").map(|object| self.counterpart_of(object, other)).collect();
+        let history = self.tables[own].history.shown_as(|object| self.counterpart_of(object, other));
         let table = &mut self.tables[other];
         table.history = history;
         for counterpart in events_v1 {
@@ -86,20 +86,21 @@ impl ApiServer {
     }
 
     /// Returns the kind in whose store a kind's objects stand, if that is not its own.
-    pub(super) fn stand_in(&self, kind: usize) -> Option<usize> {
-        if is_untapped(kind) && !self.keeps_new_events { counterpart(kind) } else { None }
+    pub(super) fn stand_in(&self, index: KindIndex) -> Option<KindIndex> {
+        if is_untapped(index) && !self.keeps_new_events { counterpart(index) } else { None }
     }
 
     /// Shows an Event as the other API version, of the given kind, does.
-    pub(super) fn counterpart_of(&self, object: &Object, other: usize) -> Object {
+    pub(super) fn counterpart_of(&self, object: &Object, other: KindIndex) -> Object {
+        let other = self.kinds.at(other);
         let (tree, known) = converted(&object.json(), other);
-        let decoded = self.schema.decode_change(KINDS[other].type_name(), &tree, &known);
+        let decoded = self.schema.decode_change(other.type_name(), &tree, &known);
         Object::new(decoded.map_or(tree, |decoded| decoded.object), object.resource_version())
     }
 
     /// Writes the other API version of an Event that was written or, with `Deleted`, removed.
-    pub(super) fn write_counterpart(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
-        let Some(other) = counterpart(kind).filter(|_| self.keeps_new_events) else { return };
+    pub(super) fn write_counterpart(&mut self, index: KindIndex, origin: &Origin, event: WatchType, object: &Object) {
+        let Some(other) = counterpart(index).filter(|_| self.keeps_new_events) else { return };
         let counterpart = self.counterpart_of(object, other);
         self.tables[other].last = counterpart.stable().clone();
         let key: ObjectKey = counterpart.key();
@@ -117,12 +118,12 @@ impl ApiServer {
 }
 
 /// Tells whether the tap is told of a write.
-pub(super) fn is_tapped(tap: Tap, kind: usize, event: WatchType, object: &Object) -> bool {
+pub(super) fn is_tapped(tap: Tap, index: KindIndex, event: WatchType, object: &Object) -> bool {
     let wanted = match tap {
         Tap::Everything => true,
         Tap::AllButRenewals => event != WatchType::Modified || !object.is_renewal(),
         Tap::Changes => event != WatchType::Modified || !object.is_heartbeat(),
         Tap::Closed => false,
     };
-    wanted && !is_untapped(kind)
+    wanted && !is_untapped(index)
 }

@@ -36,7 +36,7 @@ impl ApiServer {
         origin: &Origin,
         body: &Json,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let text = |field: &str| body.get(field).as_str().unwrap_or("");
         if !["", "Eviction"].contains(&text("kind")) {
             let version = text("apiVersion").rsplit('/').next().unwrap_or("");
@@ -51,7 +51,7 @@ impl ApiServer {
             return Err(status::bad_request("name in URL does not match name in Eviction object"));
         }
         let mut delete = DeleteOptions::of_eviction(body, options)?;
-        let Some(pod) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+        let Some(pod) = self.tables[info.kind_index].store.get(&info.namespace, &info.name).cloned() else {
             return Err(status::not_found(&kind.resource, &info.name));
         };
         if !ignores_budgets(&pod) {
@@ -68,7 +68,7 @@ impl ApiServer {
             let mut tree = pod.json();
             mark_target(&mut tree, origin.now);
             if tree != pod.json() {
-                self.commit(info.kind, origin, tree);
+                self.commit(info.kind_index, origin, tree);
             }
         }
         delete.check(&self.settings)?;

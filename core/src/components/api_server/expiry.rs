@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{ApiServer, Origin};
-use crate::network::kinds::Trait;
+use crate::network::kinds::{KindIndex, Trait};
 use crate::network::{ClientId, Identity, Verb};
 use crate::objects::{Object, ObjectKey, Text};
 
@@ -37,7 +37,7 @@ struct EtcdLease {
     ends: Timestamp,
     /// When etcd finds it expired.
     found: Timestamp,
-    holds: Vec<(usize, ObjectKey, u64)>,
+    holds: Vec<(KindIndex, ObjectKey, u64)>,
 }
 
 /// The leases, in order of their ends.
@@ -46,7 +46,7 @@ pub(super) struct Expiry(VecDeque<EtcdLease>);
 
 impl Expiry {
     /// Attaches a revision of an object to a lease. A time to live below a second attaches nothing: the object stays.
-    fn attach(&mut self, kind: usize, object: &Object, ttl: SignedDuration, started: Timestamp, now: Timestamp) {
+    fn attach(&mut self, index: KindIndex, object: &Object, ttl: SignedDuration, started: Timestamp, now: Timestamp) {
         let seconds = ttl.as_secs();
         if seconds == 0 {
             return;
@@ -62,15 +62,15 @@ impl Expiry {
             self.0.push_back(EtcdLease { ends, found, holds: Vec::new() });
         }
         let lease = self.0.back_mut().expect("there is one now");
-        lease.holds.push((kind, object.key(), object.resource_version()));
+        lease.holds.push((index, object.key(), object.resource_version()));
     }
 }
 
 impl ApiServer {
     /// Attaches what was written to a lease, if its kind expires.
-    pub(super) fn attach_to_lease(&mut self, kind: usize, object: &Object, now: Timestamp) {
-        if self.kinds.at(kind).is(Trait::Expires) {
-            self.expiry.attach(kind, object, self.settings.duration("event-ttl"), self.started, now);
+    pub(super) fn attach_to_lease(&mut self, index: KindIndex, object: &Object, now: Timestamp) {
+        if self.kinds.at(index).is(Trait::Expires) {
+            self.expiry.attach(index, object, self.settings.duration("event-ttl"), self.started, now);
         }
     }
 
@@ -85,10 +85,10 @@ impl ApiServer {
             let Some(mut lease) = self.expiry.0.pop_front() else { return };
             // etcd removes the keys of a lease in order. Source: etcd server/lease/lessor.go (3.6), `Revoke`.
             lease.holds.sort();
-            for (kind, key, revision) in lease.holds {
-                let found = self.tables[kind].store.get(&key.namespace, &key.name);
+            for (index, key, revision) in lease.holds {
+                let found = self.tables[index].store.get(&key.namespace, &key.name);
                 if found.is_some_and(|object| object.resource_version() == revision) {
-                    self.commit_removal(kind, &by_etcd(now), &key);
+                    self.commit_removal(index, &by_etcd(now), &key);
                 }
             }
         }

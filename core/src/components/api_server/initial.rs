@@ -7,7 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::custom::server_identity;
 use super::{ApiServer, Origin, strategy};
-use crate::network::{NAMESPACES, Verb, kinds};
+use crate::network::kinds::{self, KindIndex};
+use crate::network::{NAMESPACES, Verb};
 use crate::objects::{Json, Object, ObjectKey, time};
 
 /// How often it is looked whether the system namespaces are there. Source: system_namespaces_controller.go (v1.34),
@@ -24,24 +25,24 @@ fn namespaces() -> impl Iterator<Item = (ObjectKey, Json)> {
 }
 
 impl ApiServer {
-    pub(super) fn put_initial(&mut self, kind: usize, mut tree: Json, now: Timestamp) {
-        self.begin_initial(kind, &mut tree, now);
+    pub(super) fn put_initial(&mut self, kind_index: KindIndex, mut tree: Json, now: Timestamp) {
+        self.begin_initial(kind_index, &mut tree, now);
         self.revision += 1;
         let object = Object::new(tree, self.revision);
         let key = object.key();
-        self.tables[kind].store.insert(key.namespace, key.name, object);
+        self.tables[kind_index].store.insert(key.namespace, key.name, object);
     }
 
-    fn begin_initial(&mut self, kind: usize, tree: &mut Json, now: Timestamp) {
+    fn begin_initial(&mut self, kind_index: KindIndex, tree: &mut Json, now: Timestamp) {
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(now));
-        self.own_initial(kind, tree);
+        self.own_initial(kind_index, tree);
     }
 
     /// Notes when the server makes a namespace again, if it is one of the system's.
-    pub(super) fn note_removal(&mut self, kind: usize, key: &ObjectKey, now: Timestamp) {
+    pub(super) fn note_removal(&mut self, kind_index: KindIndex, key: &ObjectKey, now: Timestamp) {
         if self.namespaces_due.is_none()
-            && self.kinds.at(kind).resource == NAMESPACES
+            && self.kinds.at(kind_index).resource == NAMESPACES
             && namespaces().any(|(own, _)| own == *key)
         {
             let looks = now.duration_since(self.started).as_secs() / LOOK_PERIOD.as_secs() + 1;
@@ -55,11 +56,11 @@ impl ApiServer {
             return;
         }
         let origin = Origin::unasked(server_identity(), Verb::Create, now);
-        let Some(kind) = kinds::find(&NAMESPACES) else { return };
+        let Some(index) = kinds::find(&NAMESPACES) else { return };
         for (key, mut tree) in namespaces() {
-            if self.tables[kind].store.get(&key.namespace, &key.name).is_none() {
-                self.begin_initial(kind, &mut tree, now);
-                self.commit(kind, &origin, tree);
+            if self.tables[index].store.get(&key.namespace, &key.name).is_none() {
+                self.begin_initial(index, &mut tree, now);
+                self.commit(index, &origin, tree);
             }
         }
         self.outputs.append(&mut self.events);

@@ -83,7 +83,7 @@ impl ApiServer {
         id: RequestId,
         call: &Call,
     ) -> Result<bool, Answer> {
-        let resource = &info.of.resource;
+        let resource = &info.kind.resource;
         let place = match (resource.plural.as_str(), info.subresource.as_str()) {
             ("pods", "log") => self.log_place(info, call)?,
             ("pods", "exec" | "attach" | "portforward") => {
@@ -142,7 +142,7 @@ impl ApiServer {
     }
 
     fn found(&self, info: &RequestInfo, name: &Text) -> Result<Object, Answer> {
-        let resource = &info.of.resource;
+        let resource = &info.kind.resource;
         let key = ObjectKey { namespace: info.namespace.clone(), name: name.clone() };
         self.object(resource, &key).ok_or_else(|| status::not_found(resource, name))
     }
@@ -199,7 +199,7 @@ impl ApiServer {
             return Ok(());
         }
         let refused = self.authorise(&origin.identity, &asked);
-        refused.map_err(|why| status::forbidden(&info.of.resource, &info.name, &why))
+        refused.map_err(|why| status::forbidden(&info.kind.resource, &info.name, &why))
     }
 
     /// Source: pkg/registry/core/pod/strategy.go (v1.34), `streamLocation`, `PortForwardLocation`.
@@ -225,14 +225,14 @@ impl ApiServer {
     }
 
     fn kubelet_place(&self, info: &RequestInfo, node: &str, path: String) -> Result<RelayPlace, Answer> {
-        let (host, port) = self.kubelet_of(&info.of.resource, node)?;
+        let (host, port) = self.kubelet_of(&info.kind.resource, node)?;
         Ok(RelayPlace { is_tls: true, host, port: Some(port), path, is_kubelet: true })
     }
 
     /// Source: pkg/registry/core/node/strategy.go (v1.34), `ResourceLocation`.
     fn node_place(&self, info: &RequestInfo) -> Result<RelayPlace, Answer> {
         let (scheme, name, port) = parts_of(&info.name);
-        let (host, own) = self.kubelet_of(&info.of.resource, name)?;
+        let (host, own) = self.kubelet_of(&info.kind.resource, name)?;
         if port.is_empty() || port == format!("{own}") {
             return Ok(RelayPlace { is_tls: true, host, port: Some(own), path: String::new(), is_kubelet: true });
         }

@@ -7,28 +7,28 @@ use alloc::vec::Vec;
 use super::ApiServer;
 use super::workloads::TEMPLATE_GENERATION;
 use crate::network::Resource;
-use crate::network::kinds::Kind;
+use crate::network::kinds::{Kind, KindIndex};
 use crate::objects::{Json, Object, ObjectKey};
 
 impl ApiServer {
     /// Looks an object up, beside the network.
     #[must_use]
     pub fn object(&self, resource: &Resource, key: &ObjectKey) -> Option<Object> {
-        let kind = self.kinds.find(resource)?;
-        let found = |kind: usize| self.tables[kind].store.get(&key.namespace, &key.name);
-        match self.stand_in(kind) {
-            Some(other) => found(other).map(|object| self.counterpart_of(object, kind)),
-            None => found(kind).cloned(),
+        let own = self.kinds.find(resource)?;
+        let found = |index: KindIndex| self.tables[index].store.get(&key.namespace, &key.name);
+        match self.stand_in(own) {
+            Some(other) => found(other).map(|object| self.counterpart_of(object, own)),
+            None => found(own).cloned(),
         }
     }
 
     /// Returns all objects of a kind in order of their keys, beside the network.
     #[must_use]
     pub fn objects(&self, resource: &Resource) -> Vec<Object> {
-        let Some(kind) = self.kinds.find(resource) else { return Vec::new() };
-        match self.stand_in(kind) {
-            Some(other) => self.tables[other].store.iter("").map(|object| self.counterpart_of(object, kind)).collect(),
-            None => self.tables[kind].store.iter("").cloned().collect(),
+        let Some(own) = self.kinds.find(resource) else { return Vec::new() };
+        match self.stand_in(own) {
+            Some(other) => self.tables[other].store.iter("").map(|object| self.counterpart_of(object, own)).collect(),
+            None => self.tables[own].store.iter("").cloned().collect(),
         }
     }
 
@@ -38,8 +38,8 @@ impl ApiServer {
         resource: &Resource,
         namespace: &'a str,
     ) -> impl Iterator<Item = &'a Object> + use<'a> {
-        let kind = self.kinds.find(resource);
-        kind.into_iter().flat_map(move |kind| self.tables[kind].store.iter(namespace))
+        let index = self.kinds.find(resource);
+        index.into_iter().flat_map(move |index| self.tables[index].store.iter(namespace))
     }
 
     /// Returns the number of all objects.
@@ -55,16 +55,16 @@ impl ApiServer {
     }
 
     /// Makes the object of a bookmark: nothing but the revision.
-    pub(super) fn bookmark(&mut self, kind: usize) -> Object {
-        if let Some(tree) = &self.tables[kind].bookmark {
+    pub(super) fn bookmark(&mut self, kind_index: KindIndex) -> Object {
+        if let Some(tree) = &self.tables[kind_index].bookmark {
             return Object::bookmark(tree.clone(), self.revision);
         }
-        let of = self.kinds.at(kind);
-        let mut tree = self.empty(of);
-        tree.set(&["kind"], of.name);
-        tree.set(&["apiVersion"], of.resource.api_version());
+        let kind = self.kinds.at(kind_index);
+        let mut tree = self.empty(kind);
+        tree.set(&["kind"], kind.name);
+        tree.set(&["apiVersion"], kind.resource.api_version());
         // What the conversion from the internal type adds, whose numbers are no pointers.
-        match of.name {
+        match kind.name {
             "Deployment" | "ReplicaSet" | "StatefulSet" => {
                 tree.set(&["spec", "replicas"], 0);
                 tree.set(&["spec", "selector"], Json::Null);
@@ -76,7 +76,7 @@ impl ApiServer {
             "ControllerRevision" => tree.set(&["data"], Json::Null),
             _ => {}
         }
-        self.tables[kind].bookmark = Some(tree.clone());
+        self.tables[kind_index].bookmark = Some(tree.clone());
         Object::bookmark(tree, self.revision)
     }
 

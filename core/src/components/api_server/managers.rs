@@ -18,7 +18,7 @@ use super::reset_fields::{reset_fields, unowned};
 use super::workloads::TEMPLATE_GENERATION;
 use super::{ApiServer, Origin};
 use crate::json;
-use crate::network::kinds::{Kind, Trait};
+use crate::network::kinds::{Kind, KindIndex, Trait};
 use crate::objects::ownership::{self, FieldSet};
 use crate::objects::{Json, Object, Text, time};
 
@@ -223,25 +223,25 @@ impl ApiServer {
     /// Notes who sets the fields of objects, as every real server does; what is there was made by the server itself.
     pub fn track_managers(&mut self) {
         self.tracks_managers = true;
-        for kind in 0..self.tables.len() {
-            let known: Vec<Object> = self.tables[kind].store.iter("").cloned().collect();
+        for kind_index in self.tables.indexes() {
+            let known: Vec<Object> = self.tables[kind_index].store.iter("").cloned().collect();
             for object in known {
                 let mut tree = object.json();
-                self.own_initial(kind, &mut tree);
+                self.own_initial(kind_index, &mut tree);
                 let key = object.key();
-                if let Some(place) = self.tables[kind].store.find(&key.namespace, &key.name) {
-                    self.tables[kind].store.replace(place, Object::new(tree, object.resource_version()));
+                if let Some(place) = self.tables[kind_index].store.find(&key.namespace, &key.name) {
+                    self.tables[kind_index].store.replace(place, Object::new(tree, object.resource_version()));
                 }
             }
         }
     }
 
     /// Names the server as the manager of an object that it made when it started.
-    pub(super) fn own_initial(&self, kind: usize, tree: &mut Json) {
+    pub(super) fn own_initial(&self, kind_index: KindIndex, tree: &mut Json) {
         if !self.tracks_managers {
             return;
         }
-        let kind = self.kinds.at(kind);
+        let kind = self.kinds.at(kind_index);
         let manager = Manager::new(kind, "Update", &Text::of(SERVER), &Text::of(""));
         let mut sent = tree.clone();
         for path in FILLED.iter().filter(|(name, _)| *name == kind.name).map(|(_, path)| path) {
@@ -263,7 +263,7 @@ impl ApiServer {
         live: Option<&Json>,
         tree: &mut Json,
     ) {
-        let kind = info.of;
+        let kind = info.kind;
         let sent = tree.remove(&["metadata", "managedFields"]).unwrap_or_default();
         let stored = live.map_or(&Json::Null, |live| live.at(&["metadata", "managedFields"]));
         if sent.is_null() && stored.is_null() && (live.is_some() || !self.tracks_managers) {
@@ -327,7 +327,7 @@ impl ApiServer {
 
     /// Returns the managers of an object that none has applied yet and that has none: one for all that it has.
     pub(super) fn before_first_apply(&self, info: &RequestInfo, live: &Json, now: Timestamp) -> Managers {
-        let kind = info.of;
+        let kind = info.kind;
         // What is made by an apply was nobody's before.
         if live.at(&["metadata", "uid"]).is_null() {
             return Managers::default();

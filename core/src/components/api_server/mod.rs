@@ -68,6 +68,7 @@ mod storage_kinds;
 mod store;
 mod strategy;
 mod syntax;
+mod tables;
 mod tokens;
 mod validation;
 mod warnings;
@@ -86,10 +87,10 @@ use jiff::Timestamp;
 use super::Deadline;
 use super::controller::Context;
 use crate::chance::Chance;
-use crate::network::kinds::{self, KINDS, Kinds};
+use crate::network::kinds::{self, KindIndex, Kinds};
 use crate::network::{
-    Ask, ClientId, DEFINITIONS, DecisionId, HttpId, Identity, LEASES, NODES, PODS, Request, RequestId, Resource,
-    ToClient, Verb, WatchType,
+    Ask, ClientId, DEFINITIONS, DecisionId, HttpId, Identity, LEASES, NODES, Request, RequestId, Resource, ToClient,
+    Verb, WatchType,
 };
 use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text};
@@ -103,8 +104,8 @@ use history::{History, PastWrite};
 pub use outputs::{Commit, ServerOutput, Tap};
 pub use own_service::{ADDRESS, PORT};
 pub(crate) use renewal::WatcherRef;
-use store::Store;
-use watch::{Index, Watcher, WatcherId};
+use tables::Tables;
+use watch::{Watcher, WatcherId};
 use watch_deadlines::WatchDeadlines;
 
 /// Who writes, and how.
@@ -123,45 +124,6 @@ struct WriteEffect<'a> {
     namespace: &'a str,
     event: WatchType,
     before: Option<Object>,
-}
-
-#[derive(Clone, Debug)]
-struct Table {
-    store: Store,
-    history: History,
-    watches: Index,
-    /// The tree that was written last.
-    last: Json,
-    /// The tree of this kind's bookmarks, without a revision; made for the first one.
-    bookmark: Option<Json>,
-}
-
-impl Table {
-    fn of(resource: &Resource) -> Self {
-        let store = if *resource == PODS { Store::by_node() } else { Store::default() };
-        Self { store, ..Self::new(0) }
-    }
-
-    /// Makes a table without objects, whose history begins after a revision.
-    fn new(revision: u64) -> Self {
-        Self {
-            store: Store::default(),
-            history: History::new(revision),
-            watches: Index::default(),
-            last: Json::Null,
-            bookmark: None,
-        }
-    }
-
-    /// Makes a new tree share its equal parts with the revision before it and with the tree that was written last.
-    fn share(&self, tree: &mut Json) {
-        let text = |field| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
-        let (namespace, name) = (text("namespace"), text("name"));
-        if let Some(before) = self.store.get(&namespace, &name) {
-            tree.share(before.stable());
-        }
-        tree.share(&self.last);
-    }
 }
 
 /// The API server. It keeps the contract of [`Component`](super::Component) with inputs and outputs of its own:
@@ -184,13 +146,13 @@ pub struct ApiServer {
     /// Whether all service accounts are in the store, so that a missing one is an error.
     has_all_accounts: bool,
     rbac: rbac::Rbac,
-    tables: Vec<Table>,
+    tables: Tables,
     kinds: Kinds,
     /// The custom kinds that are served, by their places.
-    custom: BTreeMap<usize, Arc<custom::CustomKind>>,
-    definitions: usize,
-    leases: usize,
-    nodes: usize,
+    custom: BTreeMap<KindIndex, Arc<custom::CustomKind>>,
+    definitions: KindIndex,
+    leases: KindIndex,
+    nodes: KindIndex,
     watchers: Vec<Option<Watcher>>,
     free_watchers: Vec<WatcherId>,
     watcher_ids: BTreeMap<(ClientId, RequestId), WatcherId>,
@@ -235,7 +197,7 @@ impl ApiServer {
             tokens: BTreeMap::new(),
             has_all_accounts: false,
             rbac: rbac::Rbac::new(),
-            tables: KINDS.iter().map(|kind| Table::of(&kind.resource)).collect(),
+            tables: Tables::new(),
             kinds: Kinds::default(),
             custom: BTreeMap::new(),
             definitions: place(&DEFINITIONS),
@@ -260,7 +222,7 @@ impl ApiServer {
             server.put_initial(place(&kind), object, now);
         }
         server.first_revision = server.revision;
-        for table in &mut server.tables {
+        for table in server.tables.iter_mut() {
             table.history = History::new(server.revision);
         }
         server
@@ -343,7 +305,7 @@ impl ApiServer {
             }
             watcher.timers =
                 if watcher.bookmarks { watcher.next_bookmark(now).min(watcher.ends) } else { watcher.ends };
-            let (timers, kind, bookmarks) = (watcher.timers, watcher.kind, watcher.bookmarks);
+            let (timers, kind, bookmarks) = (watcher.timers, watcher.kind_index, watcher.bookmarks);
             self.timers.insert((timers, id));
             if bookmarks {
                 let mut object = self.bookmark(kind);
@@ -394,13 +356,13 @@ impl ApiServer {
     }
 
     /// Gives a tree the next revision and puts it in the store.
-    fn commit(&mut self, kind: usize, origin: &Origin, mut tree: Json) -> Object {
+    fn commit(&mut self, kind_index: KindIndex, origin: &Origin, mut tree: Json) -> Object {
         self.revision += 1;
-        self.tables[kind].share(&mut tree);
+        self.tables[kind_index].share(&mut tree);
         let object = Object::new(tree, self.revision);
-        self.tables[kind].last = object.stable().clone();
+        self.tables[kind_index].last = object.stable().clone();
         let key = object.key();
-        let store = &mut self.tables[kind].store;
+        let store = &mut self.tables[kind_index].store;
         let before = match store.find(&key.namespace, &key.name) {
             Some(place) => Some(store.replace(place, object.clone())),
             None => {
@@ -409,38 +371,38 @@ impl ApiServer {
             }
         };
         let event = if before.is_some() { WatchType::Modified } else { WatchType::Added };
-        self.publish(kind, origin, WriteEffect { namespace: &key.namespace, event, before }, object.clone());
-        self.write_counterpart(kind, origin, event, &object);
-        self.attach_to_lease(kind, &object, origin.now);
-        self.follow_definitions(kind, origin, event, &object);
+        self.publish(kind_index, origin, WriteEffect { namespace: &key.namespace, event, before }, object.clone());
+        self.write_counterpart(kind_index, origin, event, &object);
+        self.attach_to_lease(kind_index, &object, origin.now);
+        self.follow_definitions(kind_index, origin, event, &object);
         object
     }
 
     /// Removes an object; returns its last state under the revision of its end.
-    fn commit_removal(&mut self, kind: usize, origin: &Origin, key: &ObjectKey) -> Option<Object> {
-        let before = self.tables[kind].store.remove(&key.namespace, &key.name)?;
+    fn commit_removal(&mut self, kind_index: KindIndex, origin: &Origin, key: &ObjectKey) -> Option<Object> {
+        let before = self.tables[kind_index].store.remove(&key.namespace, &key.name)?;
         self.undefaulted.remove(before.uid());
         self.revision += 1;
         let object = before.at_revision(self.revision);
         let change = WriteEffect { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
-        self.publish(kind, origin, change, object.clone());
-        self.write_counterpart(kind, origin, WatchType::Deleted, &object);
-        self.follow_definitions(kind, origin, WatchType::Deleted, &object);
-        self.note_removal(kind, key, origin.now);
+        self.publish(kind_index, origin, change, object.clone());
+        self.write_counterpart(kind_index, origin, WatchType::Deleted, &object);
+        self.follow_definitions(kind_index, origin, WatchType::Deleted, &object);
+        self.note_removal(kind_index, key, origin.now);
         Some(object)
     }
 
     /// Hands a write to the tap and to the watches.
-    fn publish(&mut self, kind: usize, origin: &Origin, change: WriteEffect<'_>, object: Object) {
+    fn publish(&mut self, kind_index: KindIndex, origin: &Origin, change: WriteEffect<'_>, object: Object) {
         let WriteEffect { namespace, event, before } = change;
-        self.rbac.forget_if_policy(kind);
-        let table = &mut self.tables[kind];
+        self.rbac.forget_if_policy(kind_index);
+        let table = &mut self.tables[kind_index];
         let mut candidates = core::mem::take(&mut self.candidates);
         let mut unshown = Vec::new();
         table.watches.candidates(&object, before.as_ref(), &mut candidates);
         for id in candidates.drain(..) {
             let watcher = self.watchers[id as usize].as_mut().expect("an indexed watch is open");
-            let plural = &self.kinds.at(kind).resource.plural;
+            let plural = &self.kinds.at(kind_index).resource.plural;
             let Some(seen) = watcher.sees(plural, namespace, event, &object, before.as_ref()) else { continue };
             if watcher.representation.is_of_lists() {
                 let message = ToClient::WatchEnded { id: watcher.id, lost: false };
@@ -465,12 +427,12 @@ impl ApiServer {
             self.events.push_back(ServerOutput::ToClient { client: watcher.client, message });
         }
         self.candidates = candidates;
-        if events_v1::is_tapped(self.tap, kind, event, &object) {
+        if events_v1::is_tapped(self.tap, kind_index, event, &object) {
             self.outputs.push_back(ServerOutput::Commit(Box::new(Commit {
                 at: origin.now,
                 resource_version: object.resource_version(),
                 event,
-                resource: self.kinds.at(kind).resource.clone(),
+                resource: self.kinds.at(kind_index).resource.clone(),
                 object: object.clone(),
                 before: before.clone(),
                 client: origin.client,
@@ -486,7 +448,7 @@ impl ApiServer {
 
     fn close_watch(&mut self, id: WatcherId) {
         let Some(watcher) = self.watchers[id as usize].take() else { return };
-        self.tables[watcher.kind].watches.remove(&watcher.selection, id);
+        self.tables[watcher.kind_index].watches.remove(&watcher.selection, id);
         self.watcher_ids.remove(&(watcher.client, watcher.id));
         self.timers.remove((watcher.timers, id));
         self.free_watchers.push(id);

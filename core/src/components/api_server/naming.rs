@@ -27,26 +27,26 @@ impl ApiServer {
         }
         if base.is_empty() {
             // Source: pkg/registry/core/limitrange/strategy.go (v1.34), `PrepareForCreate`.
-            if info.of.name == "LimitRange" {
+            if info.kind.name == "LimitRange" {
                 let name = self.new_uid();
                 tree.set(&["metadata", "name"], name);
             }
             return false;
         }
         self.generate_name(info, &base, tree);
-        strategy::default(info.of, tree, &self.settings);
+        strategy::default(info.kind, tree, &self.settings);
         true
     }
 
     /// Returns the tree of a copy of an object, as a request that made another from the same base would name it.
     #[must_use]
     pub fn named_copy(&mut self, resource: &Resource, pattern: &Object) -> Option<Json> {
-        let kind = self.kinds.find(resource)?;
+        let kind_index = self.kinds.find(resource)?;
         let mut tree = pattern.json();
         let base = tree.at(&["metadata", "generateName"]).as_text().cloned()?;
         let info = RequestInfo {
-            kind,
-            of: self.kinds.at(kind),
+            kind_index,
+            kind: self.kinds.at(kind_index),
             namespace: pattern.key().namespace,
             name: Text::default(),
             subresource: Text::default(),
@@ -58,10 +58,10 @@ impl ApiServer {
 
     /// Stores an object that nobody checks, as if its request and those that followed had been long ago.
     pub fn put_copy(&mut self, resource: &Resource, tree: Json, client: ClientId, now: Timestamp) {
-        let Some(kind) = self.kinds.find(resource) else { return };
+        let Some(kind_index) = self.kinds.find(resource) else { return };
         let (verb, subresource) = (Verb::Create, Text::default());
         let origin = Origin { client, identity: Identity::admin(), verb, subresource, because: None, now };
-        self.commit(kind, &origin, tree);
+        self.commit(kind_index, &origin, tree);
         self.outputs.append(&mut self.events);
     }
 
@@ -69,7 +69,7 @@ impl ApiServer {
         for _ in 0..NAME_ATTEMPTS {
             let name = format!("{}{}", truncated(base), self.random_suffix());
             tree.set(&["metadata", "name"], name.as_str());
-            if self.tables[info.kind].store.find(&info.namespace, &name).is_none() {
+            if self.tables[info.kind_index].store.find(&info.namespace, &name).is_none() {
                 return;
             }
         }
@@ -150,7 +150,7 @@ fn other_namespace() -> Answer {
 pub(super) fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
     // One that is left out is that of the URL, and one of an object of the whole cluster is none.
     let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
-    let is_other = !namespace.is_empty() && namespace != info.namespace.as_str() && info.of.is_namespaced();
+    let is_other = !namespace.is_empty() && namespace != info.namespace.as_str() && info.kind.is_namespaced();
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     if is_other {
         return Err(other_namespace());

@@ -12,7 +12,7 @@ use super::ApiServer;
 use super::history::History;
 use super::rbac_kubeadm::Maker;
 use crate::json;
-use crate::network::kinds;
+use crate::network::kinds::{self, KindIndex};
 use crate::network::{ENDPOINT_SLICES, Resource, SERVICE_NAME, SERVICES};
 use crate::objects::Json;
 
@@ -53,13 +53,13 @@ impl ApiServer {
     #[must_use]
     pub fn of_kubeadm(mut self, now: Timestamp) -> Self {
         self.rbac.maker = Maker::Kubeadm;
-        let known: Vec<(usize, Json)> =
+        let known: Vec<(KindIndex, Json)> =
             objects().into_iter().filter_map(|(resource, object)| Some((kinds::find(&resource)?, object))).collect();
-        for (kind, object) in known {
-            self.put_initial(kind, object, now);
+        for (index, object) in known {
+            self.put_initial(index, object, now);
         }
         self.first_revision = self.revision;
-        for table in &mut self.tables {
+        for table in self.tables.iter_mut() {
             table.history = History::new(self.revision);
         }
         self

@@ -15,7 +15,7 @@ use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::watch::Selection;
 use super::{ApiServer, status, syntax};
-use crate::network::kinds::Kind;
+use crate::network::kinds::{Kind, KindIndex};
 use crate::network::{Answer, WatchType};
 use crate::objects::{Json, Object, ObjectKey, Text, base64};
 
@@ -108,16 +108,21 @@ pub(super) struct Page {
 
 impl ApiServer {
     /// Finds the objects that a list shows.
-    pub(super) fn page(&self, kind: usize, selection: &Selection, options: &RequestOptions) -> Result<Page, Answer> {
+    pub(super) fn page(
+        &self,
+        kind_index: KindIndex,
+        selection: &Selection,
+        options: &RequestOptions,
+    ) -> Result<Page, Answer> {
         let (revision, start) = self.state_to_list(options)?;
         let all = if revision == self.revision {
-            self.selected(kind, selection)
+            self.selected(kind_index, selection)
         } else {
-            self.selected_at(kind, selection, revision).ok_or_else(|| self.expired_list(start.as_ref()))?
+            self.selected_at(kind_index, selection, revision).ok_or_else(|| self.expired_list(start.as_ref()))?
         };
         // The cache ignores the limit at revision 0; etcd serves pages.
         let whole = options.resource_version == "0"
-            && is_cached(self.kinds.at(kind))
+            && is_cached(self.kinds.at(kind_index))
             && (start.is_none() || self.cache_serves_the_past());
         let key = |object: &Object| path_of(object, selection);
         let rest = match &start {
@@ -197,8 +202,8 @@ impl ApiServer {
 
     /// Returns what a list showed at a past revision; `None` if it is compacted, or the watch history no longer
     /// reaches it.
-    fn selected_at(&self, kind: usize, selection: &Selection, revision: u64) -> Option<Vec<Object>> {
-        let table = &self.tables[kind];
+    fn selected_at(&self, kind_index: KindIndex, selection: &Selection, revision: u64) -> Option<Vec<Object>> {
+        let table = &self.tables[kind_index];
         if revision < table.history.oldest().max(self.compaction.oldest()) {
             return None;
         }
@@ -212,7 +217,7 @@ impl ApiServer {
                 (_, Some(before)) => objects.insert(key, before),
             };
         }
-        let plural = &self.kinds.at(kind).resource.plural;
+        let plural = &self.kinds.at(kind_index).resource.plural;
         Some(objects.into_values().filter(|object| selection.matches(plural, object)).collect())
     }
 

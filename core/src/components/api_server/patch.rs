@@ -39,20 +39,20 @@ impl ApiServer {
         call: &Call,
     ) -> Result<Answer, Answer> {
         let is_scale = info.subresource == *"scale";
-        let kind = if is_scale { &SCALE } else { info.of };
+        let kind = if is_scale { &SCALE } else { info.kind };
         let content_type = String::from(content_type_of(call));
         if options.applies {
             return self.apply(info, options, origin, call);
         }
-        if info.of.is(Trait::Custom) && ![JSON_PATCH, MERGE_PATCH].contains(&content_type.as_str()) {
+        if info.kind.is(Trait::Custom) && ![JSON_PATCH, MERGE_PATCH].contains(&content_type.as_str()) {
             return Err(status::failure(415, "UnsupportedMediaType", CUSTOM_PATCHES, None));
         }
         check_syntax(&call.body, self.settings.profile().is("patches-are-read-first"))?;
-        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
-            return Err(status::not_found(&info.of.resource, &info.name));
+        let Some(current) = self.tables[info.kind_index].store.get(&info.namespace, &info.name).cloned() else {
+            return Err(status::not_found(&info.kind.resource, &info.name));
         };
         let patch = patch_body(&call.body, &content_type, options.field_validation)?;
-        if info.kind == self.leases
+        if info.kind_index == self.leases
             && !options.dry_run
             && content_type != JSON_PATCH
             && info.namespace == *NODE_LEASES

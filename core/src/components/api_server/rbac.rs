@@ -19,7 +19,7 @@ use super::rbac_kubeadm::Maker;
 use super::rbac_policy::{
     self, Binding, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, Subject, cluster_rules, namespace_rules,
 };
-use crate::network::kinds;
+use crate::network::kinds::{self, KindIndex};
 use crate::network::{Identity, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
@@ -173,7 +173,7 @@ pub(super) struct Rbac {
     /// The rules of the Node authoriser, read on first use.
     pub(super) node_rules: Option<Arc<[PolicyRule]>>,
     /// The places of roles and bindings in the table of kinds, which follow each other there.
-    kinds: RangeInclusive<usize>,
+    kinds: RangeInclusive<KindIndex>,
 }
 
 impl Rbac {
@@ -192,8 +192,8 @@ impl Rbac {
     }
 
     /// Forgets what was gathered if a role or a binding has changed.
-    pub(super) fn forget_if_policy(&mut self, kind: usize) {
-        if self.kinds.contains(&kind) {
+    pub(super) fn forget_if_policy(&mut self, index: KindIndex) {
+        if self.kinds.contains(&index) {
             self.known.clear();
         }
     }
@@ -324,14 +324,14 @@ impl ApiServer {
         }
         self.rbac.stored = true;
         for (resource, mut tree) in rbac_policy::objects(self.settings.profile(), self.rbac.maker) {
-            let kind = kinds::find(&resource).expect("a kind of the table");
+            let index = kinds::find(&resource).expect("a kind of the table");
             let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             tree.set(&["metadata", "uid"], uid_of(&resource, &name));
             tree.set(&["metadata", "creationTimestamp"], time::to_time(self.started));
-            self.own_initial(kind, &mut tree);
+            self.own_initial(index, &mut tree);
             let object = Object::new(tree, self.first_revision);
             let key = object.key();
-            self.tables[kind].store.insert(key.namespace, key.name, object);
+            self.tables[index].store.insert(key.namespace, key.name, object);
         }
     }
 }

@@ -36,7 +36,7 @@ impl ApiServer {
         tree: &Json,
         old: Option<&Json>,
     ) -> Result<(), Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let is_role = matches!(kind.rules(), "Role" | "ClusterRole");
         let is_policy = is_role || matches!(kind.rules(), "RoleBinding" | "ClusterRoleBinding");
         if kind.resource.group != *GROUP || !is_policy || authorisation::is_master(&origin.identity) {
@@ -108,7 +108,7 @@ impl ApiServer {
             return Err(status::bad_request("Namespace parameter required."));
         }
         // The registry names the resource of the request, which is the binding's.
-        let found = self.object(resource, &key).ok_or_else(|| status::not_found(&info.of.resource, role("name")))?;
+        let found = self.object(resource, &key).ok_or_else(|| status::not_found(&info.kind.resource, role("name")))?;
         let rules = rules_of(found.stable());
         self.confirm(info, origin, tree, &rules)
     }
@@ -141,7 +141,7 @@ impl ApiServer {
             [one] => why.push_str(&format!("; resolution errors: [{one}]")),
             several => why.push_str(&format!("; resolution errors: [[{}]]", several.join(", "))),
         }
-        Err(status::forbidden(&info.of.resource, name_of(tree), &why))
+        Err(status::forbidden(&info.kind.resource, name_of(tree), &why))
     }
 }
 

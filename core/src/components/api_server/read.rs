@@ -18,7 +18,7 @@ use super::paging::{WatchList, is_cached};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
-use crate::network::kinds::{Kind, Trait};
+use crate::network::kinds::{Kind, KindIndex, Trait};
 use crate::network::{Answer, Content, List, RequestId, ToClient, WatchType};
 use crate::objects::names::Wording;
 use crate::objects::selector::{FieldSelector, Selector};
@@ -33,7 +33,7 @@ const WATCH_MIN: SignedDuration = SignedDuration::from_secs(1800);
 
 impl ApiServer {
     pub(super) fn get(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         if options.parameter("export").is_some_and(|export| !export.is_empty() && is_true_in_query(export)) {
             let why = "the export parameter, deprecated since v1.14, is no longer supported";
             return Err(status::bad_request(why));
@@ -43,7 +43,7 @@ impl ApiServer {
         {
             return Err(status::too_large_version(asked, self.revision));
         }
-        let found = self.tables[info.kind].store.get(&info.namespace, &info.name);
+        let found = self.tables[info.kind_index].store.get(&info.namespace, &info.name);
         if let (Some(object), false) = (found, ["", "status", "scale"].contains(&info.subresource.as_str())) {
             return connect(kind, &info.subresource, object);
         }
@@ -57,9 +57,9 @@ impl ApiServer {
     }
 
     pub(super) fn list(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let selection = selection(info, options, self.wording())?;
-        let page = self.page(info.kind, &selection, options)?;
+        let page = self.page(info.kind_index, &selection, options)?;
         let content = Content::List(Box::new(List {
             kind: self.list_kind(kind),
             says_types: kind.is(Trait::Custom),
@@ -72,11 +72,11 @@ impl ApiServer {
         Ok(Answer { code: 200, headers: Vec::new(), content })
     }
 
-    pub(super) fn selected(&self, kind: usize, selection: &Selection) -> Vec<Object> {
-        let plural = &self.kinds.at(kind).resource.plural;
-        let store = &self.tables[kind].store;
+    pub(super) fn selected(&self, kind_index: KindIndex, selection: &Selection) -> Vec<Object> {
+        let plural = &self.kinds.at(kind_index).resource.plural;
+        let store = &self.tables[kind_index].store;
         if let Some(name) = selection.fields.exactly("metadata.name")
-            && (!selection.namespace.is_empty() || !self.kinds.at(kind).is_namespaced())
+            && (!selection.namespace.is_empty() || !self.kinds.at(kind_index).is_namespaced())
         {
             let found = store.get(&selection.namespace, name).into_iter();
             return found.filter(|object| selection.matches(plural, object)).cloned().collect();
@@ -108,7 +108,7 @@ impl ApiServer {
         let from = options.version().map_err(|why| status::untyped(&why))?.filter(|version| *version > 0);
         let representation = representation?;
         let send = |message| ServerOutput::ToClient { client: origin.client, message };
-        let kind = info.of;
+        let kind = info.kind;
         let streams = options.send_initial_events == Some(true);
         // The time of such a watch was over before it began.
         if options.timeout_seconds.is_some_and(|seconds| seconds < 0) {
@@ -122,18 +122,18 @@ impl ApiServer {
             }
             None if options.send_initial_events == Some(false) => {}
             _ if streams || from.is_none() => {
-                for object in self.selected(info.kind, &selection) {
+                for object in self.selected(info.kind_index, &selection) {
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Added, object }));
                 }
                 if streams && options.bookmarks {
-                    let mut tree = self.bookmark(info.kind).json();
+                    let mut tree = self.bookmark(info.kind_index).json();
                     tree.set(&["metadata", "annotations", INITIAL_EVENTS_END], "true");
                     let object = Object::as_received(tree);
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Bookmark, object }));
                 }
             }
             Some(from) => {
-                let oldest = self.tables[info.kind].history.oldest();
+                let oldest = self.tables[info.kind_index].history.oldest();
                 if from < oldest {
                     let expired = status::expired(&format!("too old resource version: {from} ({oldest})"));
                     return Ok(self.end_at_once(origin, id, Some(expired)));
@@ -149,9 +149,9 @@ impl ApiServer {
         let mut watcher = Watcher {
             client: origin.client,
             id,
+            kind_index: info.kind_index,
             kind: info.kind,
-            of: info.of,
-            printed: self.printed(info.kind),
+            printed: self.printed(info.kind_index),
             selection,
             after: from.unwrap_or(0),
             bookmarks: options.bookmarks,
@@ -166,7 +166,7 @@ impl ApiServer {
         }
         if let Some(from) = from.filter(|_| !streams) {
             let is_current = self.is_current(&watcher, from);
-            let table = &self.tables[info.kind];
+            let table = &self.tables[info.kind_index];
             for past in table.history.after(from, &table.store).filter(|_| !is_current) {
                 let namespace = past.object.stable().at(&["metadata", "namespace"]).as_str().unwrap_or_default();
                 let plural = &kind.resource.plural;
@@ -225,8 +225,8 @@ impl ApiServer {
     fn is_current(&self, watcher: &Watcher, from: u64) -> bool {
         let selection = &watcher.selection;
         selection.fields.exactly("metadata.name").is_some_and(|name| {
-            (!selection.namespace.is_empty() || !self.kinds.at(watcher.kind).is_namespaced())
-                && self.tables[watcher.kind]
+            (!selection.namespace.is_empty() || !self.kinds.at(watcher.kind_index).is_namespaced())
+                && self.tables[watcher.kind_index]
                     .store
                     .get(&selection.namespace, name)
                     .is_some_and(|object| object.resource_version() <= from)
@@ -238,7 +238,7 @@ impl ApiServer {
             self.watchers.push(None);
             u32::try_from(self.watchers.len() - 1).expect("fewer than 2^32 watches")
         });
-        self.tables[watcher.kind].watches.add(&watcher.selection, place);
+        self.tables[watcher.kind_index].watches.add(&watcher.selection, place);
         self.watcher_ids.insert((watcher.client, watcher.id), place);
         self.timers.insert((watcher.timers, place));
         self.watchers[place as usize] = Some(watcher);
@@ -271,7 +271,7 @@ fn bad_version(kind: &Kind, why: &str) -> Answer {
 
 /// Reads the selectors of a request.
 pub(super) fn selection(info: &RequestInfo, options: &RequestOptions, wording: Wording) -> Result<Selection, Answer> {
-    let kind = info.of;
+    let kind = info.kind;
     let labels = Selector::parse(&options.label_selector, wording).map_err(|message| status::bad_request(&message))?;
     let mut fields = FieldSelector::parse(&options.field_selector).map_err(|message| status::bad_request(&message))?;
     check_fields(kind, &mut fields)?;

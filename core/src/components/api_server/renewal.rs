@@ -16,6 +16,7 @@ use super::content_negotiation::Representation;
 use super::node_authoriser::node_of;
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, Tap, WriteEffect, status, write};
+use crate::network::kinds::KindIndex;
 use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, RequestId, WatchType};
 use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text, time};
 
@@ -128,14 +129,19 @@ impl ApiServer {
 
     /// Stores a heartbeat as a whole tree, after which its writer owns the times. So the next ones change no more of
     /// the managers than a time.
-    fn beat_in_full(&mut self, kind: usize, origin: &Origin, mut tree: Json) -> Answer {
+    fn beat_in_full(&mut self, kind_index: KindIndex, origin: &Origin, mut tree: Json) -> Answer {
         let text = |field| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
-        let info =
-            RequestInfo { kind, of: self.kinds.at(kind), subresource: origin.subresource.clone(), namespace, name };
-        let before = self.tables[kind].store.get(&info.namespace, &info.name).map(Object::json);
+        let info = RequestInfo {
+            kind_index,
+            kind: self.kinds.at(kind_index),
+            subresource: origin.subresource.clone(),
+            namespace,
+            name,
+        };
+        let before = self.tables[kind_index].store.get(&info.namespace, &info.name).map(Object::json);
         self.note_manager(&info, &RequestOptions::default(), origin, before.as_ref(), &mut tree);
-        Answer::object(200, self.commit(kind, origin, tree))
+        Answer::object(200, self.commit(kind_index, origin, tree))
     }
 
     /// Does what a patch of a node's own Lease with a new `spec.renewTime` does; `None` if the patch changes anything

@@ -24,7 +24,7 @@ use crate::profile::Settings;
 impl ApiServer {
     /// Answers a review.
     pub(super) fn review(&mut self, info: &RequestInfo, origin: &Origin, mut tree: Json) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.resource.api_version());
         let mut metadata = tree.get("metadata").clone();

@@ -37,7 +37,7 @@ impl ApiServer {
                 scale.set(&["metadata", field], value.clone());
             }
         }
-        let paths = self.custom_scale(info.of);
+        let paths = self.custom_scale(info.kind);
         let at = |path: &[Text]| tree.at(&path.iter().map(Text::as_str).collect::<Vec<_>>());
         let wanted = paths.map_or_else(|| tree.at(&["spec", "replicas"]), |paths| at(&paths.spec));
         if let Some(wanted) = wanted.as_i64().filter(|wanted| *wanted != 0) {
@@ -85,9 +85,9 @@ impl ApiServer {
         body: Body,
     ) -> Result<Answer, Answer> {
         let mut read = self.read_body(&SCALE, options, body, &NULL)?;
-        check_name(info.of, &mut read.tree, info)?;
-        let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
-        let current = current.ok_or_else(|| status::not_found(&info.of.resource, &info.name))?;
+        check_name(info.kind, &mut read.tree, info)?;
+        let current = self.tables[info.kind_index].store.get(&info.namespace, &info.name).cloned();
+        let current = current.ok_or_else(|| status::not_found(&info.kind.resource, &info.name))?;
         self.write_scale(info, options, origin, &current, read, None)
     }
 
@@ -100,7 +100,7 @@ impl ApiServer {
         (current, wanted): (&Object, &Json),
     ) -> Result<Answer, Answer> {
         let live = self.managed_scale_of(info, current);
-        let of_scale = RequestInfo { of: &SCALE, ..info.clone() };
+        let of_scale = RequestInfo { kind: &SCALE, ..info.clone() };
         let (read, managers) = self.read_applied(&of_scale, options, origin, &live, wanted)?;
         check_patched_name(&read.tree, info)?;
         self.write_scale(info, options, origin, current, read, Some(managers))
@@ -121,13 +121,13 @@ impl ApiServer {
         let is_other = !uid.is_empty() && uid != current.uid();
         // The store compares it before anything else if the request is the whole object.
         if is_other && origin.verb == Verb::Update {
-            let why = uid_precondition(options, &storage_key(info.of, info), uid, current.uid());
-            return Err(status::conflict(&info.of.resource, &info.name, &why));
+            let why = uid_precondition(options, &storage_key(info.kind, info), uid, current.uid());
+            return Err(status::conflict(&info.kind.resource, &info.name, &why));
         }
         let replicas = scale.at(&["spec", "replicas"]).as_i64().unwrap_or(0);
         let mut errors = meta::validate(&SCALE, &scale, meta::wording(&self.settings));
         // The number of a custom kind is checked with the object.
-        if replicas < 0 && self.custom_scale(info.of).is_none() {
+        if replicas < 0 && self.custom_scale(info.kind).is_none() {
             let detail = "must be greater than or equal to 0";
             errors.push(FieldError::invalid("spec.replicas", &Json::Int(replicas), detail));
         }
@@ -135,13 +135,15 @@ impl ApiServer {
             return Err(status::invalid(&SCALE, &info.name, &worded(errors, &self.settings)));
         }
         if is_other {
-            let resource =
-                Resource { plural: format!("{}/scale", info.of.resource.plural).into(), ..info.of.resource.clone() };
+            let resource = Resource {
+                plural: format!("{}/scale", info.kind.resource.plural).into(),
+                ..info.kind.resource.clone()
+            };
             let why = format!("Precondition failed: UID in precondition: {uid}, UID in object meta: {}", current.uid());
             return Err(status::conflict(&resource, &info.name, &why));
         }
         let mut tree = current.json();
-        let path = self.replicas_path(info.of);
+        let path = self.replicas_path(info.kind);
         tree.set(&path.iter().map(Text::as_str).collect::<Vec<_>>(), replicas);
         let sent = scale.at(&["metadata", "resourceVersion"]);
         if !sent.is_null() {
@@ -153,7 +155,7 @@ impl ApiServer {
             self.note_scale(info, options, origin, known, (&before, &scale))
         });
         let parent = Managers::read(tree.at(&["metadata", "managedFields"]));
-        let version = Text::from(info.of.resource.api_version());
+        let version = Text::from(info.kind.resource.api_version());
         put_managers(
             &mut tree,
             &parent.with_subresource(managers, &FieldSet::at(&path), &replicas_of_scale(), &version),
@@ -177,7 +179,7 @@ impl ApiServer {
     fn scale_managers(&self, info: &RequestInfo, object: &Object) -> Managers {
         let parent = Managers::read(object.stable().at(&["metadata", "managedFields"]));
         let version = Text::from(SCALE.resource.api_version());
-        parent.of_subresource(&FieldSet::at(&self.replicas_path(info.of)), &replicas_of_scale(), &version)
+        parent.of_subresource(&FieldSet::at(&self.replicas_path(info.kind)), &replicas_of_scale(), &version)
     }
 }
 

@@ -120,7 +120,7 @@ impl ApiServer {
         origin: &Origin,
         body: Option<Json>,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let mut tree = body.unwrap_or_else(Json::object);
         if tree.at(&["spec", "expirationSeconds"]).is_null() {
             tree.set(&["spec", "expirationSeconds"], SECONDS_DEFAULT);

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::content_negotiation::printed::PrinterColumns;
 use super::content_negotiation::{Representation, TableContext};
-use crate::network::kinds::Kind;
+use crate::network::kinds::{Kind, KindIndex};
 use crate::network::{ClientId, RequestId, WatchType};
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Object, Text};
@@ -52,8 +52,8 @@ impl Selection {
 pub(super) struct Watcher {
     pub(super) client: ClientId,
     pub(super) id: RequestId,
-    pub(super) kind: usize,
-    pub(super) of: &'static Kind,
+    pub(super) kind_index: KindIndex,
+    pub(super) kind: &'static Kind,
     /// The columns of a custom kind.
     pub(super) printed: Option<PrinterColumns>,
     pub(super) selection: Selection,
@@ -107,7 +107,7 @@ impl Watcher {
         }
         let is_first = !core::mem::replace(&mut self.has_columns, true);
         let view = TableContext { printed: self.printed.as_deref(), ..view };
-        self.representation.event(event, object, self.of, view, is_first)
+        self.representation.event(event, object, self.kind, view, is_first)
     }
 
     /// Returns when a watch that gets bookmarks gets the next one.

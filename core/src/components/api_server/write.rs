@@ -60,7 +60,7 @@ impl ApiServer {
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         if kind.rules() == "Binding" {
             let warnings = self.check_body(kind, options, &body)?;
             let mut binding = json_of(body).unwrap_or_default();
@@ -72,8 +72,8 @@ impl ApiServer {
             self.check_namespace(kind, &info.namespace, if name.is_empty() { "Unknown" } else { &name })?;
             let pods = kinds::find(&PODS).expect("a kind of the table");
             let pod = RequestInfo {
-                kind: pods,
-                of: self.kinds.at(pods),
+                kind_index: pods,
+                kind: self.kinds.at(pods),
                 namespace: info.namespace.clone(),
                 name,
                 subresource: Text::of("binding"),
@@ -101,7 +101,7 @@ impl ApiServer {
         origin: &Origin,
         mut tree: Json,
     ) -> Result<(Object, Vec<Text>), Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         fix_namespace(kind, &mut tree, &info.namespace)?;
         self.check_definition(kind, &tree)?;
         self.check_namespace(kind, &info.namespace, sent_name(&tree))?;
@@ -147,7 +147,7 @@ impl ApiServer {
         if let Err(refusal) = admitted {
             return Err(with_warnings(refusal, warnings));
         }
-        if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
+        if let Some(existing) = self.tables[info.kind_index].store.get(&info.namespace, &name) {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(with_warnings(refuse_existing(kind, &name, terminating, generated), warnings));
         }
@@ -161,7 +161,7 @@ impl ApiServer {
         if is_undefaulted {
             self.undefaulted.extend(tree.at(&["metadata", "uid"]).as_text().cloned());
         }
-        Ok((self.commit(info.kind, origin, tree), warnings))
+        Ok((self.commit(info.kind_index, origin, tree), warnings))
     }
 
     pub(super) fn update(
@@ -171,11 +171,11 @@ impl ApiServer {
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         if info.subresource == *"scale" {
             return self.update_scale(info, options, origin, body);
         }
-        let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
+        let current = self.tables[info.kind_index].store.get(&info.namespace, &info.name).cloned();
         let known = current.as_ref().map_or(&NULL, Object::stable);
         let sent = if let Body::Json(tree) = &body { tree.clone() } else { Json::Null };
         let mut read = self.read_body(kind, options, body, known)?;
@@ -204,7 +204,7 @@ impl ApiServer {
         origin: &Origin,
         read: Read,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         if !kind.is(Trait::CreateOnUpdate) || !info.subresource.is_empty() {
             return Err(status::not_found(&kind.resource, &info.name));
         }
@@ -224,7 +224,7 @@ impl ApiServer {
         origin: &Origin,
         read: Read,
     ) -> Result<Answer, Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let asked = Attributes {
             verb: "create",
             group: &kind.resource.group,
@@ -251,7 +251,7 @@ impl ApiServer {
         current: &Object,
         (mut tree, sent): (Json, &Json),
     ) -> Result<(Object, Vec<Text>), Answer> {
-        let kind = info.of;
+        let kind = info.kind;
         let old = current.json();
         strategy::default(kind, &mut tree, &self.settings);
         custom::refuse_not_modelled(kind, &tree)?;
@@ -292,10 +292,10 @@ impl ApiServer {
         if strategy::is_finished(&tree) {
             // Without its last finalizer the object is removed in the same request. The answer shows it without the
             // finalizer; watches see it as it was stored last.
-            self.commit_removal(info.kind, origin, &key);
+            self.commit_removal(info.kind_index, origin, &key);
             return Ok((Object::as_received(tree), warnings));
         }
-        Ok((self.commit(info.kind, origin, tree), warnings))
+        Ok((self.commit(info.kind_index, origin, tree), warnings))
     }
 
     /// Refuses a write that is based on an older revision.

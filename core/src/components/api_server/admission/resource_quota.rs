@@ -135,11 +135,11 @@ impl Room {
 impl ApiServer {
     /// Writes what of a quota is used, as the server itself.
     fn put_used(&mut self, quota: &Object, used: &Quantities, origin: &Origin) -> Result<(), Answer> {
-        let kind = kinds::find(&QUOTAS).expect("a kind of the table");
+        let kind_index = kinds::find(&QUOTAS).expect("a kind of the table");
         let key = quota.key();
         let info = RequestInfo {
-            kind,
-            of: self.kinds.at(kind),
+            kind_index,
+            kind: self.kinds.at(kind_index),
             namespace: key.namespace,
             name: key.name,
             subresource: Text::of("status"),

@@ -22,7 +22,7 @@ use super::fields::{mark, put};
 use super::validation::FieldError;
 use super::{ApiServer, Origin, status};
 use crate::json;
-use crate::network::kinds::{self, Kind, Trait};
+use crate::network::kinds::{self, Kind, KindIndex, Trait};
 use crate::network::{Answer, DEFINITIONS, Identity, Resource, ToClient, WatchType};
 use crate::objects::lifecycle::{has_finalizer, is_condition_true, is_ending, is_established};
 use crate::objects::ownership::Typed;
@@ -73,8 +73,8 @@ impl ApiServer {
     }
 
     fn custom_of(&self, kind: &Kind) -> Option<&CustomKind> {
-        let place = kind.is(Trait::Custom).then(|| self.kinds.find(&kind.resource))??;
-        self.custom.get(&place).map(Arc::as_ref)
+        let index = kind.is(Trait::Custom).then(|| self.kinds.find(&kind.resource))??;
+        self.custom.get(&index).map(Arc::as_ref)
     }
 
     /// Reads an object of a kind; parts that it shares with the known one are not read again.
@@ -112,7 +112,7 @@ impl ApiServer {
     ///
     /// Source: pkg/registry/customresource/{strategy,status_strategy,validator}.go (v1.34).
     pub(super) fn check_schema(&self, info: &RequestInfo, tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
-        let Some(custom) = self.custom_of(info.of) else { return };
+        let Some(custom) = self.custom_of(info.kind) else { return };
         let Defined { schema, scale, .. } = &custom.defined;
         let is_status = info.subresource == *"status";
         if is_status {
@@ -172,13 +172,13 @@ impl ApiServer {
     }
 
     /// Returns the columns of a custom kind by its place.
-    pub(super) fn printed(&self, place: usize) -> Option<PrinterColumns> {
-        self.custom.get(&place).map(|custom| custom.defined.printed.clone())
+    pub(super) fn printed(&self, index: KindIndex) -> Option<PrinterColumns> {
+        self.custom.get(&index).map(|custom| custom.defined.printed.clone())
     }
 
     /// Does what the controllers of definitions do once something was written.
-    pub(super) fn follow_definitions(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
-        if kind == self.definitions {
+    pub(super) fn follow_definitions(&mut self, index: KindIndex, origin: &Origin, event: WatchType, object: &Object) {
+        if index == self.definitions {
             match event {
                 WatchType::Deleted => {
                     self.retire(object.name());
@@ -188,7 +188,7 @@ impl ApiServer {
                 _ => self.establish(origin, object),
             }
         } else if event == WatchType::Deleted
-            && let Some(custom) = self.custom.get(&kind).cloned()
+            && let Some(custom) = self.custom.get(&index).cloned()
             && let Some(definition) = self.object(&DEFINITIONS, &ObjectKey::cluster(&custom.definition))
             && is_ending(&definition)
         {
@@ -241,36 +241,34 @@ impl ApiServer {
     fn serve(&mut self, tree: &Json) {
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         let Some(defined) = definition::defined(tree, &self.schema) else { return self.retire(&name) };
-        let place = self.kinds.define(&defined.names);
-        let former = self.place_of(&name).filter(|former| *former != place);
-        while self.tables.len() <= place {
-            self.tables.push(super::Table::new(self.revision));
-        }
-        self.custom.insert(place, Arc::new(CustomKind { definition: name, defined }));
+        let index = self.kinds.define(&defined.names);
+        let former = self.index_of(&name).filter(|former| *former != index);
+        self.tables.make_room(index, self.revision);
+        self.custom.insert(index, Arc::new(CustomKind { definition: name, defined }));
         if let Some(former) = former {
-            let table = core::mem::replace(&mut self.tables[former], super::Table::new(self.revision));
-            self.tables[place].store = table.store;
+            let table = core::mem::replace(&mut self.tables[former], super::tables::Table::new(self.revision));
+            self.tables[index].store = table.store;
             self.forget_kind(former);
         }
     }
 
-    fn place_of(&self, definition: &str) -> Option<usize> {
-        self.custom.iter().find(|(_, custom)| custom.definition == *definition).map(|(place, _)| *place)
+    fn index_of(&self, definition: &str) -> Option<KindIndex> {
+        self.custom.iter().find(|(_, custom)| custom.definition == *definition).map(|(index, _)| *index)
     }
 
     fn retire(&mut self, definition: &str) {
-        if let Some(place) = self.place_of(definition) {
-            self.forget_kind(place);
+        if let Some(index) = self.index_of(definition) {
+            self.forget_kind(index);
         }
     }
 
     /// Ends the watches of a kind that is served no more.
-    fn forget_kind(&mut self, place: usize) {
-        self.kinds.retire(place);
-        self.custom.remove(&place);
+    fn forget_kind(&mut self, index: KindIndex) {
+        self.kinds.retire(index);
+        self.custom.remove(&index);
         let open = self.watchers.iter().enumerate().filter_map(|(id, watcher)| Some((id, watcher.as_ref()?)));
         let ended: Vec<_> =
-            open.filter(|(_, own)| own.kind == place).map(|(id, own)| (id, own.client, own.id)).collect();
+            open.filter(|(_, own)| own.kind_index == index).map(|(id, own)| (id, own.client, own.id)).collect();
         for (watcher, client, id) in ended {
             let message = ToClient::WatchEnded { id, lost: false };
             self.events.push_back(super::ServerOutput::ToClient { client, message });
@@ -291,10 +289,10 @@ impl ApiServer {
             self.commit(self.definitions, &origin, tree);
             return;
         }
-        let place = self.place_of(object.name());
+        let index = self.index_of(object.name());
         let left: Vec<Object> =
-            place.map_or_else(Vec::new, |place| self.tables[place].store.iter("").cloned().collect());
-        let Some(place) = place.filter(|_| !left.is_empty()) else {
+            index.map_or_else(Vec::new, |index| self.tables[index].store.iter("").cloned().collect());
+        let Some(index) = index.filter(|_| !left.is_empty()) else {
             let done = ("Terminating", "False", "InstanceDeletionCompleted", "removed all instances");
             set_condition(&mut tree, done, &origin);
             tree.entry(&["metadata", "finalizers"]).make_array().retain(|item| item.as_str() != Some(CLEANUP));
@@ -309,11 +307,11 @@ impl ApiServer {
         for own in left.iter().filter(|own| !is_ending(own)) {
             if own.stable().at(&["metadata", "finalizers"]).is_empty() {
                 // The last removal leads here again, with nothing left.
-                self.commit_removal(place, &origin, &own.key());
+                self.commit_removal(index, &origin, &own.key());
             } else {
                 let mut tree = own.json();
                 mark(&mut tree, origin.now, 0);
-                self.commit(place, &origin, tree);
+                self.commit(index, &origin, tree);
             }
         }
     }

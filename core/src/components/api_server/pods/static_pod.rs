@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::components::api_server::validation::{FieldError, meta, pod, worded};
 use crate::network::PODS;
-use crate::network::kinds::{self, KINDS};
+use crate::network::kinds;
 use crate::objects::Json;
 use crate::profile::Settings;
 
@@ -21,7 +21,7 @@ pub(in crate::components) fn default(tree: &mut Json, settings: &Settings) {
 ///
 /// Source: pkg/kubelet/config/common.go (v1.34, v1.35): `PodValidationOptions{}`, later those of the gates.
 pub(in crate::components) fn errors(tree: &Json, settings: &Settings) -> Vec<String> {
-    let kind = &KINDS[kinds::find(&PODS).expect("a kind of the table")];
+    let kind = kinds::of_table(&PODS).expect("a kind of the table");
     let rules = pod::Rules::of(settings);
     let rules = if settings.profile().is("static-pods-are-checked-by-gates") { rules } else { rules.without_gates() };
     let errors = pod::validate(kind, tree, meta::wording(settings), rules);

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::Fixture;
 use crate::json;
-use crate::network::kinds::{self, KINDS};
+use crate::network::kinds::{self, Kind};
 use crate::network::{Call, ENDPOINT_SLICES, Resource, SERVICES, Verb};
 use crate::objects::Json;
 
@@ -19,7 +19,7 @@ impl Fixture {
     ) -> (u16, String) {
         let mut body = valid.clone();
         body.set(path, value);
-        let is_namespaced = kinds::find(of).is_some_and(|kind| KINDS[kind].is_namespaced());
+        let is_namespaced = kinds::of_table(of).is_some_and(Kind::is_namespaced);
         let namespace = if is_namespaced { "default" } else { "" };
         let answer = self.post(of, namespace, body);
         let message = answer.message();
