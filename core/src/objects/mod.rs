@@ -11,6 +11,7 @@ pub mod diff;
 pub(crate) mod digest;
 pub(crate) mod fnv;
 pub(crate) mod go_duration;
+pub(crate) mod go_quote;
 pub(crate) mod integer;
 mod json;
 mod json_macro;

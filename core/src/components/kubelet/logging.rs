@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::validation::Checked;
 use crate::objects::Json;
+use crate::objects::go_quote::quote;
 use crate::objects::quantity::Quantity;
 use crate::objects::time::parse_duration;
 use crate::profile::Settings;
@@ -98,7 +99,7 @@ pub(super) fn tracing(checked: &Checked<'_>, errors: &mut Vec<String>) {
     let Some(endpoint) = checked.merged.at(&["tracing", "endpoint"]).as_str() else { return };
     let endpoint = if endpoint.contains("://") { endpoint.to_string() } else { format!("dns://{endpoint}") };
     let why = match url_error(&endpoint) {
-        Some(why) => format!("parse {}: {why}", go_quoted(&endpoint)),
+        Some(why) => format!("parse {}: {why}", quote(&endpoint)),
         None => match endpoint.split("://").next().unwrap_or_default() {
             "dns" | "unix" | "unix-abstract" => return,
             scheme => format!(
@@ -107,7 +108,7 @@ pub(super) fn tracing(checked: &Checked<'_>, errors: &mut Vec<String>) {
             ),
         },
     };
-    errors.push(format!("tracing.endpoint: Invalid value: {}: {why}", go_quoted(&endpoint)));
+    errors.push(format!("tracing.endpoint: Invalid value: {}: {why}", quote(&endpoint)));
 }
 
 /// Says what Go finds wrong with a URL that has a scheme. Source: Go's net/url, `Parse`.
@@ -139,17 +140,21 @@ pub(super) fn url_error(url: &str) -> Option<String> {
     port.map(|port| format!("invalid port \":{port}\" after host"))
 }
 
-/// Puts a text in quotes as Go does.
-fn go_quoted(text: &str) -> String {
-    let escaped: String = text
-        .chars()
-        .map(|letter| match letter {
-            '"' | '\\' => format!("\\{letter}"),
-            '\n' => "\\n".to_string(),
-            '\t' => "\\t".to_string(),
-            letter if letter.is_ascii_control() => format!("\\x{:02x}", u32::from(letter)),
-            letter => letter.to_string(),
-        })
-        .collect();
-    format!("\"{escaped}\"")
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::{Checked, tracing};
+    use crate::json;
+    use crate::profile::Settings;
+
+    #[test]
+    fn an_endpoint_is_quoted_as_go_does() {
+        let merged = json!({"tracing": {"endpoint": "a\r\u{b}\u{c}:c"}});
+        let mut errors = Vec::new();
+        tracing(&Checked { merged: &merged, settings: &Settings::default(), cgroup_version: 2 }, &mut errors);
+        let quoted = r#""dns://a\r\v\f:c""#;
+        let why = "net/url: invalid control character in URL";
+        assert_eq!(errors, [alloc::format!("tracing.endpoint: Invalid value: {quoted}: parse {quoted}: {why}")]);
+    }
 }

@@ -54,6 +54,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::json;
+pub(super) use crate::objects::go_quote::quote;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
 use crate::objects::schema::Schema;
@@ -376,29 +377,6 @@ fn containers(spec: &Json) -> impl Iterator<Item = (String, &Json)> {
 fn go_texts(items: &[Json]) -> String {
     let texts: alloc::vec::Vec<String> = items.iter().map(print).collect();
     format!("[]string{{{}}}", texts.join(", "))
-}
-
-/// Quotes as Go's `%q` does.
-pub(super) fn quote(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{b}' => out.push_str("\\v"),
-            '\u{c}' => out.push_str("\\f"),
-            letter if letter.is_ascii_control() => out.push_str(&format!("\\x{:02x}", u32::from(letter))),
-            letter if letter.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            letter => out.push(letter),
-        }
-    }
-    out.push('"');
-    out
 }
 
 fn print(value: &Json) -> String {
