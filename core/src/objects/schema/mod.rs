@@ -264,6 +264,21 @@ fn parse_field(text: &'static str, names: &Names) -> Option<Field> {
     Some(Field { name, kind, presence, merge, is_filled, place: 0 })
 }
 
+/// The words of the table for what has no fields of its own.
+pub(crate) static SCALARS: [(&str, FieldType); 11] = [
+    ("str", FieldType::Str),
+    ("bytes", FieldType::Bytes),
+    ("int", FieldType::Int),
+    ("int32", FieldType::Int32),
+    ("bool", FieldType::Bool),
+    ("float", FieldType::Float),
+    ("quantity", FieldType::Quantity),
+    ("intstr", FieldType::IntOrString),
+    ("time", FieldType::Time),
+    ("microtime", FieldType::MicroTime),
+    ("any", FieldType::Any),
+];
+
 fn parse_kind(text: &str, names: &Names) -> FieldType {
     if let Some(item) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
         return FieldType::List(Box::new(parse_kind(item, names)));
@@ -271,29 +286,20 @@ fn parse_kind(text: &str, names: &Names) -> FieldType {
     if let Some(item) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
         return FieldType::Map(Box::new(parse_kind(item, names)));
     }
-    match text {
-        "str" => FieldType::Str,
-        "bytes" => FieldType::Bytes,
-        "int" => FieldType::Int,
-        "int32" => FieldType::Int32,
-        "bool" => FieldType::Bool,
-        "float" => FieldType::Float,
-        "quantity" => FieldType::Quantity,
-        "intstr" => FieldType::IntOrString,
-        "time" => FieldType::Time,
-        "microtime" => FieldType::MicroTime,
-        name => place_of(name, names).map_or(FieldType::Any, FieldType::Object),
+    match SCALARS.iter().find(|(word, _)| *word == text) {
+        Some((_, kind)) => kind.clone(),
+        None => place_of(text, names).map_or(FieldType::Any, FieldType::Object),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FieldType, Merge, Schema, all};
+    use super::{FieldType, Merge, SCALARS, Schema, all};
 
     #[test]
     fn each_word_of_the_table_is_understood() {
         let schema = Schema::new([]);
-        let known = ["str", "int", "int32", "bool", "float", "quantity", "intstr", "time", "microtime", "bytes", "any"];
+        let known = SCALARS.each_ref().map(|(word, _)| *word);
         for (name, fields) in all() {
             for text in fields.split_whitespace() {
                 let (field, rest) = text.split_once(':').expect(text);
