@@ -249,14 +249,50 @@ mod tests {
     use super::{MACHINE_ACTIONS, MachineAction};
     use crate::json;
 
+    /// The names with which an action is asked for; none for those that have a sentence or a call of their own.
+    const fn names(action: &MachineAction) -> &'static [&'static str] {
+        match action {
+            MachineAction::KubeletStop => &["kubelet-stop"],
+            MachineAction::KubeletKill => &["kubelet-kill"],
+            MachineAction::KubeletStart => &["kubelet-start"],
+            MachineAction::KubeletRestart(_) => &["kubelet-restart"],
+            MachineAction::KubeletFreeze => &["kubelet-freeze"],
+            MachineAction::KubeletThaw => &["kubelet-thaw"],
+            MachineAction::Pause => &["pause"],
+            MachineAction::Resume => &["resume"],
+            MachineAction::Shutdown { .. } => &["shutdown"],
+            MachineAction::AnnounceShutdown => &["announce-shutdown"],
+            MachineAction::CancelShutdown => &["cancel-shutdown"],
+            MachineAction::PowerOff => &["power-off"],
+            MachineAction::PowerOn { .. } => &["power-on"],
+            MachineAction::Reboot { .. } => &["reboot"],
+            MachineAction::RuntimeStop => &["runtime-stop"],
+            MachineAction::RuntimeStart => &["runtime-start"],
+            MachineAction::RuntimeFreeze => &["runtime-freeze"],
+            MachineAction::RuntimeThaw => &["runtime-thaw"],
+            MachineAction::NetworkDisconnect => &["network-disconnect"],
+            MachineAction::NetworkConnect(_) => &["network-connect"],
+            MachineAction::CniRemove => &["cni-remove"],
+            MachineAction::CniInstall => &["cni-install"],
+            MachineAction::ManifestWrite { .. } => &["manifest-write"],
+            MachineAction::ManifestRemove { .. } => &["manifest-remove"],
+            MachineAction::Load => &["load"],
+            MachineAction::Relieve => &["relieve"],
+            MachineAction::Fill(_) => &["fill-disk", "fill-memory", "use-pids"],
+            MachineAction::Change(_) => &["change"],
+            MachineAction::Behave { .. } | MachineAction::TellHints(_) => &[],
+        }
+    }
+
     #[test]
-    fn each_name_of_the_list_is_an_action() {
+    fn each_name_of_the_list_is_the_action_of_that_name() {
         for name in MACHINE_ACTIONS {
             let mut body = json!({"action": name});
             if name.starts_with("manifest-") {
                 body.set(&["name"], "web.yaml");
             }
-            MachineAction::from_json(&body).unwrap();
+            let action = MachineAction::from_json(&body).unwrap();
+            assert!(names(&action).contains(name), "{name}");
         }
     }
 
