@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nodeproof_core::components::machine::{Hardware, KubeletSpec};
 use nodeproof_core::json;
 use nodeproof_core::network::{NODES, PODS, Resource};
-use nodeproof_core::objects::lifecycle::is_condition_true;
+use nodeproof_core::objects::lifecycle::{controller_of, is_condition_true};
 use nodeproof_core::objects::quantity::Quantity;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::Release;
@@ -156,8 +156,7 @@ fn bare(item: &Json, uids: &BTreeSet<String>, notes: &mut Notes) -> Json {
     if is_pod && !is_ready(item) {
         notes.add("not ready in the cluster, and taken as if it could be", &title(item));
     }
-    let owners = item.at(&["metadata", "ownerReferences"]).items().iter();
-    for owner in owners.filter(|owner| owner.get("controller").as_bool() == Some(true)) {
+    if let Some(owner) = controller_of(item) {
         let text = |field: &str| owner.get(field).as_str().unwrap_or("");
         let kind = text("kind");
         match () {

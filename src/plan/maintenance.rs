@@ -11,12 +11,12 @@ use nodeproof_core::components::drain::DrainCommand;
 use nodeproof_core::components::machine::MachineAction;
 use nodeproof_core::json;
 use nodeproof_core::network::{Call, NODES, PODS, Resource, Verb};
-use nodeproof_core::objects::lifecycle::is_condition_true;
+use nodeproof_core::objects::lifecycle::{controller_of, is_condition_true};
 use nodeproof_core::objects::selector::selects;
 use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::Scene;
-use super::observation::{NodeFact, Sightings, controller};
+use super::observation::{NodeFact, Sightings};
 use super::question::{How, Question};
 use super::unready::{Stuck, name};
 
@@ -184,7 +184,7 @@ impl Maintenance {
 
 /// Tells whether a drain evicts a Pod: not those of DaemonSets, and no mirrors of static Pods.
 fn is_evicted(pod: &Json) -> bool {
-    !controller(pod).is_some_and(|owner| matches!(owner.get("kind").as_str(), Some("DaemonSet" | "Node")))
+    !controller_of(pod).is_some_and(|owner| matches!(owner.get("kind").as_str(), Some("DaemonSet" | "Node")))
 }
 
 /// Says which budget does not allow the eviction of a Pod.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use jiff::Timestamp;
 use nodeproof_core::components::api_server::Commit;
 use nodeproof_core::network::{NODES, PODS, WatchType};
-use nodeproof_core::objects::lifecycle::condition_of;
+use nodeproof_core::objects::lifecycle::{condition_of, controller_of};
 use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::Scene;
@@ -154,7 +154,7 @@ impl PodLife {
         let text = |path: &[&str]| pod.at(path).as_text().cloned().unwrap_or_default();
         self.name = text(&["metadata", "name"]);
         self.node = text(&["spec", "nodeName"]);
-        if let Some(owner) = controller(pod) {
+        if let Some(owner) = controller_of(pod) {
             let field = |name: &str| owner.get(name).as_text().cloned().unwrap_or_default();
             self.owner = (field("kind"), field("uid"));
         }
@@ -236,12 +236,6 @@ pub(super) fn replacements(pods: &BTreeMap<Text, PodLife>) -> BTreeSet<&Text> {
         Some(uid)
     };
     made.into_iter().filter_map(takes_a_place).collect()
-}
-
-/// Returns the owner that makes another object in place of this one.
-pub(super) fn controller(object: &Json) -> Option<&Json> {
-    let owners = object.at(&["metadata", "ownerReferences"]).items();
-    owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true))
 }
 
 pub(super) fn uid(object: &Json) -> Text {

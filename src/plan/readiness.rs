@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use nodeproof_core::network::Resource;
-use nodeproof_core::objects::lifecycle::is_condition_true;
+use nodeproof_core::objects::lifecycle::{controller_of, is_condition_true};
 use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::Scene;
-use super::observation::{controller, uid};
+use super::observation::uid;
 
 const REPLICA_SETS: Resource = Resource::of("apps", "v1", "replicasets");
 
@@ -45,7 +45,7 @@ impl Readiness {
     pub(super) fn begin(scene: &mut Scene, pods: &[Json]) -> Result<Self, String> {
         let mut own = Self::default();
         for set in scene.list(REPLICA_SETS)? {
-            if let Some(owner) = controller(&set) {
+            if let Some(owner) = controller_of(&set) {
                 own.replica_sets.insert(uid(&set), workload(&set, owner));
             }
         }
@@ -87,7 +87,7 @@ impl Readiness {
     }
 
     fn workload_of(&self, pod: &Json) -> Option<Workload> {
-        let owner = controller(pod)?;
+        let owner = controller_of(pod)?;
         let set = owner.get("uid").as_text().and_then(|uid| self.replica_sets.get(uid));
         Some(set.cloned().unwrap_or_else(|| workload(pod, owner)))
     }

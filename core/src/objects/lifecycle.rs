@@ -17,6 +17,15 @@ pub fn is_ending(object: &Object) -> bool {
     !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
 }
 
+/// Returns the owner reference of the controller of an object.
+///
+/// Source: k8s.io/apimachinery pkg/apis/meta/v1/controller_ref.go (v1.34), `GetControllerOfNoCopy`.
+#[must_use]
+pub fn controller_of(tree: &Json) -> Option<&Json> {
+    let owners = tree.at(&["metadata", "ownerReferences"]).items();
+    owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true))
+}
+
 /// Tells whether an object has a finalizer.
 #[must_use]
 pub fn has_finalizer(object: &Object, finalizer: &str) -> bool {

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nodeproof_core::network::WatchType;
+use nodeproof_core::objects::lifecycle::controller_of;
 use nodeproof_core::objects::{Json, NULL, Text};
 
 use crate::replay::load::{Micros, Recording, WatchLine};
@@ -215,8 +216,7 @@ impl Story {
     fn pod(&mut self, line: &WatchLine, before: Option<&Json>, object: &Json) {
         let pod = name_of(object);
         let is_ending = |object: &Json| !object.at(&["metadata", "deletionTimestamp"]).is_null();
-        let owners = object.at(&["metadata", "ownerReferences"]).items();
-        let is_owned = owners.iter().any(|owner| owner.get("controller").as_bool() == Some(true));
+        let is_owned = controller_of(object).is_some();
         if line.event == WatchType::Added && !line.listed && !is_owned {
             self.causes.push((line.t, Cause::Create { pod: object.clone() }));
         }

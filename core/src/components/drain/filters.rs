@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use super::command::DrainCommand;
 use super::failure::Failure;
 use crate::components::MIRROR;
+use crate::objects::lifecycle::controller_of;
 use crate::objects::time::parse;
 use crate::objects::{Json, Text};
 use crate::profile::Profile;
@@ -50,8 +51,7 @@ impl ListedPod {
     }
 
     fn controller(&self) -> Option<&Json> {
-        let owners = self.tree.at(&["metadata", "ownerReferences"]).items();
-        owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true))
+        controller_of(&self.tree)
     }
 
     /// Tells whether it has been terminating for longer than the command wants to wait.

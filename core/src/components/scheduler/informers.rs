@@ -11,6 +11,7 @@ use super::volumes::{Promised, Storage};
 use crate::components::controller::{ControllerRuntime, Watched};
 use crate::components::volumes::{ATTACHMENTS, CLAIMS, CLASSES, CSI_NODES, VOLUMES};
 use crate::network::{NAMESPACES, NODES, PODS, Resource, SERVICES};
+use crate::objects::lifecycle::controller_of;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey};
 
@@ -96,9 +97,7 @@ impl<'a> Listers<'a> {
                 merge(&mut labels, selector);
             }
         }
-        let owners = pod.object.stable().at(&["metadata", "ownerReferences"]).items().iter();
-        let mut owners = owners.filter(|owner| owner.get("controller").as_bool() == Some(true));
-        let Some(owner) = owners.next() else { return Selector::of_labels(&labels) };
+        let Some(owner) = controller_of(pod.object.stable()) else { return Selector::of_labels(&labels) };
         let name = owner.get("name").as_text().cloned().unwrap_or_default();
         let key = ObjectKey::namespaced(pod.key.namespace.clone(), name);
         let kind = (owner.get("apiVersion").as_str().unwrap_or(""), owner.get("kind").as_str().unwrap_or(""));

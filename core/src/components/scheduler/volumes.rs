@@ -17,6 +17,7 @@ use crate::components::client::Reflector;
 use crate::components::node_affinity::matches_volume;
 use crate::components::volume_matching::{match_on_node, requested};
 use crate::components::volumes::{BIND_COMPLETED, SELECTED_NODE, claim_of, class_of, is_delayed};
+use crate::components::workload::pods::is_controlled_by;
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -204,7 +205,7 @@ fn unready(pod: &PodInfo, storage: Storage<'_>) -> Option<Text> {
         if is_ending(claim) {
             return Some(Text::from(format!("persistentvolumeclaim \"{name}\" is being deleted")));
         }
-        if is_ephemeral && controller_of(claim) != Some(pod.object.uid()) {
+        if is_ephemeral && !is_controlled_by(claim, &pod.object) {
             // Source: k8s.io/component-helpers storage/ephemeral/ephemeral.go (v1.34), `VolumeIsForPod`.
             return Some(Text::from(format!("PVC {key} was not created for pod {} (pod is not owner)", pod.key)));
         }
@@ -213,11 +214,6 @@ fn unready(pod: &PodInfo, storage: Storage<'_>) -> Option<Text> {
         is_unbound |= !is_bound && (!volume.is_empty() || !waits());
     }
     is_unbound.then(|| Text::of("pod has unbound immediate PersistentVolumeClaims"))
-}
-
-fn controller_of(claim: &Object) -> Option<&str> {
-    let mut owners = claim.stable().at(&["metadata", "ownerReferences"]).items().iter();
-    owners.find(|owner| owner.get("controller").as_bool() == Some(true))?.get("uid").as_str()
 }
 
 /// Tells whether a claim is one of a Pod's.

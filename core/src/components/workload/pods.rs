@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::components::client::CacheEvent;
 use crate::json;
-use crate::objects::lifecycle::{condition, is_active, is_ending, is_ready};
+use crate::objects::lifecycle::{self, condition, is_active, is_ending, is_ready};
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
@@ -117,8 +117,7 @@ pub(in crate::components) enum Rounding {
 
 /// Returns the owner reference of the controller that an object belongs to.
 pub(in crate::components) fn controller_of(object: &Object) -> Option<&Json> {
-    let owners = object.stable().at(&["metadata", "ownerReferences"]).items();
-    owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true))
+    lifecycle::controller_of(object.stable())
 }
 
 /// Tells whether an object belongs to a controller.

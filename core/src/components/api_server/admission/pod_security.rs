@@ -20,6 +20,7 @@ use super::super::admission_write::{Operation, Write};
 use super::super::validation::FieldError;
 use super::super::{ApiServer, status};
 use crate::network::{Answer, NAMESPACES, PODS};
+use crate::objects::lifecycle::controller_of;
 use crate::objects::{Json, ObjectKey};
 
 /// Most Pods that a new level is checked against. Source: admission.go (v1.37), `defaultNamespaceMaxPodsToCheck`.
@@ -65,9 +66,7 @@ fn namespace(server: &ApiServer, write: &Write<'_>) -> Result<Vec<String>, Answe
 fn of_pods(server: &ApiServer, namespace: &str, standard: Standard) -> Vec<String> {
     let (mut first, mut copies, mut controllers) = (Vec::new(), Vec::new(), Vec::new());
     for pod in server.objects_in(&PODS, namespace) {
-        let owners = pod.stable().at(&["metadata", "ownerReferences"]).items();
-        let controller = owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true));
-        let uid = controller.map(|owner| owner.get("uid").clone());
+        let uid = controller_of(pod.stable()).map(|owner| owner.get("uid").clone());
         let list = if uid.as_ref().is_some_and(|uid| controllers.contains(uid)) { &mut copies } else { &mut first };
         list.push(pod);
         controllers.extend(uid);

@@ -11,6 +11,7 @@ use super::TableContext;
 use super::cell_values::{
     NONE, UNSET, age, containers, containers_of, count, labels, number, replicas, selector, text,
 };
+use crate::objects::lifecycle::controller_of;
 use crate::objects::time::human_duration;
 use crate::objects::{Json, NULL, time};
 
@@ -131,10 +132,7 @@ fn cron_job(object: &Json, own_age: Json, view: TableContext<'_>) -> Vec<Json> {
 
 /// Shows the controller of an object as `kind.group/name`.
 fn controller(object: &Json) -> Json {
-    let owners = object.at(&["metadata", "ownerReferences"]).items();
-    let Some(owner) = owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true)) else {
-        return Json::from(NONE);
-    };
+    let Some(owner) = controller_of(object) else { return Json::from(NONE) };
     let part = |field: &str| owner.get(field).as_str().unwrap_or("");
     let group = part("apiVersion").split_once('/').map(|(group, _)| format!(".{group}")).unwrap_or_default();
     Json::from(format!("{}{group}/{}", part("kind").to_lowercase(), part("name")))
