@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use self::runtime::Runtime;
-use self::usage::Others;
+use self::usage::UsedAmounts;
 use crate::json;
 use crate::objects::x509::Certificate;
 use crate::objects::{Json, NodeAddress, Text, fnv};
@@ -73,7 +73,8 @@ pub struct Host {
     /// What providers would answer to the topology manager.
     pub told_hints: Vec<ToldHints>,
     /// What everything but containers and images uses.
-    others: Others,
+    /// What everything but containers and images uses.
+    others: UsedAmounts,
     /// Counts the changes of what the status of the Node is made of: an unchanged machine is recognised by one
     /// comparison.
     pub generation: u64,
@@ -104,7 +105,7 @@ impl Host {
             assignments: Vec::new(),
             manager_policies: None,
             told_hints: Vec::new(),
-            others: Others::default(),
+            others: UsedAmounts::default(),
             generation: 0,
             manifests: Manifests::default(),
             runtime: Runtime::default(),

@@ -31,8 +31,6 @@ pub use script::{ContainerEnd, ContainerRun, RuntimeScript};
 use stopping::Stop;
 use uses::tells_uses;
 
-pub use uses::PodUse;
-
 /// Exit code of a process that SIGKILL ended: 128 + 9.
 const KILLED: i64 = 137;
 /// Exit code of containers that a reboot ended. Source: recordings of kubelet 1.34.4, reason `Unknown`.

@@ -154,22 +154,24 @@ impl Level {
     }
 }
 
-/// What everything but containers and images uses of a machine.
+/// What something uses of a machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Others {
-    memory: i64,
-    disk: i64,
-    inodes: i64,
-    pids: i64,
+pub struct UsedAmounts {
+    pub(super) memory: i64,
+    pub(super) disk: i64,
+    pub(super) inodes: i64,
+    pub(super) pids: i64,
 }
 
-impl Others {
+impl UsedAmounts {
     /// Returns what is left of it after the power was gone: what is on the disk.
     pub(super) const fn after_boot(self) -> Self {
         Self { memory: 0, pids: 0, ..self }
     }
 
-    const fn of(&self, resource: Resource) -> i64 {
+    /// Returns the amount of a resource.
+    #[must_use]
+    pub const fn of(&self, resource: Resource) -> i64 {
         match resource {
             Resource::Memory => self.memory,
             Resource::Disk => self.disk,
@@ -183,7 +185,7 @@ impl Host {
     /// Tells whether anything on the machine uses anything: else all of it is left, and nobody has to add up.
     #[must_use]
     pub fn is_used(&self) -> bool {
-        self.others != Others::default() || self.runtime.is_told_uses() || !self.images.is_empty()
+        self.others != UsedAmounts::default() || self.runtime.is_told_uses() || !self.images.is_empty()
     }
 
     /// Measures a resource.

@@ -9,31 +9,9 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::super::behaviour::BEHAVIOUR_PREFIX;
-use super::super::usage::{Resource, Uses};
+use super::super::usage::{UsedAmounts, Uses};
 use super::{Container, ContainerLimits, KILLED, Runtime, Sandbox};
 use crate::objects::{Json, Object, Text};
-
-/// What the containers of a pod use together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PodUse {
-    memory: i64,
-    disk: i64,
-    inodes: i64,
-    pids: i64,
-}
-
-impl PodUse {
-    /// Returns the amount of a resource.
-    #[must_use]
-    pub const fn of(&self, resource: Resource) -> i64 {
-        match resource {
-            Resource::Memory => self.memory,
-            Resource::Disk => self.disk,
-            Resource::Inodes => self.inodes,
-            Resource::Pids => self.pids,
-        }
-    }
-}
 
 impl Sandbox {
     fn volume(&self, name: &str) -> Option<&Json> {
@@ -101,8 +79,8 @@ impl Runtime {
 
     /// Returns what the containers of a pod use: memory and processes while they run, the disk until they are removed.
     #[must_use]
-    pub fn used_by(&self, uid: &str) -> PodUse {
-        let mut sum = PodUse::default();
+    pub fn used_by(&self, uid: &str) -> UsedAmounts {
+        let mut sum = UsedAmounts::default();
         let Some(sandbox) = self.sandboxes.get(uid).filter(|_| self.is_told_uses) else { return sum };
         for container in &sandbox.containers {
             let uses = self.uses(sandbox, &container.name);
