@@ -28,7 +28,7 @@ use super::workload::pods::{Rounding, Selections, number, scaled};
 use super::workload::{DEPLOYMENTS, REPLICA_SETS, REPLICATION_CONTROLLERS, STATEFUL_SETS};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
-use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
+use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal, put_condition};
 use crate::objects::time::{parse, to_time};
 use crate::objects::{Json, Object, ObjectKey};
 
@@ -369,18 +369,7 @@ fn set_allowed(status: &mut Json, truth: &str, reason: &str, message: &str, now:
     if generation != 0 {
         new.set(&["observedGeneration"], generation);
     }
-    let conditions = status.entry(&["conditions"]).make_array();
-    match conditions.iter_mut().find(|one| one.get("type").as_str() == Some("DisruptionAllowed")) {
-        Some(old) => {
-            if old.get("status").as_str() == Some(truth) {
-                new.set(&["lastTransitionTime"], old.get("lastTransitionTime").clone());
-            }
-            if *old != new {
-                *old = new;
-            }
-        }
-        None => conditions.push(new),
-    }
+    put_condition(status.entry(&["conditions"]).make_array(), new);
 }
 
 impl Reconciler for Disruption {

@@ -24,7 +24,7 @@ use super::controller::{
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Answer, Call, DEFINITIONS, NAMESPACES, PODS, Resource, Verb, collections, defined_kind};
-use crate::objects::lifecycle::{is_established, is_terminal};
+use crate::objects::lifecycle::{is_established, is_terminal, put_condition};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
 /// How long a namespace is left alone, so that all API servers know about its deletion. Source: namespace_controller.go
@@ -324,26 +324,12 @@ impl Sweep {
         let mut conditions: Vec<Json> = tree.at(&["status", "conditions"]).items().to_vec();
         let mut has_changed = false;
         for (kind, status, reason, message) in self.conditions() {
-            let old = conditions.iter_mut().find(|condition| condition.get("type").as_str() == Some(kind));
-            let text = |condition: &Json, field| condition.get(field).as_str().map(String::from);
-            let is_same = old.as_ref().is_some_and(|old| {
-                text(old, "status").as_deref() == Some(status)
-                    && text(old, "reason").as_deref() == Some(reason)
-                    && text(old, "message").as_deref() == Some(message.as_str())
-            });
-            if is_same {
-                continue;
-            }
-            has_changed = true;
-            let since = old
-                .as_ref()
-                .filter(|old| text(old, "status").as_deref() == Some(status))
-                .map_or_else(|| Json::from(time::to_time(now)), |old| old.get("lastTransitionTime").clone());
             let new = json!({"type": kind, "status": status, "reason": reason, "message": message,
-                "lastTransitionTime": since});
-            match old {
-                Some(old) => *old = new,
-                None => conditions.push(new),
+                "lastTransitionTime": time::to_time(now)});
+            let is_same =
+                |old: &Json| ["type", "status", "reason", "message"].iter().all(|name| old.get(name) == new.get(name));
+            if !conditions.iter().any(is_same) {
+                has_changed |= put_condition(&mut conditions, new);
             }
         }
         if !has_changed {

@@ -3,6 +3,8 @@
 //! Mirrors pkg/api/v1/pod/util.go and pkg/controller/controller_utils.go (v1.34). Inputs: an object. Outputs: values of
 //! its fields; an absent field equals an empty one.
 
+use alloc::vec::Vec;
+
 use super::{Json, Object};
 
 /// Returns the phase.
@@ -53,8 +55,32 @@ pub fn condition<'a>(object: &'a Object, kind: &str) -> &'a Json {
 /// Returns a condition of a tree's status; `Null` for none.
 #[must_use]
 pub fn condition_of<'a>(tree: &'a Json, kind: &str) -> &'a Json {
-    let conditions = tree.at(&["status", "conditions"]).items();
-    conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind)).unwrap_or(&Json::Null)
+    condition_in(tree.at(&["status", "conditions"]).items(), kind).unwrap_or(&Json::Null)
+}
+
+/// Returns a condition of a list.
+#[must_use]
+pub fn condition_in<'a>(conditions: &'a [Json], kind: &str) -> Option<&'a Json> {
+    conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind))
+}
+
+/// Puts a condition in the place of the one of its type; `lastTransitionTime` stays if the status does. Tells whether
+/// anything changed.
+///
+/// Source: pkg/api/v1/pod/util.go (v1.34), `UpdatePodCondition`, and k8s.io/apimachinery pkg/api/meta/conditions.go.
+pub fn put_condition(conditions: &mut Vec<Json>, mut condition: Json) -> bool {
+    let Some(old) = conditions.iter_mut().find(|old| old.get("type") == condition.get("type")) else {
+        conditions.push(condition);
+        return true;
+    };
+    if old.get("status") == condition.get("status") {
+        condition.set(&["lastTransitionTime"], old.get("lastTransitionTime").clone());
+    }
+    let has_changed = *old != condition;
+    if has_changed {
+        *old = condition;
+    }
+    has_changed
 }
 
 /// Returns the condition with which a Job has ended. Source: pkg/controller/job/util/utils.go (v1.34),

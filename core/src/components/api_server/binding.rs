@@ -18,6 +18,7 @@ use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::kinds;
 use crate::network::{Answer, Body, Resource};
+use crate::objects::lifecycle::put_condition;
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, aggregate, time};
 
@@ -145,17 +146,8 @@ fn target_problems(target: &Json, checks_name: bool) -> Vec<String> {
 /// Source: pkg/api/pod/util.go (v1.34), `UpdatePodCondition`.
 fn set_scheduled(pod: &mut Json, now: &str) {
     let conditions = pod.entry(&["status", "conditions"]).make_array();
-    let mut condition =
-        json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
-    match conditions.iter_mut().find(|condition| condition.get("type").as_str() == Some("PodScheduled")) {
-        Some(found) => {
-            if found.get("status").as_str() == Some("True") {
-                condition.set(&["lastTransitionTime"], found.get("lastTransitionTime").clone());
-            }
-            *found = condition;
-        }
-        None => conditions.push(condition),
-    }
+    let condition = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
+    put_condition(conditions, condition);
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::{ApiServer, Origin, admission, status};
 use crate::json;
 use crate::network::kinds;
 use crate::network::{Answer, Content, Resource};
-use crate::objects::lifecycle::is_ready;
+use crate::objects::lifecycle::{condition_of, is_ready, put_condition};
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, Text, time};
 
@@ -114,7 +114,7 @@ impl ApiServer {
             let generation = tree.at(&["status", "observedGeneration"]).as_i64().unwrap_or(0);
             let condition = json!({"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods",
                 "message": "", "lastTransitionTime": now, "observedGeneration": generation});
-            set_condition(&mut tree, condition);
+            put_condition(tree.entry(&["status", "conditions"]).make_array(), condition);
         }
         if !dry_run {
             self.commit(budgets, origin, tree);
@@ -201,24 +201,11 @@ fn lets_unready_go(budget: &Json) -> bool {
 fn mark_target(pod: &mut Json, now: Timestamp) {
     let mut condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting", "lastProbeTime": null, "lastTransitionTime": time::to_time(now)});
-    let conditions = pod.at(&["status", "conditions"]).items();
-    if let Some(old) = conditions.iter().find(|old| old.get("type") == condition.get("type")) {
-        let same = old.get("status") == condition.get("status");
-        for field in ["observedGeneration"].iter().chain(same.then_some(&"lastTransitionTime")) {
-            if !old.get(field).is_null() {
-                condition.set(&[field], old.get(field).clone());
-            }
-        }
+    let generation = condition_of(pod, "DisruptionTarget").get("observedGeneration");
+    if !generation.is_null() {
+        condition.set(&["observedGeneration"], generation.clone());
     }
-    set_condition(pod, condition);
-}
-
-fn set_condition(tree: &mut Json, condition: Json) {
-    let conditions = tree.entry(&["status", "conditions"]).make_array();
-    match conditions.iter_mut().find(|other| other.get("type") == condition.get("type")) {
-        Some(found) => *found = condition,
-        None => conditions.push(condition),
-    }
+    put_condition(pod.entry(&["status", "conditions"]).make_array(), condition);
 }
 
 fn too_many(why: &str, retry_after: Option<i64>) -> Answer {

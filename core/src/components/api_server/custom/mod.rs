@@ -24,7 +24,7 @@ use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::kinds::{self, Kind, KindIndex, Trait};
 use crate::network::{Answer, DEFINITIONS, Identity, Resource, ToClient, WatchType};
-use crate::objects::lifecycle::{has_finalizer, is_condition_true, is_ending, is_established};
+use crate::objects::lifecycle::{has_finalizer, is_condition_true, is_ending, is_established, put_condition};
 use crate::objects::ownership::Typed;
 use crate::objects::schema::{DecodeError, Decoded};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
@@ -352,20 +352,9 @@ fn set_condition(tree: &mut Json, condition: (&str, &str, &str, &str), origin: &
     let conditions = tree.entry(&["status", "conditions"]).make_array();
     let new = json!({"type": kind, "status": status, "reason": reason, "message": message,
         "lastTransitionTime": time::to_time(origin.now)});
-    let Some(old) = conditions.iter_mut().find(|own| own.get("type").as_str() == Some(kind)) else {
-        conditions.push(new);
-        return true;
-    };
-    let is_same = ["status", "reason", "message"].into_iter().all(|field| old.get(field) == new.get(field));
-    if !is_same {
-        let since = old.get("lastTransitionTime").clone();
-        let has_turned = old.get("status") != new.get("status");
-        *old = new;
-        if !has_turned {
-            old.set(&["lastTransitionTime"], since);
-        }
-    }
-    !is_same
+    let is_same =
+        |old: &Json| ["type", "status", "reason", "message"].iter().all(|name| old.get(name) == new.get(name));
+    !conditions.iter().any(is_same) && put_condition(conditions, new)
 }
 
 /// Returns whom the server's own controllers write as.
