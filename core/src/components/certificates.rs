@@ -22,6 +22,7 @@ use super::controller::{
 use crate::chance::Chance;
 use crate::json;
 use crate::network::{Answer, CERTIFICATE_REQUESTS, Call, Resource, Verb};
+use crate::objects::lifecycle::condition;
 use crate::objects::time::{parse, to_time};
 use crate::objects::x509::{self, CertificateRequest};
 use crate::objects::{Json, Object, ObjectKey, base64};
@@ -92,8 +93,7 @@ pub(super) fn start_cleaner(context: &ControllerContext, now: Timestamp) -> impl
 
 /// Tells whether a request has a condition, whatever its status.
 fn has_condition(object: &Object, kind: &str) -> bool {
-    let conditions = object.stable().at(&["status", "conditions"]);
-    conditions.items().iter().any(|condition| condition.get("type").as_str() == Some(kind))
+    !condition(object, kind).is_null()
 }
 
 fn is_issued(object: &Object) -> bool {

@@ -10,7 +10,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use crate::objects::lifecycle::is_sidecar;
+use crate::objects::lifecycle::{condition_in, is_sidecar};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object, Text, is_same};
 use crate::profile::{Profile, Settings};
@@ -216,7 +216,7 @@ pub(crate) fn spec_in_effect(pod: &Json) -> Option<Json> {
     let statuses =
         || ["containerStatuses", "initContainerStatuses"].into_iter().flat_map(move |list| status.get(list).items());
     let conditions = status.get("conditions").items();
-    let pending = conditions.iter().find(|one| one.get("type").as_str() == Some("PodResizePending"));
+    let pending = condition_in(conditions, "PodResizePending");
     let is_infeasible = pending.is_some_and(|one| one.get("reason").as_str() == Some("Infeasible"));
     let mut spec = None;
     for list in ["containers", "initContainers"] {

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use crate::json;
+use crate::objects::lifecycle::condition_in;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};
 use crate::profile::Profile;
@@ -82,7 +83,7 @@ fn set_target(
 ) -> bool {
     let tree = pod.stable();
     let conditions = tree.at(&["status", "conditions"]).items();
-    let old = conditions.iter().find(|condition| condition.get("type").as_str() == Some("DisruptionTarget"));
+    let old = condition_in(conditions, "DisruptionTarget");
     let mut new = json!({"type": "DisruptionTarget", "status": "True", "reason": target.reason,
         "message": target.message, "lastProbeTime": null});
     let was_true = old.filter(|old| old.get("status").as_str() == Some("True"));

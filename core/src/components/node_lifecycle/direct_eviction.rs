@@ -19,6 +19,7 @@ use super::work_items::{End, WorkItem};
 use super::zones::{Rates, ZoneKey, Zones};
 use super::{DAEMON_SET_CACHE, NodeId, NodeLifecycle, Owner, POD_CACHE, TICK};
 use crate::components::{Because, DecisionId};
+use crate::objects::lifecycle::condition_in;
 use crate::objects::selector::Selector;
 use crate::objects::time::{self, to_micro_time};
 use crate::objects::{Object, Text};
@@ -74,7 +75,7 @@ impl DirectEviction {
     pub(super) fn observe(&mut self, id: NodeId, node: &Object, now: Timestamp) {
         let text = |path: &[&str]| node.stable().at(path).as_text().cloned().unwrap_or_default();
         let conditions = node.stable().at(&["status", "conditions"]).items();
-        let condition = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Ready"));
+        let condition = condition_in(conditions, "Ready");
         let found = condition.map(|ready| {
             (node.heartbeat_time("Ready"), ready.get("lastTransitionTime").as_text().cloned().unwrap_or_default())
         });

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::components::Because;
 use crate::json;
+use crate::objects::lifecycle::condition_in;
 use crate::objects::time::{self, to_micro_time, to_time};
 use crate::objects::{HeartbeatStamp, Json, Object};
 use crate::profile::Settings;
@@ -64,7 +65,7 @@ impl Ready {
     #[must_use]
     pub(super) fn of(node: &Object) -> Option<Self> {
         let conditions = node.stable().at(&["status", "conditions"]).items();
-        let ready = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Ready"))?;
+        let ready = condition_in(conditions, "Ready")?;
         let status = Status::of(ready.get("status").as_str().unwrap_or(""));
         Some(Self { status, heartbeat: node.heartbeat_time("Ready") })
     }

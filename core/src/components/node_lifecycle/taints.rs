@@ -17,6 +17,7 @@ use crate::components::DecisionId;
 use crate::components::client::RequestOutcome;
 use crate::json;
 use crate::network::{Call, NODES, Verb};
+use crate::objects::lifecycle::condition_in;
 use crate::objects::time::{self, to_time};
 use crate::objects::{Json, Object, Text};
 
@@ -125,7 +126,7 @@ pub(super) fn no_schedule_difference(node: &Json) -> (Vec<Taint>, Vec<Taint>) {
 #[must_use]
 pub fn taint_violations(node: &Json) -> (Vec<String>, Vec<String>) {
     let (missing, mut superfluous) = no_schedule_difference(node);
-    let ready = node.at(&["status", "conditions"]).items().iter().find(|it| it.get("type").as_str() == Some("Ready"));
+    let ready = condition_in(node.at(&["status", "conditions"]).items(), "Ready");
     let ready = ready.and_then(|condition| condition.get("status").as_str());
     for (key, status) in [(NOT_READY, "False"), (UNREACHABLE, "Unknown")] {
         let taint = Taint::no_execute(key);

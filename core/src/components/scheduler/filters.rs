@@ -21,6 +21,7 @@ use crate::components::node_affinity::{is_required, matches_required};
 use crate::components::pod_resources::PodLevel;
 use crate::components::tolerations::tolerates;
 use crate::json;
+use crate::objects::lifecycle::is_condition_true;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
@@ -199,11 +200,7 @@ fn conditions(node: &NodeInfo) -> Result<(), Rejection> {
 /// Source: pkg/scheduler/algorithm/predicates/predicates.go, error.go (v1.12), `CheckNodeMemoryPressurePredicate`,
 /// `CheckNodePIDPressurePredicate`, `CheckNodeDiskPressurePredicate`.
 fn pressures(pod: &PodInfo, node: &NodeInfo) -> Result<(), Rejection> {
-    let conditions = node.tree().at(&["status", "conditions"]).items();
-    let is_true = |kind: &str| {
-        let own = conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind));
-        own.is_some_and(|condition| condition.get("status").as_str() == Some("True"))
-    };
+    let is_true = |kind: &str| is_condition_true(node.tree(), kind);
     let is_best_effort = pod.object.stable().at(&["status", "qosClass"]).as_str() == Some("BestEffort");
     let reason = if is_best_effort && is_true("MemoryPressure") {
         "node(s) had memory pressure"

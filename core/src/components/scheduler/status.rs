@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use crate::json;
+use crate::objects::lifecycle::condition_in;
 use crate::objects::patch::two_way;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};
@@ -60,7 +61,7 @@ pub(super) fn overwrite(pod: &Object, other: &Object, condition: Condition<'_>, 
 
 fn condition_patch(tree: &Json, condition: Condition<'_>, now: Timestamp) -> Option<Json> {
     let conditions = tree.at(&["status", "conditions"]).items();
-    let old = conditions.iter().find(|old| old.get("type").as_str() == Some(condition.kind));
+    let old = condition_in(conditions, condition.kind);
     let mut new = json!({"type": condition.kind, "status": condition.status, "reason": condition.reason,
         "message": condition.message, "lastProbeTime": null});
     let kept = old.filter(|old| old.get("status").as_str() == Some(condition.status));

@@ -11,6 +11,7 @@ use super::node_invariants;
 use super::view::{ClusterView, EventSeen};
 use crate::network::NODES;
 use crate::objects::canonical::PASSING;
+use crate::objects::lifecycle::condition_in;
 use crate::objects::subset::{first_difference, is_like};
 use crate::objects::{Json, Object, Path, Text};
 use crate::scenario::words::{plain, taint_text};
@@ -294,7 +295,7 @@ fn phase_truth(found: &Json, expected: &Text) -> Truth {
 
 fn condition_truth(object: &Json, kind: &Text, status: &Text, reason: Option<&Text>, message: Option<&Text>) -> Truth {
     let conditions = object.at(&["status", "conditions"]).items();
-    let Some(found) = conditions.iter().find(|item| item.get("type").as_str() == Some(kind)) else {
+    let Some(found) = condition_in(conditions, kind) else {
         return Truth::new(false, format!("no condition {kind}"));
     };
     let word = |field| found.get(field).as_str().unwrap_or("");

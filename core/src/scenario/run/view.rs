@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::RunOptions;
 use crate::network::{EVENTS, NODES, Resource};
+use crate::objects::lifecycle::condition;
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
 use crate::scenario::{ActionId, AnswerSeen, ObjectChange, ObjectRef, OwnLook, OwnSeen, Position, WatchedEvent};
@@ -323,8 +324,7 @@ pub(super) fn is_event_about(event: &Json, of: &ObjectRef) -> bool {
 
 /// Returns the status of a Node's Ready condition.
 fn ready(node: Option<&Object>) -> Option<&str> {
-    let conditions = node?.stable().at(&["status", "conditions"]).items();
-    conditions.iter().find(|item| item.get("type").as_str() == Some("Ready"))?.get("status").as_str()
+    condition(node?, "Ready").get("status").as_str()
 }
 
 /// Returns the time of an object's last heartbeat.

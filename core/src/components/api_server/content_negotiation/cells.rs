@@ -12,6 +12,7 @@ use core::cmp::Reverse;
 
 use super::cell_values::{NONE, UNKNOWN, age, length, number, since, text, text_or};
 use super::{TableContext, network_cells, pods, policy_cells, storage_cells, v1_37_cells, workload_cells};
+use crate::objects::lifecycle::condition_in;
 use crate::objects::quantity::Quantity;
 use crate::objects::time::human_duration;
 use crate::objects::{Json, time};
@@ -209,7 +210,7 @@ fn signing_request(request: &Json, age: Json) -> Vec<Json> {
 
 fn component_status(object: &Json) -> Vec<Json> {
     let conditions = object.get("conditions").items();
-    let Some(health) = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Healthy")) else {
+    let Some(health) = condition_in(conditions, "Healthy") else {
         return Vec::from(["Unknown", "", ""].map(Json::from));
     };
     let status = if health.get("status").as_str() == Some("True") { "Healthy" } else { "Unhealthy" };

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::cell_values::{NONE, UNSET, count, length, text, text_or};
+use crate::objects::lifecycle::condition_in;
 use crate::objects::{Json, Text};
 
 /// Returns the cells of an object of a kind.
@@ -28,7 +29,7 @@ pub(super) fn of(plural: &str, object: &Json, age: Json) -> Option<Vec<Json>> {
         ]),
         "flowschemas" => {
             let conditions = object.at(&["status", "conditions"]).items();
-            let dangling = conditions.iter().find(|own| own.get("type").as_str() == Some("Dangling"));
+            let dangling = condition_in(conditions, "Dangling");
             Vec::from([
                 text(object, &["spec", "priorityLevelConfiguration", "name"]),
                 count(object, &["spec", "matchingPrecedence"]),
