@@ -365,3 +365,71 @@ Feature: What the status of a Node says about its machine
       And Node "worker-1" has condition Ready=False, message "missing node capacity for resources: ephemeral-storage", within 20s
       But Node "worker-1" keeps field status.nodeInfo.machineID "" for 1m
       And Node "worker-1" keeps field status.nodeInfo.bootID "" for 1m
+
+  @req:STA-07
+  Rule: A kubelet reads once what its machine is made of; only what device plugins tell, it hears later
+    Source: pkg/kubelet/kubelet_getters.go (v1.34), GetCachedMachineInfo; pkg/kubelet/cm/container_manager_linux.go, Start
+
+    Scenario: CPUs, memory, huge pages, disk and swap space of a machine that is changed are told when its kubelet starts again
+      Given a machine "worker-1" with:
+        | cpu               | 4     |
+        | memory            | 8Gi   |
+        | ephemeral-storage | 100Gi |
+        | swap              | 1Gi   |
+        | hugepages-2Mi     | 1Gi   |
+      And whose kubelet runs with:
+        | failSwapOn  | false |
+        | podsPerCore | 10    |
+      And Node "worker-1" has condition Ready=True
+      When machine "worker-1" does change with:
+        | cpu               | 8       |
+        | memory            | 16Gi    |
+        | ephemeral-storage | 200Gi   |
+        | swap              | 2Gi     |
+        | hugepages-2Mi     | 2Gi     |
+        | example.com/gpu   | 2       |
+        | kernelVersion     | 6.12.99 |
+      Then Node "worker-1" field status.capacity["example.com/gpu"] is "2" within 11s
+      And Node "worker-1" field status.nodeInfo.kernelVersion is "6.12.99" within 11s
+      But Node "worker-1" keeps field status.capacity.cpu at "4" for 10m
+      And Node "worker-1" keeps field status.capacity.memory at "8Gi" for 10m
+      And Node "worker-1" keeps field status.capacity.ephemeral-storage at "100Gi" for 10m
+      And Node "worker-1" keeps field status.capacity.hugepages-2Mi at "1Gi" for 10m
+      And Node "worker-1" keeps field status.capacity.pods at "40" for 10m
+      And Node "worker-1" keeps field status.allocatable.memory at "7065Mi" for 10m
+      When the kubelet on "worker-1" restarts
+      Then Node "worker-1" field status.capacity.cpu is "8" within 11s
+      And Node "worker-1" field status.capacity.memory is "16Gi" within 11s
+      And Node "worker-1" field status.capacity.ephemeral-storage is "200Gi" within 11s
+      And Node "worker-1" field status.capacity.hugepages-2Mi is "2Gi" within 11s
+      And Node "worker-1" field status.capacity.pods is "80" within 11s
+
+    Scenario: A Pod that would need the new CPUs is refused until then
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And machine "worker-1" does change with:
+        | cpu | 8 |
+      And 1m passes
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: large}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: pause, resources: {requests: {cpu: 3}}}]
+        """
+      Then Pod "large" field status.reason is "OutOfcpu" within 2s
+      When the kubelet on "worker-1" restarts
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: next}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: pause, resources: {requests: {cpu: 3}}}]
+        """
+      Then Pod "next" field status.phase is "Running" within 20s

@@ -194,8 +194,7 @@ impl AdmissionContext<'_> {
 
 /// Returns all missing resources, in the order in which they are checked.
 pub(super) fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> Vec<Shortage> {
-    let hardware = &place.host.spec.hardware;
-    let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods(hardware));
+    let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods());
     let lack = |resource: &str, requested: i64, used: i64, capacity: i64| {
         let resource = String::from(resource);
         (requested + used > capacity).then_some(Shortage { resource, requested, used, capacity })
@@ -218,18 +217,17 @@ pub(super) fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContex
 
 /// Returns the allocatable amount of a resource; `None` for one that the node does not know, which is not checked.
 pub(super) fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
-    let (hardware, kept) = (&place.host.spec.hardware, place.config.reservations);
-    let huge_pages = || {
-        let sizes = hardware.extended.iter().filter(|(name, ..)| is_huge_page(name));
-        sizes.fold(Quantity::whole(0, Format::BinarySi), |sum, (_, all, _)| sum + *all)
-    };
+    let (hardware, kept) = (&place.config.hardware, place.config.reservations);
+    let huge_pages =
+        || place.config.huge_pages().fold(Quantity::whole(0, Format::BinarySi), |sum, (_, all, _)| sum + *all);
     match name {
         "cpu" => Some((hardware.cpu - kept.cpu).milli_value()),
         "memory" => Some((hardware.memory - kept.memory - huge_pages()).value()),
         "ephemeral-storage" if !place.config.isolates_local_storage => Some(0),
         "ephemeral-storage" => Some((hardware.ephemeral_storage - kept.ephemeral_storage).value()),
         other => {
-            let own = hardware.extended.iter().find(|(name, ..)| **name == *other).map(|(_, _, free)| free.value());
+            let mut all = place.config.extended(place.host);
+            let own = all.find(|(name, ..)| **name == *other).map(|(_, _, free)| free.value());
             let announced = || Quantity::from_json(place.node.at(&["status", "allocatable", other]));
             let free = own.or_else(|| announced().map(|amount| amount.value()));
             let free = free.or_else(|| is_huge_page(other).then_some(0));

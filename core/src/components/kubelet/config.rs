@@ -21,13 +21,15 @@ use super::not_modelled::{not_modelled, release_not_modelled};
 use super::pods::CrashPauses;
 use super::reservation::Reservations;
 use super::server_settings::ServerSettings;
+use super::setters::is_huge_page;
 use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
 use super::thresholds::EvictionConfig;
 use super::topology::TopologySettings;
 use super::{flags, logging, validation};
-use crate::components::host::{Credentials, FLAGS, Hardware, KubeletSpec, MachineSpec, check_types};
+use crate::components::host::{Credentials, FLAGS, Hardware, Host, KubeletSpec, MachineSpec, check_types};
 use crate::network::Identity;
+use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings};
 
@@ -36,6 +38,10 @@ use crate::profile::{Release, Settings};
 pub struct KubeletConfig {
     /// The kubelet's release.
     pub release: Release,
+    /// The machine as the kubelet found it: CPUs, memory, huge pages, swap space and the disk's size are read once.
+    /// Source: pkg/kubelet/kubelet_getters.go (v1.34), `GetCachedMachineInfo`;
+    /// pkg/kubelet/cm/container_manager_linux.go, `Start`.
+    pub hardware: Arc<Hardware>,
     /// The name of the Node.
     pub node_name: Text,
     /// The identity of the kubelet's requests, from `--kubeconfig`.
@@ -143,6 +149,7 @@ impl KubeletConfig {
         let default_pods = hardware.pods.unwrap_or_else(|| count(settings, "max-pods"));
         let mut config = Self {
             release: settings.profile().release(),
+            hardware: machine.hardware.clone(),
             node_name: Text::default(),
             identity: Identity::unknown("kubelet"),
             is_standalone: flag("kubeconfig").is_some_and(|path| path.is_empty()),
@@ -192,6 +199,18 @@ impl KubeletConfig {
         self.not_modelled.iter().chain(&self.release_not_modelled)
     }
 
+    /// Returns the huge pages of each size, and what a machine has now that device plugins tell: name, capacity, and
+    /// how much of it is healthy.
+    pub(super) fn extended<'a>(&'a self, host: &'a Host) -> impl Iterator<Item = &'a (Text, Quantity, Quantity)> {
+        let others = host.spec.hardware.extended.iter().filter(|(name, ..)| !is_huge_page(name));
+        self.huge_pages().chain(others)
+    }
+
+    /// Returns the huge pages of each size: name, capacity, and the same once more.
+    pub(super) fn huge_pages(&self) -> impl Iterator<Item = &(Text, Quantity, Quantity)> {
+        self.hardware.extended.iter().filter(|(name, ..)| is_huge_page(name))
+    }
+
     /// Returns how long a heartbeat waits for its answer.
     ///
     /// Source: cmd/kubelet/app/server.go (v1.34): the smaller of update frequency and lease duration.
@@ -202,9 +221,9 @@ impl KubeletConfig {
 
     /// Returns the number of pods that fit: `maxPods`, or less by `podsPerCore`.
     #[must_use]
-    pub fn pods(&self, hardware: &Hardware) -> i64 {
+    pub fn pods(&self) -> i64 {
         if self.pods_per_core > 0 {
-            let cores = hardware.cpu.milli_value() / 1000;
+            let cores = self.hardware.cpu.milli_value() / 1000;
             self.max_pods.min(cores * self.pods_per_core)
         } else {
             self.max_pods

@@ -165,10 +165,7 @@ impl Kubelet {
                 let own = node.stable().at(&["status", "capacity"]).fields().filter(|(name, _)| is_huge_page(name));
                 own.filter_map(|(_, amount)| Quantity::from_json(amount)).map(|amount| amount.value()).sum()
             }
-            None => {
-                let own = host.spec.hardware.extended.iter().filter(|(name, ..)| is_huge_page(name));
-                own.map(|(_, amount, _)| amount.value()).sum()
-            }
+            None => self.config.huge_pages().map(|(_, amount, _)| amount.value()).sum(),
         };
         observe(signal, host, &self.config, huge_pages)
     }

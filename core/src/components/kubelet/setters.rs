@@ -152,8 +152,8 @@ impl Kubelet {
     }
 
     fn resources_of(&self, host: &Host, of: (u64, u64), now: Timestamp) -> Resources {
-        let hardware = &host.spec.hardware;
-        let pods = Quantity::whole(self.config.pods(hardware), Format::DecimalSi);
+        let hardware = &self.config.hardware;
+        let pods = Quantity::whole(self.config.pods(), Format::DecimalSi);
         let mut capacity: Vec<(&str, Quantity, Quantity)> = Vec::new();
         if host.fails("machine-info") {
             capacity.push(("cpu", Quantity::milli(0), Quantity::milli(0)));
@@ -176,10 +176,10 @@ impl Kubelet {
             }
             let mut memory = less(bytes(hardware.memory), kept.memory);
             let nothing = Quantity::whole(0, Format::BinarySi);
-            if !hardware.extended.iter().any(|(name, ..)| is_huge_page(name)) {
+            if self.config.huge_pages().next().is_none() {
                 capacity.extend(["hugepages-1Gi", "hugepages-2Mi"].map(|size| (size, nothing, nothing)));
             }
-            for (name, all, healthy) in &hardware.extended {
+            for (name, all, healthy) in self.config.extended(host) {
                 if is_huge_page(name) {
                     memory = less(memory, *all);
                 }
@@ -231,7 +231,7 @@ impl Kubelet {
         info.set(&["bootID"], &host.boot_id);
         info.set(&["machineID"], host.machine_id());
         info.set(&["systemUUID"], host.system_uuid());
-        let swap = host.spec.hardware.swap.value();
+        let swap = self.config.hardware.swap.value();
         if swap > 0 && self.settings.profile().is("swap-capacity-in-status") && self.settings.is_gate_on("NodeSwap") {
             info.set(&["swap", "capacity"], swap);
         }

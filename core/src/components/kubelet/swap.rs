@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Kubelet;
+use super::config::KubeletConfig;
 use super::preemption::is_critical;
 use crate::components::host::runtime::ContainerRole;
 use crate::components::host::{Assignment, ContainerLimits, Hardware, Host, SwapLimit};
@@ -122,7 +123,7 @@ impl Kubelet {
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.34), `generateLinuxContainerResources` and
     /// `calculateLinuxResources`.
     pub(super) fn container_limits(&self, pod: &Object, container: &str, host: &Host) -> ContainerLimits {
-        let limits = limits(pod, container, self.config.swap, &host.spec.hardware, &self.settings);
+        let limits = limits(pod, container, &self.config, &self.settings);
         let is_own = |given: &&Assignment| *given.uid == *pod.uid() && *given.container == *container;
         let has_own_cpus = host.assignments.iter().find(is_own).is_some_and(|given| !given.cpus.is_empty());
         let is_free = has_own_cpus && self.settings.is_gate_on("DisableCPUQuotaWithExclusiveCPUs");
@@ -133,13 +134,8 @@ impl Kubelet {
 /// Returns the limits of a container, with that of its CPU time.
 ///
 /// Source: as above, and `GetContainerSwapBehavior`.
-fn limits(
-    pod: &Object,
-    container: &str,
-    behaviour: SwapBehaviour,
-    hardware: &Hardware,
-    settings: &Settings,
-) -> ContainerLimits {
+fn limits(pod: &Object, container: &str, config: &KubeletConfig, settings: &Settings) -> ContainerLimits {
+    let hardware = &config.hardware;
     let own = ContainerRole::find(pod, container).map(|(_, own)| own);
     let amount = |list: &str, resource: &str| {
         let found = own.map(|own| own.at(&["resources", list, resource]));
@@ -160,7 +156,7 @@ fn limits(
         && request != limit
         && !(settings.profile().is("critical-pods-do-not-swap") && is_critical(pod));
     let share = || share_of_swap(request, hardware.memory.value(), hardware.swap.value());
-    let swap = match behaviour {
+    let swap = match config.swap {
         _ if !hardware.swap_controller => SwapLimit::NotCounted,
         SwapBehaviour::Unlimited => SwapLimit::Unlimited,
         SwapBehaviour::Share if may_swap => SwapLimit::Bytes(share()),

@@ -91,7 +91,7 @@ impl Kubelet {
     fn place<'a>(&'a self, host: &'a Host, now: Timestamp) -> Place<'a> {
         let stays = |own: &&GonePlugin| now < own.since.max(self.started) + GONE_DEVICES_STAY;
         let lost = host.gone_plugins.iter().filter(stays).map(|own| own.resource.clone()).collect();
-        Place { settings: &self.config.topology, host, nodes: host.spec.hardware.numa_nodes(), lost }
+        Place { settings: &self.config.topology, host, nodes: self.config.hardware.numa_nodes(), lost }
     }
 
     /// Returns the merged hint of each container; none without a policy.
