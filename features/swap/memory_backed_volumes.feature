@@ -52,3 +52,23 @@ Feature: Volumes in memory may reach the disk where the kernel swaps them
       When machine "worker-1" gets power
       Then Node "worker-1" has condition Ready=True within 15s
       And no Event PossibleMemoryBackedVolumesOnDisk about Node "worker-1" for 1m
+
+    Scenario Outline: A kubelet of <version> on Linux <kernel>: before 1.31 it neither keeps them from it nor warns
+      Given a machine "worker-1" with:
+        | swap          | 8Gi      |
+        | kernelVersion | <kernel> |
+        | powered       | false    |
+      And whose kubelet runs with:
+        | version    | <version> |
+        | failSwapOn | false     |
+      When machine "worker-1" gets power
+      Then Node "worker-1" has condition Ready=True within 15s
+      And machine "worker-1" field processes.kubelet.tmpfsNoswap is <noswap> within 1s
+      And no Event PossibleMemoryBackedVolumesOnDisk about Node "worker-1" for 1m
+
+      Examples:
+        | version | kernel | noswap |
+        | 1.28    | 5.15.0 | false  |
+        | 1.30    | 5.15.0 | false  |
+        | 1.30    | 6.4.0  | false  |
+        | 1.31    | 6.4.0  | true   |

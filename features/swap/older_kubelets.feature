@@ -80,15 +80,17 @@ Feature: What older kubelets do with swap space
       When a kubelet named "worker-1" registers with:
         | version                 | <version>   |
         | memorySwap.swapBehavior | LimitedSwap |
-      Then the kubelet refuses to start with "invalid configuration: memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled"
+      Then the kubelet refuses to start with "invalid configuration: <field> cannot be set when NodeSwap feature flag is disabled"
       And Node "worker-1" never appears for 1m
 
       Examples:
-        | version |
-        | 1.22    |
-        | 1.27    |
-        | 1.28    |
-        | 1.29    |
+        | version | field                   |
+        | 1.22    | MemorySwap.SwapBehavior |
+        | 1.23    | MemorySwap.SwapBehavior |
+        | 1.24    | memorySwap.swapBehavior |
+        | 1.27    | memorySwap.swapBehavior |
+        | 1.28    | memorySwap.swapBehavior |
+        | 1.29    | memorySwap.swapBehavior |
 
     Scenario: A kubelet of 1.21 does not know the gate
       When a kubelet named "worker-1" registers with:
@@ -111,6 +113,7 @@ Feature: What older kubelets do with swap space
       Examples:
         | version | behaviour     | words |
         | 1.23    | NoSwap        | invalid configuration: MemorySwap.SwapBehavior NoSwap must be one of: LimitedSwap, UnlimitedSwap |
+        | 1.24    | NoSwap        | invalid configuration: memorySwap.swapBehavior "NoSwap" must be one of: "", "LimitedSwap", or "UnlimitedSwap" |
         | 1.28    | NoSwap        | invalid configuration: memorySwap.swapBehavior "NoSwap" must be one of: "", "LimitedSwap", or "UnlimitedSwap" |
         | 1.30    | UnlimitedSwap | invalid configuration: memorySwap.swapBehavior "UnlimitedSwap" must be one of: "", "LimitedSwap" or "NoSwap" |
 
@@ -160,13 +163,59 @@ Feature: What older kubelets do with swap space
         | 1.30    |               | 0         | 0         |
         | 1.30    | LimitedSwap   | 536870912 | 536870912 |
 
-    Scenario Outline: On cgroup v1 a kubelet of 1.24 with <behaviour> allows <both> of memory and swap together
+    Scenario Outline: With the gate off, a kubelet of <version> gives <limit> where there is a memory limit, <free> where there is none
+      Given no other Node
+      And a machine "worker-1" with:
+        | swap | 8Gi |
+      And whose kubelet runs with:
+        | version      | <version>           |
+        | failSwapOn   | false               |
+        | featureGates | {"NodeSwap": false} |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: free, image: "registry.k8s.io/pause:3.10"}
+            - name: limited
+              image: "registry.k8s.io/pause:3.10"
+              resources: {limits: {memory: 1Gi}}
+        """
+      Then machine "worker-1" field containers[web/limited].limits["memory.swap.max"] is <limit> within 5s
+      And machine "worker-1" field containers[web/free].limits["memory.swap.max"] is <free> within 5s
+
+      Examples:
+        | version | limit | free  |
+        | 1.27    | 0     | "max" |
+        | 1.28    | 0     | 0     |
+        | 1.29    | 0     | 0     |
+        | 1.31    | 0     | 0     |
+
+    Scenario: On cgroup v1 a kubelet of 1.30 does not start with LimitedSwap
+      Given a machine "worker-1" with:
+        | swap          | 8Gi   |
+        | cgroupVersion | 1     |
+        | powered       | false |
+      And whose kubelet runs with:
+        | version                 | 1.30        |
+        | failSwapOn              | false       |
+        | memorySwap.swapBehavior | LimitedSwap |
+      When machine "worker-1" gets power
+      Then the kubelet refuses to start with "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
+      And Node "worker-1" never appears for 1m
+
+    Scenario Outline: On cgroup v1 a kubelet of <version> with <behaviour> allows <both> of memory and swap together
       Given no other Node
       And a machine "worker-1" with:
         | swap          | 8Gi |
         | cgroupVersion | 1   |
       And whose kubelet runs with:
-        | version                 | 1.24               |
+        | version                 | <version>          |
         | failSwapOn              | false              |
         | featureGates            | {"NodeSwap": true} |
         | memorySwap.swapBehavior | <behaviour>        |
@@ -187,9 +236,11 @@ Feature: What older kubelets do with swap space
       Then machine "worker-1" field containers[web/main].limits["memory.memsw.limit_in_bytes"] is <both> within 5s
 
       Examples:
-        | behaviour     | both                |
-        | LimitedSwap   | 2147483648          |
-        | UnlimitedSwap | 9223372036854771712 |
+        | version | behaviour     | both                |
+        | 1.24    | LimitedSwap   | 2147483648          |
+        | 1.24    | UnlimitedSwap | 9223372036854771712 |
+        | 1.28    | LimitedSwap   | 2147483648          |
+        | 1.29    | UnlimitedSwap | 2147483648          |
 
     Scenario Outline: Up to 1.30 critical Pods swap, too: a kubelet of <version>
       Given no other Node

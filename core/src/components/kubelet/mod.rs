@@ -248,7 +248,7 @@ impl Kubelet {
         if let Some(choices) = &self.choices {
             self.nodes.lead(&choices.node_lists);
         }
-        if swap::swaps_volumes(&context.host.spec.hardware) {
+        if self.mounts_with_noswap() && swap::swaps_volumes(&self.config.hardware) {
             let (reason, message) = swap::VOLUMES_ON_DISK;
             self.part_event(EventType::Warning, reason, message.into(), None, context);
         }

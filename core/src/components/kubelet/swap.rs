@@ -28,7 +28,7 @@ pub(super) const VOLUMES_ON_DISK: (&str, &str) = (
 /// What containers may swap, as configuration and release have it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SwapBehaviour {
-    /// The kubelet says nothing of swap: its gate is off.
+    /// The kubelet says nothing of swap: its gate is off, up to 1.27.
     #[default]
     Unmanaged,
     /// Nothing.
@@ -46,10 +46,10 @@ pub enum SwapBehaviour {
 /// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.22, v1.28, v1.30),
 /// `configureContainerSwapResources`.
 pub(super) fn behaviour(merged: &Json, settings: &Settings) -> SwapBehaviour {
-    if !settings.is_gate_on("NodeSwap") {
-        return SwapBehaviour::Unmanaged;
-    }
     let is = |row| settings.profile().is(row);
+    if !settings.is_gate_on("NodeSwap") {
+        return if is("no-swap-without-gate") { SwapBehaviour::NoSwap } else { SwapBehaviour::Unmanaged };
+    }
     match merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default() {
         "LimitedSwap" if is("limited-swap-is-a-share") => SwapBehaviour::Share,
         "LimitedSwap" => SwapBehaviour::UpToMemoryLimit,
@@ -66,7 +66,7 @@ pub(super) fn behaviour(merged: &Json, settings: &Settings) -> SwapBehaviour {
 /// `NewContainerManager`.
 pub(super) fn check(merged: &Json, hardware: &Hardware, settings: &Settings) -> Result<(), String> {
     let is_share = behaviour(merged, settings) == SwapBehaviour::Share;
-    if is_share && hardware.cgroup_version == 1 {
+    if is_share && hardware.cgroup_version == 1 && settings.profile().is("limited-swap-needs-cgroups-2") {
         return Err(
             "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
                 .to_string(),
@@ -86,14 +86,15 @@ pub(super) fn check(merged: &Json, hardware: &Hardware, settings: &Settings) -> 
 
 /// Checks the words of the configuration.
 ///
-/// Source: pkg/kubelet/apis/config/validation/validation_linux.go (v1.34) and validation.go (v1.23),
+/// Source: pkg/kubelet/apis/config/validation/validation_linux.go (v1.34) and validation.go (v1.23, v1.24),
 /// `ValidateKubeletConfiguration`.
 pub(super) fn wrong_words(merged: &Json, settings: &Settings) -> Option<String> {
     let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
+    let text = settings.profile().text("swap-behaviour-refusal");
+    let field = text.split(' ').next().unwrap_or_default();
     if !settings.is_gate_on("NodeSwap") {
-        let message = "invalid configuration: memorySwap.swapBehavior cannot be set when NodeSwap feature flag is \
-            disabled";
-        return (!behaviour.is_empty()).then(|| message.to_string());
+        return (!behaviour.is_empty())
+            .then(|| format!("invalid configuration: {field} cannot be set when NodeSwap feature flag is disabled"));
     }
     let is_known = match behaviour {
         "" | "LimitedSwap" => true,
@@ -101,7 +102,6 @@ pub(super) fn wrong_words(merged: &Json, settings: &Settings) -> Option<String> 
         "UnlimitedSwap" => !settings.profile().is("pods-do-not-swap-by-default"),
         _ => false,
     };
-    let text = settings.profile().text("swap-behaviour-refusal");
     (!is_known).then(|| format!("invalid configuration: {}", text.replace("{}", behaviour)))
 }
 
@@ -118,6 +118,12 @@ pub fn swaps_volumes(hardware: &Hardware) -> bool {
 }
 
 impl Kubelet {
+    /// Tells whether memory-backed volumes are kept from the disk where the kernel can do that.
+    #[must_use]
+    pub fn mounts_with_noswap(&self) -> bool {
+        self.settings.profile().is("volumes-in-memory-do-not-swap")
+    }
+
     /// Returns the limits of a container.
     ///
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.34), `generateLinuxContainerResources` and
@@ -155,11 +161,14 @@ fn limits(pod: &Object, container: &str, config: &KubeletConfig, settings: &Sett
         && (request != 0 || limit != 0)
         && request != limit
         && !(settings.profile().is("critical-pods-do-not-swap") && is_critical(pod));
+    let is_old = hardware.cgroup_version == 1;
     let share = || share_of_swap(request, hardware.memory.value(), hardware.swap.value());
     let swap = match config.swap {
         _ if !hardware.swap_controller => SwapLimit::NotCounted,
+        // From the release on that knows shares, swap is a matter of cgroups of version 2 alone.
+        SwapBehaviour::Unlimited if is_old && settings.profile().is("limited-swap-is-a-share") => SwapLimit::Bytes(0),
         SwapBehaviour::Unlimited => SwapLimit::Unlimited,
-        SwapBehaviour::Share if may_swap => SwapLimit::Bytes(share()),
+        SwapBehaviour::Share if may_swap && !is_old => SwapLimit::Bytes(share()),
         // Without a word of the kubelet's the runtime itself keeps a container with a memory limit from swapping.
         // Source: github.com/containerd/containerd internal/cri/opts/spec_linux_opts.go (v2.1), `WithResources`.
         SwapBehaviour::Unmanaged | SwapBehaviour::UpToMemoryLimit if memory == 0 => SwapLimit::Unlimited,

@@ -109,7 +109,8 @@ impl Machine {
                     shown.set(&["gracefulShutdown"], shutdown);
                 }
                 if !self.host.spec.hardware.swap.is_zero() {
-                    shown.set(&["tmpfsNoswap"], !swaps_volumes(&self.host.spec.hardware));
+                    let is_kept = kubelet.mounts_with_noswap() && !swaps_volumes(&self.host.spec.hardware);
+                    shown.set(&["tmpfsNoswap"], is_kept);
                 }
                 for (name, at) in kubelet.shutdown_metrics() {
                     shown.set(&["metrics", name], at);

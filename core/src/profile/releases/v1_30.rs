@@ -19,6 +19,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             Value::Text("memorySwap.swapBehavior \"{}\" must be one of: \"\", \"LimitedSwap\" or \"NoSwap\""),
             "",
         ),
+        row(SINCE, "limited-swap-needs-cgroups-2", YES, "cmd/kubelet/app/server.go (v1.29, v1.30), run"),
         row(
             SINCE,
             "pods-do-not-swap-by-default",

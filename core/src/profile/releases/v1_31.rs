@@ -40,6 +40,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
+            "volumes-in-memory-do-not-swap",
+            YES,
+            "pkg/kubelet/cm/container_manager_linux.go (v1.30, v1.31), NewContainerManager",
+        ),
+        row(
+            SINCE,
             "critical-pods-do-not-swap",
             YES,
             "pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.30, v1.31), GetContainerSwapBehavior",
