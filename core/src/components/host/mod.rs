@@ -50,8 +50,6 @@ pub struct Host {
     pub boots: u32,
     /// Whether the container runtime runs.
     pub is_runtime_up: bool,
-    /// Whether the container runtime is stopped, so that calls of it hang.
-    pub is_runtime_frozen: bool,
     /// Whether the machine has a network interface.
     pub is_connected: bool,
     /// Whether the container network is configured.
@@ -94,7 +92,6 @@ impl Host {
             boot_id: Text::default(),
             boots: 0,
             is_runtime_up: true,
-            is_runtime_frozen: false,
             is_connected: true,
             is_cni_installed: spec.cni == CniSource::Installed,
             client_certificate: None,
@@ -133,7 +130,8 @@ impl Host {
         self.boots += 1;
         let first = if self.boots == 1 { self.spec.boot_id.clone() } else { None };
         self.boot_id = boot_id.or(first).unwrap_or_else(|| uuid(&format!("boot/{}/{}", self.spec.name, self.boots)));
-        (self.is_runtime_up, self.is_runtime_frozen) = (true, false);
+        self.is_runtime_up = true;
+        self.runtime.forget_freeze();
         self.others = self.others.after_boot();
         self.generation += 1;
     }
@@ -150,10 +148,16 @@ impl Host {
         self.spec.hardware.failing.iter().any(|failing| *failing == *what)
     }
 
+    /// Tells whether the container runtime does what it is asked for.
+    #[must_use]
+    pub const fn takes_calls(&self) -> bool {
+        self.is_runtime_up && !self.runtime.is_frozen()
+    }
+
     /// Tells whether the container runtime answers when it is asked for its status.
     #[must_use]
     pub fn is_runtime_answering(&self) -> bool {
-        self.is_runtime_up && !self.is_runtime_frozen && !self.fails("runtime-status")
+        self.takes_calls() && !self.fails("runtime-status")
     }
 
     /// Tells whether the container runtime tells its handlers and what they can do: containerd does since 2.0.

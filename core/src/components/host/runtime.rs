@@ -205,6 +205,8 @@ pub struct Runtime {
     removed: Vec<(Timestamp, Text, Sandbox)>,
     behaviours: Vec<(ObjectKey, PodBehaviour)>,
     last_address: u32,
+    /// Whether it is stopped, as by SIGSTOP, so that calls of it hang.
+    is_frozen: bool,
     /// Whether some container was ever told to use something.
     is_told_uses: bool,
     /// What a recording decided for the containers.
@@ -377,9 +379,9 @@ impl Runtime {
     /// Ends the processes whose time has come, and returns the pods that they belong to.
     pub fn advance(&mut self, now: Timestamp) -> Vec<Text> {
         let mut changed = Vec::new();
-        let is_scripted = self.script.is_some();
+        let conduct = self.conduct();
         for (uid, sandbox) in &mut self.sandboxes {
-            if sandbox.advance(is_scripted, now) {
+            if sandbox.advance(conduct, now) {
                 changed.push(uid.clone());
             }
         }
@@ -400,7 +402,8 @@ impl Runtime {
             return None;
         }
         let containers = self.sandboxes.values().flat_map(|sandbox| &sandbox.containers);
-        containers.filter(|own| own.is_running()).filter_map(Container::next_step).min()
+        let conduct = self.conduct();
+        containers.filter(|own| own.is_running()).filter_map(|own| own.next_step(conduct)).min()
     }
 
     /// Shows the containers as `GET machines/NAME` does, by their pods; those of a pod's removed sandboxes come first,

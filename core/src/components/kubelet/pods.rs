@@ -13,6 +13,7 @@ mod container_status;
 mod ending;
 mod environment;
 mod from_manifests;
+mod hanging;
 mod host_addresses;
 mod initializing;
 mod overdue;
@@ -117,6 +118,8 @@ pub(super) struct PodManager {
     /// The addresses of the Node as of the last look.
     addresses: Option<Json>,
     is_filled: bool,
+    /// The pods of which containers have ended while the runtime told nobody.
+    unseen: Vec<Text>,
     /// Whether changes were not looked at, since a critical pod waited for its victims.
     has_unheard: bool,
     /// How often pods were refused, by what is counted.
@@ -135,6 +138,7 @@ impl PodManager {
             due: None,
             addresses: None,
             is_filled: false,
+            unseen: Vec::new(),
             has_unheard: false,
             rejections: BTreeMap::new(),
         }
@@ -393,6 +397,8 @@ impl Kubelet {
     /// Resumes the work on all pods, with the changes that were ignored meanwhile.
     pub(super) fn resume_pods(&mut self, context: &mut KubeletContext<'_>) {
         self.hear_again(context);
+        let unseen = core::mem::take(&mut self.pods.unseen);
+        self.handle_ended(&unseen, context);
         let uids = self.pods.workers.uids();
         for uid in uids {
             let ends = |own: &Worker| own.has_to_end() || own.stage == WorkerStage::Stopping;

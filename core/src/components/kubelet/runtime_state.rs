@@ -168,9 +168,14 @@ impl Kubelet {
         if self.timers[Timer::RuntimePoll as usize].is_none() {
             self.set(Timer::RuntimePoll, next);
         }
-        if !context.host.is_runtime_frozen {
+        if !context.host.runtime.is_frozen() {
             self.runtime_answers(context);
         }
+    }
+
+    /// Notes that a frozen runtime continues: it answers at once to those that wait.
+    pub fn runtime_goes_on(&mut self, context: &mut KubeletContext<'_>) {
+        self.set(Timer::RuntimePoll, context.now);
     }
 
     /// Schedules the next collection of dead containers, which fails without a runtime.

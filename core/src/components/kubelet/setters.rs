@@ -243,7 +243,7 @@ impl Kubelet {
 
     fn set_version_info(&self, node: &mut Json, host: &Host) {
         let hardware = &host.spec.hardware;
-        let runtime = if host.is_runtime_up && !host.is_runtime_frozen && !host.fails("version-info") {
+        let runtime = if host.takes_calls() && !host.fails("version-info") {
             hardware.container_runtime.clone()
         } else {
             let kind = hardware.container_runtime.split_once("://").map_or("containerd", |(kind, _)| kind);

@@ -165,7 +165,7 @@ impl Kubelet {
     pub(super) fn begin_tries(&mut self, context: &mut KubeletContext<'_>) {
         self.status.is_busy = true;
         self.status.tries = 0;
-        if context.host.is_runtime_frozen && !self.status.has_timed_out {
+        if context.host.runtime.is_frozen() && !self.status.has_timed_out {
             self.set(Timer::RuntimeCall, context.now + RUNTIME_TIMEOUT);
             return;
         }

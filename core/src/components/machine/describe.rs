@@ -55,7 +55,7 @@ impl Machine {
         if !host.is_connected {
             shown.set(&["network"], "disconnected");
         }
-        if host.is_runtime_frozen {
+        if host.runtime.is_frozen() {
             shown.set(&["processes", "containerRuntime", "frozen"], true);
         }
         for (field, value) in [("zone", &host.spec.zone), ("region", &host.spec.region)] {

@@ -37,7 +37,8 @@ impl Machine {
         }
         match action {
             MachineAction::RuntimeStop => self.change_host(now, |host| {
-                (host.is_runtime_up, host.is_runtime_frozen) = (false, false);
+                host.is_runtime_up = false;
+                host.runtime.forget_freeze();
                 host.runtime.forget_stops();
             }),
             MachineAction::RuntimeStart => self.change_host(now, |host| host.is_runtime_up = true),
@@ -55,14 +56,18 @@ impl Machine {
                 self.read_manifests(now);
                 Ok(())
             }
-            MachineAction::RuntimeFreeze if !self.host.is_runtime_up || self.host.is_runtime_frozen => {
+            MachineAction::RuntimeFreeze if !self.host.is_runtime_up || self.host.runtime.is_frozen() => {
                 misuse(&format!("the container runtime of machine {} does not run", self.name()))
             }
-            MachineAction::RuntimeThaw if !self.host.is_runtime_frozen => {
+            MachineAction::RuntimeThaw if !self.host.runtime.is_frozen() => {
                 misuse(&format!("the container runtime of machine {} is not frozen", self.name()))
             }
-            MachineAction::RuntimeFreeze => self.change_host(now, |host| host.is_runtime_frozen = true),
-            MachineAction::RuntimeThaw => self.change_host(now, |host| host.is_runtime_frozen = false),
+            MachineAction::RuntimeFreeze => self.change_host(now, |host| host.runtime.freeze()),
+            MachineAction::RuntimeThaw => {
+                self.change_host(now, |host| host.runtime.thaw(now))?;
+                self.with_kubelet(now, Kubelet::runtime_goes_on);
+                Ok(())
+            }
             MachineAction::NetworkDisconnect => self.change_host(now, |host| host.is_connected = false),
             MachineAction::NetworkConnect(change) => {
                 let changed = self.host.spec.changed(&change.unwrap_or_else(Json::object));

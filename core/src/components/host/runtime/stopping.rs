@@ -22,11 +22,25 @@ const LEAST: SignedDuration = SignedDuration::from_secs(2);
 /// Source: pkg/kubelet/kubelet.go (v1.34), `genericPlegRelistPeriod`.
 const UNSEEN: SignedDuration = SignedDuration::from_millis(500);
 
+/// How containers end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Conduct {
+    /// They are told to, and get their signals.
+    #[default]
+    Told,
+    /// As a recording says.
+    Scripted,
+    /// By themselves alone: the runtime is frozen and signals nobody.
+    Frozen,
+}
+
 /// What is left to do until a container gets SIGTERM.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stop {
-    /// When it was told.
+    /// When it was told; when a frozen runtime continues that was asked meanwhile, that instant.
     asked_at: Timestamp,
+    /// Whether the runtime was frozen then.
+    is_held: bool,
     /// The end of its grace period.
     deadline: Timestamp,
     /// The containers that have to end before.
@@ -53,9 +67,10 @@ impl Container {
     pub(super) fn tell_to_stop(
         &mut self,
         (pod, behaviour): (Option<&Object>, ContainerBehaviour),
-        (grace, is_scripted): (SignedDuration, bool),
+        (grace, conduct): (SignedDuration, Conduct),
         now: Timestamp,
     ) -> bool {
+        let is_scripted = conduct == Conduct::Scripted;
         let deadline = now + grace.min(SignedDuration::from_nanos(i64::MAX));
         if self.stop.is_some() {
             return false;
@@ -71,8 +86,18 @@ impl Container {
         self.hook_ends = Some(now.checked_add(hook.takes).unwrap_or(Timestamp::MAX)).filter(|at| *at > now);
         self.hook_fails = hook.fails && !is_scripted;
         self.hook_is_command = hook.is_command;
-        self.stop = Some(Stop { asked_at: now, deadline, after, behaviour }.into());
+        let is_held = conduct == Conduct::Frozen;
+        self.stop = Some(Stop { asked_at: now, is_held, deadline, after, behaviour }.into());
         true
+    }
+
+    /// Begins what it was told while the runtime was frozen.
+    fn hear(&mut self, now: Timestamp) {
+        let Some(stop) = self.stop.as_mut().filter(|stop| stop.is_held) else { return };
+        let late = now.duration_since(stop.asked_at);
+        (stop.asked_at, stop.is_held) = (now, false);
+        stop.deadline = stop.deadline.checked_add(late).unwrap_or(Timestamp::MAX);
+        self.hook_ends = self.hook_ends.map(|at| at.checked_add(late).unwrap_or(Timestamp::MAX));
     }
 
     /// Forgets that it was told to end.
@@ -81,13 +106,16 @@ impl Container {
     }
 
     /// Returns when something happens to it without any other's end.
-    pub(super) fn next_step(&self) -> Option<Timestamp> {
+    pub(super) fn next_step(&self, conduct: Conduct) -> Option<Timestamp> {
+        if conduct == Conduct::Frozen {
+            return self.ends.map(|(at, _)| at);
+        }
         let waits = self.stop.as_ref().map(|stop| self.hook_ends.unwrap_or(stop.deadline).min(stop.deadline));
         self.ends.map(|(at, _)| at).into_iter().chain(waits).chain(self.kill_at).min()
     }
 
     /// Sends SIGTERM if nothing has to happen before; returns whether it did.
-    fn terminate(&mut self, is_running: impl Fn(&Text) -> bool, is_scripted: bool, now: Timestamp) -> bool {
+    fn terminate(&mut self, is_running: impl Fn(&Text) -> bool, conduct: Conduct, now: Timestamp) -> bool {
         // A hook that has ended, or that the grace period does not wait for, leaves the turn of others to wait for.
         let hook_runs = self.hook_ends.is_some_and(|at| at > now);
         let is_due = |stop: &Stop| now >= stop.deadline || !hook_runs && !stop.after.iter().any(&is_running);
@@ -100,7 +128,7 @@ impl Container {
         let waited = SignedDuration::from_secs(now.duration_since(stop.asked_at).as_secs());
         let left = (stop.deadline.duration_since(stop.asked_at) - waited).max(LEAST);
         self.signals.push((now, "SIGTERM"));
-        self.kill_at = Some(now + left).filter(|_| !is_scripted);
+        self.kill_at = Some(now + left).filter(|_| conduct != Conduct::Scripted);
         if let Some(delay) = stop.behaviour.stop().delay()
             && self.scripted.is_none()
             && self.ends.is_none_or(|(at, _)| at > now + delay)
@@ -111,9 +139,10 @@ impl Container {
     }
 
     /// Does what is due; returns whether the process has ended.
-    fn advance(&mut self, is_scripted: bool, now: Timestamp) -> bool {
+    fn advance(&mut self, conduct: Conduct, now: Timestamp) -> bool {
+        let kill_at = self.kill_at.filter(|_| conduct == Conduct::Told);
         let own = self.ends.filter(|(at, _)| *at <= now);
-        let own = own.filter(|(at, _)| is_scripted || self.kill_at.is_none_or(|kill| *at <= kill));
+        let own = own.filter(|(at, _)| kill_at.is_none_or(|kill| *at <= kill));
         if let Some((at, exit_code)) = own {
             let reason = match exit_code {
                 0 => "Completed",
@@ -121,7 +150,7 @@ impl Container {
                 _ => "Error",
             };
             self.end(at, exit_code, reason);
-        } else if let Some(at) = self.kill_at.filter(|at| *at <= now && !is_scripted) {
+        } else if let Some(at) = kill_at.filter(|at| *at <= now) {
             self.signals.push((at, "SIGKILL"));
             self.end(at, KILLED, "Error");
         } else {
@@ -153,19 +182,60 @@ impl Runtime {
             }
             _ => Vec::new(),
         };
-        let is_scripted = self.script.is_some();
+        let conduct = self.conduct();
         let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
         let mut stopped = Vec::new();
         for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {
             let is_meant = only.is_none_or(|only| *container.name == *only) && container.is_running();
-            if is_meant && container.tell_to_stop((pod, behaviour), (grace, is_scripted), now) {
+            if is_meant && container.tell_to_stop((pod, behaviour), (grace, conduct), now) {
                 stopped.push(container.name.clone());
                 // One that is ended alone waits for no other's turn.
                 container.stop.iter_mut().filter(|_| only.is_some()).for_each(|stop| stop.after.clear());
             }
         }
-        sandbox.terminate(is_scripted, now);
+        sandbox.terminate(conduct, now);
         stopped
+    }
+
+    pub(super) fn conduct(&self) -> Conduct {
+        match &self.script {
+            Some(_) => Conduct::Scripted,
+            None if self.is_frozen => Conduct::Frozen,
+            None => Conduct::Told,
+        }
+    }
+
+    /// Tells whether it is stopped, as by SIGSTOP: calls of it hang.
+    #[must_use]
+    pub const fn is_frozen(&self) -> bool {
+        self.is_frozen
+    }
+
+    /// Stops it, as by SIGSTOP: what is asked for now waits, and nobody gets a signal.
+    pub fn freeze(&mut self) {
+        self.is_frozen = true;
+    }
+
+    /// Forgets that it was stopped, with what it was asked for.
+    pub fn forget_freeze(&mut self) {
+        self.is_frozen = false;
+    }
+
+    /// Lets it continue: what is overdue happens at once, and the grace period begins now of what was told to end
+    /// meanwhile.
+    pub fn thaw(&mut self, now: Timestamp) {
+        self.is_frozen = false;
+        let conduct = self.conduct();
+        for sandbox in self.sandboxes.values_mut() {
+            sandbox.containers.iter_mut().for_each(|container| container.hear(now));
+            sandbox.terminate(conduct, now);
+        }
+    }
+
+    /// Forgets that the containers of a pod were told to end while it was stopped: the calls have timed out.
+    pub fn forget_unheard(&mut self, uid: &str) {
+        let containers = self.sandboxes.get_mut(uid).into_iter().flat_map(|sandbox| &mut sandbox.containers);
+        containers.filter(|own| own.stop.as_ref().is_some_and(|stop| stop.is_held)).for_each(Container::forget_stop);
     }
 
     /// Tells whether a sandbox of a pod is still listed that was removed.
@@ -192,30 +262,30 @@ impl Sandbox {
     }
 
     /// Sends the signals that are due, and ends the processes whose time has come; returns whether one has.
-    pub(super) fn advance(&mut self, is_scripted: bool, now: Timestamp) -> bool {
+    pub(super) fn advance(&mut self, conduct: Conduct, now: Timestamp) -> bool {
         let mut has_ended = false;
         loop {
             let mut is_changed = false;
             for container in self.containers.iter_mut().filter(|container| container.is_running()) {
-                is_changed |= container.advance(is_scripted, now);
+                is_changed |= container.advance(conduct, now);
             }
             has_ended |= is_changed;
-            if !self.terminate(is_scripted, now) && !is_changed {
+            if !self.terminate(conduct, now) && !is_changed {
                 return has_ended;
             }
         }
     }
 
     /// Sends SIGTERM to the containers whose turn it is; returns whether any got it.
-    pub(super) fn terminate(&mut self, is_scripted: bool, now: Timestamp) -> bool {
+    pub(super) fn terminate(&mut self, conduct: Conduct, now: Timestamp) -> bool {
         let mut is_changed = false;
-        if self.containers.iter().all(|container| container.stop.is_none()) {
+        if conduct == Conduct::Frozen || self.containers.iter().all(|container| container.stop.is_none()) {
             return is_changed;
         }
         let running: Vec<Text> =
             self.containers.iter().filter(|own| own.is_running()).map(|own| own.name.clone()).collect();
         for container in self.containers.iter_mut().filter(|container| container.is_running()) {
-            is_changed |= container.terminate(|name| running.contains(name), is_scripted, now);
+            is_changed |= container.terminate(|name| running.contains(name), conduct, now);
         }
         is_changed
     }
@@ -225,7 +295,7 @@ impl Sandbox {
 mod tests {
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{ContainerBehaviour, before};
+    use super::{Conduct, ContainerBehaviour, before};
     use crate::components::host::runtime::{Container, ContainerRole};
     use crate::json;
     use crate::objects::{Object, Text};
@@ -240,8 +310,8 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let mut main = Container::running(Text::of("main"), Text::default(), 0, now);
         let told = (Some(&pod), ContainerBehaviour::default());
-        assert!(main.tell_to_stop(told, (SignedDuration::from_secs(5), false), now));
-        assert_eq!(main.next_step(), Some(now + SignedDuration::from_secs(5)));
+        assert!(main.tell_to_stop(told, (SignedDuration::from_secs(5), Conduct::Told), now));
+        assert_eq!(main.next_step(Conduct::Told), Some(now + SignedDuration::from_secs(5)));
     }
 
     #[test]

@@ -181,6 +181,7 @@ impl Kubelet {
             sync_at: None,
             delete_at: None,
             retry_at: None,
+            hung_until: None,
             has_failed_to_end: false,
             awaits_relist: false,
             has_lost_address,

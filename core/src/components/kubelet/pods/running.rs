@@ -35,6 +35,7 @@ impl Kubelet {
                 self.reconcile_mirror(&uid, context);
                 self.read_again(&uid, context);
             }
+            self.give_up_call(&uid, context);
             self.end_overdue(&uid, context);
             self.end_post_start(&uid, context);
             self.retry_due(&uid, context);
@@ -96,7 +97,7 @@ impl Kubelet {
     pub(super) fn settle_in_sync(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         let is_active = worker.stage == WorkerStage::Active;
-        if !context.host.is_runtime_up || is_active && worker.post_start.is_some() {
+        if !context.host.takes_calls() || is_active && worker.post_start.is_some() {
             return;
         }
         for plan in worker.plans.iter_mut().filter(|plan| is_active && plan.is_waiting && !plan.is_crash_looping) {
@@ -179,6 +180,7 @@ impl Kubelet {
         let pod = worker.object.clone();
         self.take_host_ip(uid, context.host);
         let span = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
+        self.await_stop(uid, span, context);
         if self.has_started_nothing(uid, context) {
             // A sandbox is ended first.
             let has_sandbox = context.host.runtime.sandbox(uid).is_some();
@@ -240,6 +242,10 @@ impl Kubelet {
     pub fn handle_ended(&mut self, uids: &[Text], context: &mut KubeletContext<'_>) {
         // Without a runtime the kubelet notices it only when the runtime is back.
         if !context.host.is_runtime_up {
+            return;
+        }
+        if context.host.runtime.is_frozen() {
+            self.pods.unseen.extend_from_slice(uids);
             return;
         }
         for uid in uids {
@@ -359,7 +365,8 @@ impl Kubelet {
     /// Handles the containers that have ended: a restart, or the end of the pod.
     pub(super) fn settle_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if matches!(worker.stage, WorkerStage::Over | WorkerStage::Blocked) {
+        // What a frozen runtime has not answered, the kubelet does not know.
+        if matches!(worker.stage, WorkerStage::Over | WorkerStage::Blocked) || context.host.runtime.is_frozen() {
             return;
         }
         if worker.stage == WorkerStage::Stopping {

@@ -20,7 +20,7 @@ impl Kubelet {
     pub(super) fn start_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
         let cidr = cidr.or_else(|| Some(self.config.pod_cidr.clone()).filter(|own| !own.is_empty()));
-        let possible = self.pod_work_is_possible(context.now) && context.host.is_runtime_up;
+        let possible = self.pod_work_is_possible(context.now) && context.host.takes_calls();
         let has_cni = context.host.is_cni_installed;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if worker.stage != WorkerStage::Active || worker.post_start.is_some() {
@@ -31,12 +31,17 @@ impl Kubelet {
         let is_due = |plan: &ContainerPlan| plan.start_at.is_some_and(|at| at <= context.now);
         if !possible {
             // No sandbox can be made: the attempt fails until the runtime is back.
-            let again = Some(context.now + SYNC_PERIOD).filter(|_| !worker.ends_after_sync);
+            let hangs = context.host.runtime.is_frozen();
+            let again = Some(context.now + SYNC_PERIOD).filter(|_| hangs || !worker.ends_after_sync);
+            if worker.plans.iter().any(is_due) {
+                worker.await_start(context.host, context.now);
+            }
             for plan in worker.plans.iter_mut().filter(|plan| is_due(plan)) {
                 plan.start_at = again;
             }
             return;
         }
+        worker.hung_until = None;
         if lacks_network && worker.plans.iter().any(is_due) {
             self.fail_to_make_sandbox(uid, context);
             return;

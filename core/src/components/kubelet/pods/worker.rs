@@ -182,6 +182,8 @@ pub(in crate::components::kubelet) struct Worker {
     pub(super) sync_at: Option<Timestamp>,
     pub(super) delete_at: Option<Timestamp>,
     pub(super) retry_at: Option<Timestamp>,
+    /// When a call of the frozen runtime is given up.
+    pub(super) hung_until: Option<Timestamp>,
     /// Whether the removal of its sandbox has failed.
     pub(super) has_failed_to_end: bool,
     /// Whether none of its containers was ever started, its sandbox was ended if it had one, and all that is left is
@@ -306,7 +308,7 @@ impl Worker {
         };
         self.stage == WorkerStage::Active
             && !host.runtime.is_scripted()
-            && (self.post_start.is_some() || self.plans.iter().any(is_worked_on))
+            && (self.post_start.is_some() || self.hung_until.is_some() || self.plans.iter().any(is_worked_on))
     }
 
     /// Tells whether its probes ask: also while its containers end, but not while a sync waits for a hook.
@@ -340,6 +342,7 @@ impl Worker {
             .into_iter()
             .chain(self.victim_until)
             .chain(self.deadline_at)
+            .chain(self.hung_until)
             .filter(|_| self.stage != WorkerStage::Over);
         starts.chain(probes).chain(self.resync_at).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }

@@ -23,7 +23,7 @@ impl Kubelet {
             let replaces = own.plans.iter().any(|plan| plan.killed_for.is_some());
             own.resizing.is_open && is_active && !own.has_to_end() && !own.ends_after_sync && !replaces
         };
-        if self.pods.workers.get_mut(uid).filter(is_meant).is_none() || !context.host.is_runtime_up {
+        if self.pods.workers.get_mut(uid).filter(is_meant).is_none() || !context.host.takes_calls() {
             return;
         }
         if !self.settings.profile().is("resizes-are-queued") {
