@@ -152,6 +152,21 @@ Feature: The API server reaches kubelets, and a kubelet lets in whom it may
         | /metrics                        | subresource=metrics            |
         | /containerLogs/default/web/main | subresource=proxy              |
 
+    @req:GS-11
+    Scenario Outline: A scrape gets what the kubelet counts, and the times of graceful shutdowns: <line>
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1" that takes 5s to stop
+      When the user sends GET https://worker-1:10250/metrics
+      Then the request is answered with 200 <line>
+
+      Examples:
+        | line                                                    |
+        | kubelet_node_name{node="worker-1"} 1                    |
+        | kubelet_running_pods 1                                  |
+        | kubelet_running_containers{container_state="running"} 1 |
+        | kubelet_graceful_shutdown_start_time_seconds 0          |
+        | kubelet_graceful_shutdown_end_time_seconds 0            |
+
     Scenario: What is not served is not found, whoever asks
       Given a ready Node "worker-1"
       When user "system:anonymous" sends GET https://worker-1:10250/nope

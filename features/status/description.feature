@@ -382,13 +382,9 @@ Feature: What the status of a Node says about its machine
         | podsPerCore | 10    |
       And Node "worker-1" has condition Ready=True
       When machine "worker-1" does change with:
-        | cpu               | 8       |
-        | memory            | 16Gi    |
-        | ephemeral-storage | 200Gi   |
-        | swap              | 2Gi     |
-        | hugepages-2Mi     | 2Gi     |
-        | example.com/gpu   | 2       |
-        | kernelVersion     | 6.12.99 |
+        | capacity      | {"cpu":"8","memory":"16Gi","ephemeral-storage":"200Gi","hugepages-2Mi":"2Gi","example.com/gpu":"2"} |
+        | swap          | 2Gi     |
+        | kernelVersion | 6.12.99 |
       Then Node "worker-1" field status.capacity["example.com/gpu"] is "2" within 11s
       And Node "worker-1" field status.nodeInfo.kernelVersion is "6.12.99" within 11s
       But Node "worker-1" keeps field status.capacity.cpu at "4" for 10m
@@ -396,7 +392,7 @@ Feature: What the status of a Node says about its machine
       And Node "worker-1" keeps field status.capacity.ephemeral-storage at "100Gi" for 10m
       And Node "worker-1" keeps field status.capacity.hugepages-2Mi at "1Gi" for 10m
       And Node "worker-1" keeps field status.capacity.pods at "40" for 10m
-      And Node "worker-1" keeps field status.allocatable.memory at "7065Mi" for 10m
+      And Node "worker-1" keeps field status.allocatable.memory at "7068Mi" for 10m
       When the kubelet on "worker-1" restarts
       Then Node "worker-1" field status.capacity.cpu is "8" within 11s
       And Node "worker-1" field status.capacity.memory is "16Gi" within 11s
@@ -410,7 +406,7 @@ Feature: What the status of a Node says about its machine
         | cpu | 2 |
       And Node "worker-1" has condition Ready=True
       And machine "worker-1" does change with:
-        | cpu | 8 |
+        | capacity | {"cpu":"8"} |
       And 1m passes
       When the user creates:
         """

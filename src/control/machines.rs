@@ -9,7 +9,6 @@ use nodeproof_core::objects::{FieldError, FieldReader, Json, NodeAddress, Object
 
 use super::api::identity;
 use super::calls::{missing, refused};
-use super::metrics::running;
 use super::route::Call;
 use super::{Control, Refusal, Reply};
 
@@ -209,7 +208,7 @@ impl Control {
         let mut shown = machine.describe(self.sim.now());
         shown.set(&["links"], links.collect::<Json>());
         if let Some(kubelet) = machine.kubelet() {
-            let (pods, containers) = running(&shown);
+            let (pods, containers) = machine.host().runtime.running();
             let mut metric = |path: &[&str], value: usize| {
                 let value = Json::from(i64::try_from(value).unwrap_or(i64::MAX));
                 shown.set(&[&["processes", "kubelet", "metrics"], path].concat(), value);

@@ -1,8 +1,11 @@
 //! What controllers measure, as they show it at `/metrics`.
 //!
-//! Inputs: what a controller counts. Outputs: numbers with names and labels; the control interface writes them as text.
+//! Inputs: what a controller, or a kubelet, counts. Outputs: numbers with names and labels, and Prometheus' text.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::objects::Text;
 
@@ -67,9 +70,80 @@ pub const fn gauge_of(count: usize) -> MeasuredValue {
     MeasuredValue::Gauge(count as f64)
 }
 
+impl Measure {
+    /// Makes one of which there is so much now, by labels.
+    #[must_use]
+    pub fn gauge(name: &'static str, help: &'static str, values: Vec<(Vec<(&'static str, Text)>, usize)>) -> Self {
+        let values = values.into_iter().map(|(labels, count)| (labels, gauge_of(count))).collect();
+        Self { name, help, is_stable: false, values }
+    }
+}
+
+/// Prometheus' text; nothing without values.
+impl fmt::Display for Measure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, help, is_stable, values } = self;
+        let Some((_, first)) = values.first() else { return Ok(()) };
+        let kind = match first {
+            MeasuredValue::Counter(_) => "counter",
+            MeasuredValue::Gauge(_) => "gauge",
+            MeasuredValue::Histogram(_) => "histogram",
+        };
+        let stability = if *is_stable { "STABLE" } else { "ALPHA" };
+        writeln!(out, "# HELP {name} [{stability}] {help}\n# TYPE {name} {kind}")?;
+        for (labels, value) in values {
+            match value {
+                MeasuredValue::Counter(count) => writeln!(out, "{name}{} {count}", braced(labels))?,
+                MeasuredValue::Gauge(number) => writeln!(out, "{name}{} {}", braced(labels), go_float(*number))?,
+                MeasuredValue::Histogram(spread) => write_histogram(out, name, labels, spread)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_histogram(
+    out: &mut fmt::Formatter<'_>,
+    name: &str,
+    labels: &[(&'static str, Text)],
+    spread: &Histogram,
+) -> fmt::Result {
+    let bounds = spread.bounds.iter().map(|bound| go_float(*bound));
+    let ranges = bounds.zip(spread.counts.iter().copied()).chain([("+Inf".to_string(), spread.count)]);
+    for (bound, count) in ranges {
+        let labels: Vec<_> = labels.iter().cloned().chain([("le", Text::from(bound))]).collect();
+        writeln!(out, "{name}_bucket{} {count}", braced(&labels))?;
+    }
+    let labels = braced(labels);
+    writeln!(out, "{name}_sum{labels} {}\n{name}_count{labels} {}", go_float(spread.sum), spread.count)
+}
+
+/// Writes labels as Prometheus' text has them.
+fn braced(labels: &[(&'static str, Text)]) -> String {
+    let each = labels.iter().map(|(label, value)| {
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        format!("{label}=\"{value}\"")
+    });
+    let labels: Vec<String> = each.collect();
+    if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) }
+}
+
+/// Prints a number as Go prints a float: with an exponent from a million on, and below a ten-thousandth.
+fn go_float(number: f64) -> String {
+    let scientific = format!("{number:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    match exponent.parse::<i32>() {
+        Ok(exponent) if !(-4..6).contains(&exponent) => {
+            let sign = if exponent < 0 { '-' } else { '+' };
+            format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+        }
+        _ => number.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Histogram;
+    use super::{Histogram, go_float};
 
     #[test]
     fn a_value_counts_in_each_range_that_holds_it() {
@@ -78,5 +152,21 @@ mod tests {
             tries.add(value);
         }
         assert_eq!((tries.counts, tries.count, tries.sum.to_bits()), ([2, 3].into(), 4, 12.0_f64.to_bits()));
+    }
+
+    #[test]
+    fn numbers_are_printed_as_go_prints_floats() {
+        for (number, text) in [
+            (0.0, "0"),
+            (999_999.0, "999999"),
+            (1_000_000.0, "1e+06"),
+            (1_795_254_448.0, "1.795254448e+09"),
+            (-7.0, "-7"),
+            (0.003_906_25, "0.00390625"),
+            (0.000_01, "1e-05"),
+            (200.0 / 3.0, "66.66666666666667"),
+        ] {
+            assert_eq!(go_float(number), text);
+        }
     }
 }

@@ -406,6 +406,14 @@ impl Runtime {
         containers.filter(|own| own.is_running()).filter_map(|own| own.next_step(conduct)).min()
     }
 
+    /// Returns how many pods have a container that runs, and how many such containers there are.
+    #[must_use]
+    pub fn running(&self) -> (usize, usize) {
+        let running = |sandbox: &Sandbox| sandbox.containers.iter().filter(|own| own.is_running()).count();
+        let counts = || self.sandboxes.values().map(running).filter(|count| *count > 0);
+        (counts().count(), counts().sum())
+    }
+
     /// Shows the containers as `GET machines/NAME` does, by their pods; those of a pod's removed sandboxes come first,
     /// with the instant of the removal.
     #[must_use]

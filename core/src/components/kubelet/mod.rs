@@ -22,6 +22,7 @@ mod image_gc;
 mod image_names;
 mod lease;
 mod logging;
+mod measures;
 mod not_modelled;
 mod object_cache;
 mod pods;

@@ -6,7 +6,7 @@
 //! answered once. Left out on purpose: the caches of reviews, contents of logs and streams, measurements.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -231,7 +231,7 @@ impl Kubelet {
                 HttpAnswer::json(format!("{}", json!({"node": {"nodeName": name}, "pods": []})))
             }
             ["metrics", ..] => {
-                HttpAnswer::text(200, format!("kubelet_node_name{{node=\"{}\"}} 1\n", self.config.node_name))
+                HttpAnswer::text(200, self.measures(host).iter().map(ToString::to_string).collect::<String>())
             }
             ["containerLogs", namespace, pod, container] => self.log_of(namespace, pod, container, host),
             ["exec" | "attach" | "run", namespace, pod, container] => {
