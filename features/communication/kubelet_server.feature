@@ -224,7 +224,7 @@ Feature: The API server reaches kubelets, and a kubelet lets in whom it may
       And a Pod "web" on Node "worker-1"
       When POST requests to subjectaccessreviews from "worker-1" are answered 500
       And the user sends GET /api/v1/namespaces/default/pods/web/log
-      Then the request is refused with 500 Authorization error (user=kube-apiserver-kubelet-client, verb=get, resource=nodes, subresource
+      Then the request is refused with 500 Authorization error (user=kube-apiserver-kubelet-client, verb=get, resource=nodes, subresource=proxy)
 
     Scenario: A kubelet that lets in anybody
       Given a machine "worker-1" with:

@@ -29,6 +29,14 @@ pub(super) struct OpenCall {
     untried: Vec<&'static str>,
 }
 
+impl OpenCall {
+    /// Returns who asks for what, as messages have it.
+    fn asked(&self) -> String {
+        let user = self.caller.as_ref().map_or("", |caller| caller.user.as_str());
+        format!("user={user}, verb={}, resource=nodes", verb(&self.call.method))
+    }
+}
+
 /// What an answer of the API server is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ServerPurpose {
@@ -142,8 +150,9 @@ impl Kubelet {
             ServerPurpose::Access(number) => {
                 let Some(mut open) = self.server.close(number) else { return };
                 let Some(status) = status else {
-                    let answer = self.refuse_call("Authorization error", 500, &open);
-                    return serve(&open.call, answer, context);
+                    let subresource = open.untried.first().copied().unwrap_or_default();
+                    let text = format!("Authorization error ({}, subresource={subresource})", open.asked());
+                    return serve(&open.call, HttpAnswer::text(500, text), context);
                 };
                 if status.get("allowed").as_bool() == Some(true) {
                     return self.serve_content(&open.call, context);
@@ -162,7 +171,7 @@ impl Kubelet {
             return self.serve_content(&open.call, context);
         }
         let (Some(caller), Some(subresource)) = (&open.caller, open.untried.first()) else {
-            let answer = self.refuse_call("Forbidden", 403, &open);
+            let answer = self.forbid_call(&open);
             return serve(&open.call, answer, context);
         };
         let mut body = json!({"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "metadata": {},
@@ -176,9 +185,8 @@ impl Kubelet {
         self.call(request, Purpose::Server(ServerPurpose::Access(number)), context);
     }
 
-    /// Source: server.go (v1.34), `InstallAuthFilter`.
-    fn refuse_call(&self, what: &str, code: u16, open: &OpenCall) -> HttpAnswer {
-        let user = open.caller.as_ref().map_or("", |caller| caller.user.as_str());
+    /// Refuses a call whose caller may not. Source: server.go (v1.31, v1.34), `InstallAuthFilter`.
+    fn forbid_call(&self, open: &OpenCall) -> HttpAnswer {
         let path = open.call.path.split('?').next().unwrap_or_default();
         let guard = guard(path).unwrap_or("proxy");
         let names = match guard {
@@ -188,15 +196,14 @@ impl Kubelet {
             "healthz" | "pods" | "configz" => String::from("proxy"),
             guard => String::from(guard),
         };
-        let names = if self.settings.knows_gate("KubeletFineGrainedAuthz") {
-            format!("subresource(s)=[{names}]")
-        } else {
-            format!("subresource={names}")
-        };
-        let verb = verb(&open.call.method);
-        let text = format!("{what} (user={user}, verb={verb}, resource=nodes, {names})");
-        // Go's http.Error ends a text with a line break.
-        HttpAnswer::text(code, if code == 403 { format!("{text}\n") } else { text })
+        HttpAnswer::text(
+            403,
+            if self.settings.knows_gate("KubeletFineGrainedAuthz") {
+                format!("Forbidden ({}, subresource(s)=[{names}])\n", open.asked())
+            } else {
+                format!("Forbidden ({}, subresource={names})", open.asked())
+            },
+        )
     }
 
     fn serve_content(&self, call: &HttpCall, context: &mut KubeletContext<'_>) {
