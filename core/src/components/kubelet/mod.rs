@@ -11,6 +11,7 @@ mod checks;
 mod choices;
 mod conditions;
 pub mod config;
+mod container_calls;
 mod csi;
 mod decoder;
 mod environment_checks;

@@ -16,6 +16,7 @@ mod from_manifests;
 mod hanging;
 mod host_addresses;
 mod initializing;
+mod known_status;
 mod overdue;
 mod own_status;
 mod pod_status;
@@ -169,10 +170,10 @@ impl PodManager {
         self.workers.named(key)
     }
 
-    /// Returns the UID of a pod of a name, the latest if there are several.
+    /// Returns the UID of a pod of a name that the API or a manifest has, the latest if there are several.
     pub(super) fn uid_of(&self, key: &ObjectKey) -> Option<Text> {
-        let own = |uid: &Text| self.object(uid).is_some_and(|object| object.key() == *key);
-        self.workers.uids().into_iter().rfind(own)
+        let own = |own: &Worker| own.object.key() == *key && !own.is_gone && !own.is_removed;
+        self.workers.uids().into_iter().rfind(|uid| self.workers.get(uid).is_some_and(own))
     }
 
     /// Forgets a pod of the watch before the watch says that it is gone.

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::events::EventType;
 use super::shutdown::NOT_READY;
 use super::{Kubelet, KubeletContext, Timer};
+use crate::components::host::Host;
 use crate::components::next_of;
 use crate::objects::go_duration::go_duration;
 
@@ -42,6 +43,16 @@ pub(super) const GC_PERIOD: SignedDuration = SignedDuration::from_secs(60);
 /// internal/cri/server/status.go.
 const NO_CNI: &str = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady \
     message:Network plugin returns error: cni plugin not initialized";
+/// What a call of a runtime that is stopped ends with: what gRPC says of a socket that is not there.
+const NO_RUNTIME: &str = "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while \
+    dialing: dial unix /run/containerd/containerd.sock: connect: no such file or directory\"";
+/// What a call ends with that a runtime does not answer in time: what gRPC says of a context whose time is over.
+const NO_ANSWER: &str = "rpc error: code = DeadlineExceeded desc = context deadline exceeded";
+
+/// Returns what a call of the runtime ends with, if it does not answer.
+pub(super) fn runtime_error(host: &Host) -> Option<&'static str> {
+    if host.is_runtime_up { host.is_runtime_frozen.then_some(NO_ANSWER) } else { Some(NO_RUNTIME) }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Network {
@@ -144,10 +155,7 @@ impl Kubelet {
 
     /// Reports that dead containers cannot be collected: the runtime does not answer.
     pub(super) fn fail_to_collect(&mut self, context: &mut KubeletContext<'_>) {
-        let message = String::from(
-            "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial \
-             unix /run/containerd/containerd.sock: connect: no such file or directory\"",
-        );
+        let message = String::from(NO_RUNTIME);
         self.node_event(EventType::Warning, "ContainerGCFailed", message, None, context);
         self.set(Timer::ContainerGc, context.now + GC_PERIOD);
     }

@@ -3,19 +3,20 @@
 //! Mirrors pkg/kubelet/server/{server,auth}.go and cmd/kubelet/app/auth.go (v1.34). A path that is not served is
 //! answered before anybody is asked who he is. Tokens and rights are reviewed by the API server.
 //! Inputs: calls, answers of the API server. Outputs: TokenReviews, SubjectAccessReviews, answers. Invariant: a call is
-//! answered once. Left out on purpose: the caches of reviews, contents of logs and streams, measurements.
+//! answered once. Left out on purpose: the caches of reviews, measurements.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::runtime_state::runtime_error;
 use super::{ApiResult, Kubelet, KubeletContext, Purpose};
 use crate::components::Output;
 use crate::components::host::Host;
 use crate::json;
 use crate::network::{Answer, Call, HttpAnswer, HttpCall, HttpCredentials, Identity, Resource, Verb};
-use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::objects::{Json, Object, Text};
 
 const TOKEN_REVIEWS: Resource = Resource::of("authentication.k8s.io", "v1", "tokenreviews");
 const ACCESS_REVIEWS: Resource = Resource::of("authorization.k8s.io", "v1", "subjectaccessreviews");
@@ -207,31 +208,18 @@ impl Kubelet {
     }
 
     fn serve_content(&self, call: &HttpCall, context: &mut KubeletContext<'_>) {
-        let answer = self.content(call, context.host);
+        let answer = self.content(call, context);
         serve(call, answer, context);
     }
 
     /// Source: server.go (v1.34), the handlers.
-    fn content(&self, call: &HttpCall, host: &Host) -> HttpAnswer {
-        let (path, query) = call.path.split_once('?').unwrap_or((call.path.as_str(), ""));
+    fn content(&self, call: &HttpCall, context: &KubeletContext<'_>) -> HttpAnswer {
+        let path = call.path.split('?').next().unwrap_or_default();
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
         match parts.as_slice() {
             ["healthz", ..] => HttpAnswer::text(200, "ok"),
             ["pods"] => HttpAnswer::json(format!("{}", pod_list(self.pods.unfinished().map(Object::json)))),
-            ["runningpods"] => {
-                let running = host.runtime.sandboxes().filter(|(_, sandbox)| sandbox.is_running());
-                let pods = running.map(|(uid, sandbox)| {
-                    let mut pod = json!({"spec": {"containers": []}, "status": {}});
-                    pod.set(&["metadata", "name"], &sandbox.key.name);
-                    pod.set(&["metadata", "namespace"], &sandbox.key.namespace);
-                    pod.set(&["metadata", "uid"], uid);
-                    let names = sandbox.containers.iter().filter(|container| container.is_running());
-                    let names = names.map(|container| json!({"name": container.name.as_str(), "resources": {}}));
-                    pod.set(&["spec", "containers"], names.collect::<Json>());
-                    pod
-                });
-                HttpAnswer::json(format!("{}", pod_list(pods)))
-            }
+            ["runningpods"] => running_pods(context.host),
             ["configz"] => HttpAnswer::json(format!("{}", self.shown_config())),
             ["stats", ..] => {
                 let name = self.config.node_name.as_str();
@@ -240,11 +228,9 @@ impl Kubelet {
             ["metrics", ..] => {
                 HttpAnswer::text(200, self.measures(host).iter().map(ToString::to_string).collect::<String>())
             }
-            ["containerLogs", namespace, pod, container] => self.log_of(namespace, pod, container, host),
-            ["exec" | "attach" | "run", namespace, pod, container] => {
-                self.stream(call, (namespace, pod, Some(container)), query, host)
+            ["containerLogs" | "run" | "exec" | "attach" | "portForward", ..] => {
+                self.about_container(call, &parts, context)
             }
-            ["portForward", namespace, pod, ..] => self.stream(call, (namespace, pod, None), query, host),
             ["checkpoint", ..] if call.method != *"POST" => HttpAnswer::text(405, "405: Method Not Allowed"),
             ["debug", "flags", ..] => HttpAnswer::text(406, "unsupported http method\n"),
             ["logs"] => HttpAnswer::text(200, ""),
@@ -268,55 +254,6 @@ impl Kubelet {
         all.set(&["kubeletconfig"], shown);
         all
     }
-
-    fn log_of(&self, namespace: &str, pod: &str, container: &str, host: &Host) -> HttpAnswer {
-        let Some(uid) = self.pods.uid_of(&ObjectKey::namespaced(namespace, pod)) else {
-            return HttpAnswer::text(404, format!("pod {pod:?} does not exist"));
-        };
-        let spec = self.pods.object(&uid).map(|object| object.stable().get("spec").clone()).unwrap_or_default();
-        let lists = ["initContainers", "containers", "ephemeralContainers"];
-        let mut named = lists.iter().flat_map(|list| spec.get(list).items());
-        if !named.any(|own| own.get("name").as_str() == Some(container)) {
-            return HttpAnswer::text(404, format!("container {container:?} not found in pod {pod:?}"));
-        }
-        match host.runtime.container(&uid, container) {
-            Some(_) => HttpAnswer::text(200, ""),
-            None => {
-                let why = "ContainerCreating";
-                HttpAnswer::text(400, format!("container {container:?} in pod {pod:?} is waiting to start: {why}"))
-            }
-        }
-    }
-
-    /// Answers what wants a stream. Source: server.go (v1.34), `getExec`, `getAttach`, `getPortForward`;
-    /// k8s.io/kubelet pkg/cri/streaming/remotecommand/exec.go.
-    fn stream(
-        &self,
-        call: &HttpCall,
-        (namespace, pod, container): (&str, &str, Option<&str>),
-        query: &str,
-        host: &Host,
-    ) -> HttpAnswer {
-        let has =
-            |name: &str| query.split('&').any(|pair| pair == format!("{name}=1") || pair == format!("{name}=true"));
-        let wants_streams = container.is_some() && !call.path.starts_with("/run/");
-        if wants_streams && !["input", "output", "error"].iter().any(|name| has(name)) {
-            return HttpAnswer::text(400, "you must specify at least 1 of stdin, stdout, stderr");
-        }
-        let Some(uid) = self.pods.uid_of(&ObjectKey::namespaced(namespace, pod)) else {
-            return HttpAnswer::text(404, "pod does not exist");
-        };
-        let sandbox = host.runtime.sandbox(&uid);
-        if let Some(name) = container
-            && !sandbox.and_then(|own| own.container(name)).is_some_and(|own| own.is_running())
-        {
-            return HttpAnswer::text(500, format!("container not found ({name:?})"));
-        }
-        if !call.upgrades {
-            return HttpAnswer::text(400, "Upgrade request required");
-        }
-        HttpAnswer::text(101, "")
-    }
 }
 
 fn pod_list(pods: impl Iterator<Item = Json>) -> Json {
@@ -328,6 +265,25 @@ fn pod_list(pods: impl Iterator<Item = Json>) -> Json {
     };
     list.set(&["items"], pods.map(without_type).collect::<Json>());
     list
+}
+
+/// Source: server.go (v1.34), `getRunningPods`.
+fn running_pods(host: &Host) -> HttpAnswer {
+    if let Some(error) = runtime_error(host) {
+        return HttpAnswer::text(500, error);
+    }
+    let running = host.runtime.sandboxes().filter(|(_, sandbox)| sandbox.is_running());
+    let pods = running.map(|(uid, sandbox)| {
+        let mut pod = json!({"spec": {"containers": []}, "status": {}});
+        pod.set(&["metadata", "name"], &sandbox.key.name);
+        pod.set(&["metadata", "namespace"], &sandbox.key.namespace);
+        pod.set(&["metadata", "uid"], uid);
+        let names = sandbox.containers.iter().filter(|container| container.is_running());
+        let names = names.map(|container| json!({"name": container.name.as_str(), "resources": {}}));
+        pod.set(&["spec", "containers"], names.collect::<Json>());
+        pod
+    });
+    HttpAnswer::json(format!("{}", pod_list(pods)))
 }
 
 fn unauthorized() -> HttpAnswer {

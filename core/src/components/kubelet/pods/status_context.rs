@@ -34,13 +34,9 @@ pub(super) struct StatusContext<'a> {
 }
 
 impl StatusContext<'_> {
-    /// Tells whether the run before a dead container has been collected: of each container one dead run is kept.
-    ///
-    /// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`; `MaxPerPodContainerCount` is 1.
+    /// Tells whether the run before a container has been collected.
     pub(super) fn is_collected(&self, container: &Container) -> bool {
-        let ContainerState::Exited { finished_at, .. } = container.state else { return false };
-        let passes = |at: Timestamp| at.duration_since(self.started).as_secs().div_euclid(GC_PERIOD.as_secs());
-        finished_at < self.started || passes(self.now) > passes(finished_at)
+        is_collected(container, self.started, self.now)
     }
 
     /// Returns a list of addresses that begins with one of them.
@@ -52,6 +48,16 @@ impl StatusContext<'_> {
     pub(super) fn time(&self, at: Timestamp) -> String {
         to_time(self.host.wall(at))
     }
+}
+
+/// Tells whether the run before a dead container has been collected by a kubelet that started at an instant: of each
+/// container one dead run is kept.
+///
+/// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`; `MaxPerPodContainerCount` is 1.
+pub(super) fn is_collected(container: &Container, started: Timestamp, now: Timestamp) -> bool {
+    let ContainerState::Exited { finished_at, .. } = container.state else { return false };
+    let passes = |at: Timestamp| at.duration_since(started).as_secs().div_euclid(GC_PERIOD.as_secs());
+    finished_at < started || passes(now) > passes(finished_at)
 }
 
 impl ContainerPlan {

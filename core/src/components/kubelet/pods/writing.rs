@@ -36,7 +36,7 @@ impl Kubelet {
         }
     }
 
-    fn status_of(&self, worker: &Worker, server: Json, context: &KubeletContext<'_>) -> Option<Json> {
+    pub(super) fn status_of(&self, worker: &Worker, server: Json, context: &KubeletContext<'_>) -> Option<Json> {
         let (_, second_ip) = self.host_ips(context.host);
         let view = StatusContext {
             host: context.host,
