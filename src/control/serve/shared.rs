@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{ClientId, RequestId};
-use nodeproof_core::sim::WatchInbox;
+use nodeproof_core::sim::{Simulation, WatchInbox};
 use tokio::sync::Notify;
 
 use crate::control::setup::LATEST;
@@ -64,15 +64,17 @@ impl ServedCluster {
         let mut state = self.lock();
         let State { control, guard, from, .. } = &mut *state;
         let rate = control.rate.unwrap_or_default();
+        let (mut is_behind, mut began) = (false, control.sim.now());
         let done = guard.run(resets, || {
             if let Some(target) = rate.reached(from.0, from.1.elapsed()) {
-                control.sim.advance_until(target.min(LATEST));
+                is_behind = !catch_up(&mut control.sim, target.min(LATEST));
             }
+            began = control.sim.now();
             act(control)
         });
-        // What the call did to the clock is where it goes on from.
+        // What the call did to the clock is where it goes on from; what the clock is behind, it still has to do.
         let now = control.sim.now();
-        if control.rate.unwrap_or_default() != rate || Some(now) != rate.reached(from.0, from.1.elapsed()) {
+        if !is_behind || resets || now != began || control.rate.unwrap_or_default() != rate {
             *from = (now, Instant::now());
         }
         control.sim.take_commits();
@@ -118,15 +120,9 @@ impl ServedCluster {
                 }
                 Rate::Times(number) => {
                     let target = rate.reached(from.0, from.1.elapsed()).map_or(LATEST, |target| target.min(LATEST));
-                    let mut is_behind = true;
-                    while is_behind && began.elapsed() < SLICE {
-                        is_behind = sim.step(target);
-                        sim.take_commits();
-                    }
-                    if is_behind {
+                    if !catch_up(sim, target) {
                         Sleep::For(Duration::ZERO)
                     } else {
-                        sim.advance_until(target);
                         let due = sim.next_due().map(|(at, ..)| at.duration_since(target).as_secs_f64() / number);
                         let pause = due.and_then(|pause| Duration::try_from_secs_f64(pause).ok());
                         Sleep::For(pause.unwrap_or(LONGEST).clamp(SHORTEST, LONGEST))
@@ -144,6 +140,19 @@ impl ServedCluster {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Brings the clock to a target, or as near as it comes in a slice; tells whether it is there.
+fn catch_up(sim: &mut Simulation, target: Timestamp) -> bool {
+    let began = Instant::now();
+    while sim.step(target) {
+        sim.take_commits();
+        if began.elapsed() >= SLICE {
+            return false;
+        }
+    }
+    sim.advance_until(target);
+    true
 }
 
 /// A watch of the cluster as it was since the last reset.
