@@ -148,14 +148,18 @@ impl Control {
 
     /// Finds the loop of a name; without a name the controller must have one loop only.
     fn loop_of(&self, name: &str, wanted: Option<&str>) -> Result<&'static str, Refusal> {
-        let Some((_, Some(controller))) = self.sim.controllers().find(|(own, _)| *own == name) else {
-            let message = format!("{name} does not run as one controller here: nothing to run once");
+        let found = self.sim.controllers().find(|(own, _)| *own == name);
+        let Some((_, Some(controller))) = found else {
+            let message = match found {
+                Some(_) => format!("{name} is stopped: start it before it runs once"),
+                None => format!("{name} does not run as one controller here: nothing to run once"),
+            };
             return Err(Refusal { code: 409, error: FieldError::new("action", message) });
         };
         let loops: Vec<&'static str> = controller.loops().iter().map(|info| info.name).collect();
         match (wanted, loops.as_slice()) {
             (None, [only]) => Ok(only),
-            (None, []) => Err(Refusal::new(409, format!("{name} has no loop that runs by the clock"))),
+            (_, []) => Err(Refusal::new(409, format!("{name} has no loop that runs by the clock"))),
             (None, _) => Err(FieldError::new("loop", format!("one of {} is needed", loops.join(", "))).into()),
             (Some(wanted), _) => loops
                 .iter()

@@ -57,6 +57,20 @@ fn about(session: &mut Session, reason: &str) -> Vec<Json> {
 }
 
 #[test]
+fn what_cannot_run_once_says_why() {
+    let mut session = session();
+    for (name, body, why) in [
+        ("node-lifecycle-controller", json!({"action": "stop"}), ""),
+        ("node-lifecycle-controller", json!({"action": "run-once"}), "start it before it runs once"),
+        ("kube-scheduler", json!({"action": "run-once", "loop": "x"}), "has no loop that runs by the clock"),
+    ] {
+        let answer = call(&mut session, &format!("POST controllers/{name}/do"), body);
+        let message = answer.at(&["body", "error", "message"]).as_str().unwrap_or_default().to_owned();
+        assert!(message.contains(why) && message.is_empty() == why.is_empty(), "{name}: {answer}");
+    }
+}
+
+#[test]
 fn the_collector_of_pods_counts_its_deletions_by_namespace_and_reason() {
     let mut session = session();
     reset(&mut session, "1.34", json!({"controllers": "*,-node-lifecycle-controller,-taint-eviction-controller"}));
