@@ -171,7 +171,37 @@ impl Control {
 
     pub(super) fn decisions(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&["about", "since", "component"])?;
-        chosen(call, self.sim.record().decisions())
+        let decisions = self.sim.record().decisions();
+        // A slip in a name would find nothing, which is also the answer where nothing was decided.
+        let is_about = |about: &str| decisions.iter().any(|line| *line.decision.about == *about);
+        if let Some(about) = call.parameter("about").filter(|about| !is_about(about) && !self.can_be_about(about)) {
+            let message = format!("KIND/NAME or KIND/NAMESPACE/NAME is needed, as \"pod/default/web\", not {about:?}");
+            let mut error = FieldError::new("about", message);
+            error.did_you_mean = Some(about.to_lowercase()).filter(|near| self.can_be_about(near));
+            return Err(error.into());
+        }
+        let controllers = self.sim.controllers().map(|(name, _)| name.to_owned());
+        let kubelets = self.sim.machines().map(|machine| format!("kubelet/{}", machine.name()));
+        let drains = (1..=self.sim.drains().count()).map(|number| format!("user/drain-{number}"));
+        let recorded = decisions.iter().map(|line| line.component.to_string());
+        let known: Vec<String> = controllers.chain(kubelets).chain(drains).chain(recorded).collect();
+        if let Some(name) = call.parameter("component").filter(|name| !known.iter().any(|own| own == name)) {
+            let mut error = FieldError::new("component", format!("there is no component {name:?}"));
+            error.did_you_mean = nearest(name, known.iter().map(String::as_str)).map(String::from);
+            return Err(error.into());
+        }
+        chosen(call, decisions)
+    }
+
+    /// Tells whether decisions can be about something of a name.
+    fn can_be_about(&self, about: &str) -> bool {
+        let Some((kind, name)) = about.split_once('/') else { return about == "zones" };
+        let kinds = self.sim.api().kind_names();
+        let kind_of = kinds.clone().find(|own| own.to_lowercase() == kind);
+        let namespaced = kind_of.and_then(|own| self.sim.api().find_kind(own)).map(|(_, namespaced)| namespaced);
+        let parts: Vec<&str> = name.split('/').collect();
+        let has_parts = |namespaced| parts.len() == 1 + usize::from(namespaced) && !parts.contains(&"");
+        kind == "zone" || namespaced.is_some_and(has_parts)
     }
 
     pub(super) fn trace(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
