@@ -111,6 +111,11 @@ pub(super) fn find<'a, H: Copy>(
         let mut error = FieldError::unknown("call", "call", &format!("{method} {path}"), []);
         error.message = format!("there is no call {method} {path}: a path of the Kubernetes API begins with /");
         error.did_you_mean = nodeproof_core::objects::nearest(path, known).map(String::from);
+        // The path is that of calls about one of several, whose name is missing.
+        let mut longer = routes.iter().map(|(_, pattern, _)| *pattern);
+        if let Some(pattern) = longer.find(|own| own.strip_prefix(path).is_some_and(|rest| rest.starts_with("/*"))) {
+            error.did_you_mean = Some(pattern.replace("**", "NAME").replace('*', "NAME"));
+        }
         return Err(error.into());
     }
     let methods: Vec<&str> = found.iter().map(|((own, ..), _)| *own).collect();

@@ -158,6 +158,8 @@ fn what_is_not_there_is_named() {
         ("GET machines/w1", Json::Null, 404, ""),
         ("DELETE network/rules/r1", Json::Null, 404, ""),
         ("DELETE network/rules/first", Json::Null, 404, ""),
+        ("GET watches", Json::Null, 400, "watches/NAME"),
+        ("GET metrics", Json::Null, 400, "metrics/NAME"),
         ("GET watches/x1", Json::Null, 404, ""),
         ("DELETE watches/x1", Json::Null, 404, ""),
         ("GET decisions?abuot=node/w1", Json::Null, 400, "about"),
