@@ -181,6 +181,23 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
+fn the_trace_tells_what_the_api_server_passes_on() {
+    let mut session = session();
+    call(&mut session, "POST machines", json!({"name": "w1"}));
+    call(&mut session, "POST clock/advance", json!({"by": "30s"}));
+    call(&mut session, "GET /api/v1/nodes/w1/proxy/healthz", Json::Null);
+    call(&mut session, "GET /api/v1/nodes/w1:1/proxy/", Json::Null);
+    let trace = call(&mut session, "GET trace", Json::Null);
+    let lines = trace.get("body").items();
+    let calls: Vec<&Json> = lines.iter().filter(|line| !line.get("call").is_null()).collect();
+    let told = calls.iter().map(|line| (line.get("call").as_str().unwrap(), line.get("verifies").as_bool().unwrap()));
+    assert_eq!(told.collect::<Vec<_>>(), [("GET https://w1:10250/healthz", false), ("GET http://w1:1/", false)]);
+    let end = |of: &Json| lines.iter().find(|line| line.get("call").is_null() && line.get("id") == of.get("id"));
+    assert_eq!(end(calls[0]).unwrap().get("answered").as_i64(), Some(200));
+    assert!(end(calls[1]).unwrap().get("failed").as_str().unwrap().contains("connection refused"));
+}
+
+#[test]
 fn a_rule_is_listed_until_it_is_removed() {
     let mut session = session();
     let rule =

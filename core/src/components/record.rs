@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use super::{Because, Decision, DecisionId};
 use crate::json;
-use crate::network::{ClientId, Request, ToClient};
+use crate::network::{ClientId, HttpCall, HttpId, HttpOutcome, Request, ToClient};
 use crate::objects::time::to_micro_time;
 use crate::objects::{Json, Text};
 
@@ -222,6 +222,28 @@ impl Record {
         };
         fields.set(&["id"], i64::try_from(message.id().0).unwrap_or(i64::MAX));
         self.line(at, fields);
+    }
+
+    /// Notes that somebody calls a server beside the API server.
+    pub fn call(&mut self, at: Timestamp, id: HttpId, from: &str, call: &HttpCall) {
+        if self.trace.is_some() {
+            let what = format!("{} {}", call.method, call.url());
+            let fields = json!({"from": from, "to": call.host.as_str(), "id": format!("h{}", id.0), "call": what,
+                "verifies": call.verifies});
+            self.line(at, fields);
+        }
+    }
+
+    /// Notes what came of such a call.
+    pub fn call_end(&mut self, at: Timestamp, id: HttpId, outcome: &HttpOutcome) {
+        if self.trace.is_some() {
+            let mut fields = json!({"id": format!("h{}", id.0)});
+            match outcome {
+                Ok(answer) => fields.set(&["answered"], i64::from(answer.code)),
+                Err(why) => fields.set(&["failed"], why.as_str()),
+            }
+            self.line(at, fields);
+        }
     }
 
     /// Notes that a timer of a client fired.

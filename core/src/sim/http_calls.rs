@@ -70,7 +70,7 @@ impl Simulation {
             return self.call_api(call);
         }
         self.settle();
-        let id = self.open_call(CallOrigin::Outside);
+        let id = self.open_call(CallOrigin::Outside, from, &call);
         self.dial(from, HttpCall { id, ..call });
         self.finish_instant();
         self.calls.open.remove(&id);
@@ -111,24 +111,25 @@ impl Simulation {
         Ok(written(&answer))
     }
 
-    fn open_call(&mut self, origin: CallOrigin) -> HttpId {
+    fn open_call(&mut self, origin: CallOrigin, from: &str, call: &HttpCall) -> HttpId {
         self.calls.last += 1;
         let id = HttpId(self.calls.last);
+        self.event_loop.record.call(self.now, id, from, call);
         self.calls.open.insert(id, origin);
         id
     }
 
     /// Takes a call of the API server.
     pub(super) fn dial_for_api(&mut self, call: HttpCall) {
-        let id = self.open_call(CallOrigin::Api(call.clone()));
         let from = match Egress::of(&self.settings) {
-            Ok(Egress::Konnectivity) => match self.agent() {
-                Some(agent) => agent,
-                None => return self.end_call(id, Err(String::from(NO_AGENT))),
-            },
-            _ => String::from("api"),
+            Ok(Egress::Konnectivity) => self.agent(),
+            _ => Some(String::from("api")),
         };
-        self.dial(&from, HttpCall { id, ..call });
+        let id = self.open_call(CallOrigin::Api(call.clone()), from.as_deref().unwrap_or("api"), &call);
+        match from {
+            Some(from) => self.dial(&from, HttpCall { id, ..call }),
+            None => self.end_call(id, Err(String::from(NO_AGENT))),
+        }
     }
 
     /// Returns the machine of an agent that has a connection to its server.
@@ -259,6 +260,7 @@ impl Simulation {
     }
 
     fn end_call(&mut self, id: HttpId, outcome: HttpOutcome) {
+        self.event_loop.record.call_end(self.now, id, &outcome);
         match self.calls.open.remove(&id) {
             Some(CallOrigin::Api(call)) => self.api.handle_http_outcome(&call, outcome),
             Some(CallOrigin::Outside) => {
