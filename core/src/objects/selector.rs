@@ -158,7 +158,8 @@ fn tokens(text: &str) -> Vec<Token> {
     const SYMBOLS: [&str; 9] = ["==", "!=", "!", "=", "(", ")", ",", ">", "<"];
     let is_special = |c: char| "!=(),<>".contains(c);
     let mut tokens = Vec::new();
-    let mut rest = text.trim_start();
+    // A zero is the end of the text for upstream's lexer, as the end itself is a zero.
+    let mut rest = text.split('\0').next().unwrap_or_default().trim_start();
     while !rest.is_empty() {
         if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
             tokens.push(Token::Symbol(symbol));
@@ -271,30 +272,56 @@ impl Parser {
         }
     }
 
-    /// Reads `(a,b)`; values that are missing between commas are empty, and each value counts once.
+    /// Reads `(a,b)`.
     fn values(&mut self) -> Result<Vec<String>, String> {
         let open = self.take();
         if open != Token::Symbol("(") {
             return Err(format!("found '{}' expected: '('", open.literal()));
         }
+        match self.peek() {
+            Token::Word(_) | Token::Symbol(",") => self.list(),
+            Token::Symbol(")") => {
+                self.at += 1;
+                Ok(Vec::from([String::new()]))
+            }
+            other => Err(format!("found '{}', expected: ',', ')' or identifier", other.literal())),
+        }
+    }
+
+    /// Reads values up to the `)`; those that are missing between commas are empty, and each value counts once.
+    ///
+    /// Source: selector.go (v1.34, v1.35), `parseIdentifiersList`.
+    fn list(&mut self) -> Result<Vec<String>, String> {
         let mut values = Vec::new();
-        loop {
-            let value = match self.peek() {
-                Token::Word(word) => {
-                    let word = word.clone();
-                    self.at += 1;
-                    word
-                }
-                Token::Symbol("," | ")") => String::new(),
-                other => return Err(format!("found '{}', expected: ',', ')' or identifier", other.literal())),
-            };
+        let add = |values: &mut Vec<String>, value: String| {
             if !values.contains(&value) {
                 values.push(value);
             }
+        };
+        loop {
             match self.take() {
-                Token::Symbol(",") => {}
-                Token::Symbol(")") => return Ok(values),
-                other => return Err(format!("found '{}', expected: ',' or ')'", other.literal())),
+                Token::Word(word) => {
+                    add(&mut values, word);
+                    if !matches!(self.peek(), Token::Symbol("," | ")")) {
+                        return Err(format!("found '{}', expected: ',' or ')'", self.peek().literal()));
+                    }
+                }
+                Token::Symbol(",") => {
+                    let is_followed = matches!(self.peek(), Token::Symbol("," | ")"));
+                    if is_followed || values.is_empty() {
+                        add(&mut values, String::new());
+                    }
+                    // Up to 1.34 a second comma is taken with the first, so that a value or a third has to follow.
+                    if *self.peek() == Token::Symbol(",") && self.wording == Wording::Characters {
+                        self.at += 1;
+                        continue;
+                    }
+                }
+                other => return Err(format!("found '{}', expected: ',', or identifier", other.literal())),
+            }
+            if *self.peek() == Token::Symbol(")") {
+                self.at += 1;
+                return Ok(values);
             }
         }
     }
@@ -499,6 +526,9 @@ fn unescape(value: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
     use super::{FieldSelector, Selector, selects};
     use crate::json;
     use crate::objects::names::Wording;
@@ -546,6 +576,29 @@ mod tests {
         ];
         for (text, message) in cases {
             assert_eq!(Selector::parse(text, Wording::Characters).unwrap_err(), message, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_that_are_missing_between_commas_are_empty() {
+        let refused = "unable to parse requirement: found ')', expected: ',', or identifier";
+        let cases = [
+            ("a in ()", Ok(&[""][..]), Ok(&[""][..])),
+            ("a in (,)", Ok(&[""]), Ok(&[""])),
+            ("a in (1,)", Ok(&["1", ""]), Ok(&["1", ""])),
+            ("a in (1,,)", Err(refused), Ok(&["1", ""])),
+            ("a in (1,,,)", Ok(&["1", ""]), Ok(&["1", ""])),
+            ("a in (1,,2,1)", Ok(&["1", "", "2"]), Ok(&["1", "", "2"])),
+            ("a in (,1)", Ok(&["", "1"]), Ok(&["", "1"])),
+            ("a in (,,)", Err(refused), Ok(&[""])),
+            ("a=1\0,=", Ok(&["1"]), Ok(&["1"])),
+        ];
+        for (text, before, later) in cases {
+            for (wording, wanted) in [(Wording::Characters, before), (Wording::Bytes, later)] {
+                let read = Selector::parse(text, wording);
+                let values = read.as_ref().map(|own| own.0[0].values.iter().map(|value| value.as_str()).collect());
+                assert_eq!(values.map_err(String::as_str), wanted.map(Vec::from), "{text:?} {wording:?}");
+            }
         }
     }
 
