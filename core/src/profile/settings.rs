@@ -302,7 +302,9 @@ impl Settings {
             return Err(SettingsError::OtherRelease(release, String::from(flag), row.when_known()));
         }
         let [row] = rows.as_slice() else {
-            if rows.is_empty() && upstream_flags::is_flag(flag) {
+            // A flag that is modelled of another program alone is one that wants the program's name.
+            let is_of_another = || self::rows().any(|row| row.flag.split_once('.').is_some_and(|(_, own)| own == flag));
+            if rows.is_empty() && upstream_flags::is_flag(flag) && !is_of_another() {
                 return Err(SettingsError::NotModelled { flag: String::from(flag) });
             }
             let did_you_mean = nearest(flag, flag_names(&self.profile)).map(String::from);
