@@ -49,6 +49,8 @@ Feature: Proxying to Nodes, Pods and Services is plain HTTP unless the name says
         | pods/secure/proxy/x                    | refused with 400 Client sent an HTTP request to an HTTPS server. |
         | pods/https:plain:8080/proxy/           | refused with 503 error trying to reach service: http: server gave HTTP response to HTTPS client |
         | pods/plain:81/proxy/                   | refused with 503 :81: connect: connection refused |
+        | pods/plain:99999/proxy/                | refused with 503 error trying to reach service: dial tcp: address 99999: invalid port |
+        | pods/plain:web/proxy/                  | refused with 503 :web: no such host |
         | pods/ftp:plain:8080/proxy/             | refused with 400 invalid pod request "ftp:plain:8080" |
         | pods/none/proxy/                       | refused with 404 pods "none" not found |
 

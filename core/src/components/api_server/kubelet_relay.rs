@@ -236,7 +236,7 @@ impl ApiServer {
         if port.is_empty() || port == format!("{own}") {
             return Ok(RelayPlace { is_tls: true, host, port: Some(own), path: String::new(), is_kubelet: true });
         }
-        Ok(plain_place(scheme, host, port))
+        plain_place(scheme, host, port)
     }
 
     /// Source: pkg/registry/core/pod/strategy.go (v1.34), `ResourceLocation`.
@@ -252,7 +252,7 @@ impl ApiServer {
         let first = containers.iter().flat_map(|container| container.get("ports").items()).next();
         let first = first.and_then(|port| port.get("containerPort").as_i64()).map(|port| format!("{port}"));
         let port = if port.is_empty() { first.unwrap_or_default() } else { String::from(port) };
-        Ok(plain_place(scheme, ip, &port))
+        plain_place(scheme, ip, &port)
     }
 
     /// Source: pkg/registry/core/service/storage/storage.go (v1.34), `ResourceLocation`.
@@ -286,13 +286,24 @@ impl ApiServer {
         });
         let (host, port) =
             found.ok_or_else(|| unavailable(format!("no endpoints available for service {:?}", info.name.as_str())))?;
-        Ok(plain_place(scheme, host, &format!("{port}")))
+        plain_place(scheme, host, &format!("{port}"))
     }
 }
 
-/// A place that is reached without credentials; over TLS only if the name asks for it.
-fn plain_place(scheme: &str, host: Text, port: &str) -> RelayPlace {
-    RelayPlace { is_tls: scheme == "https", host, port: port.parse().ok(), path: String::new(), is_kubelet: false }
+/// A place that is reached without credentials; over TLS only if the name asks for it. What is no number is no port of
+/// a URL: then Go takes it for a part of the host's name.
+///
+/// # Errors
+/// The answer for a port that no address has. Source: Go's net/dial.go, `parsePort`, and net/url, `splitHostPort`.
+fn plain_place(scheme: &str, host: Text, port: &str) -> Result<RelayPlace, Answer> {
+    let number = port.parse().ok();
+    let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let host = match number {
+        None if is_number => return Err(proxy_answer(Err(format!("dial tcp: address {port}: invalid port")))),
+        None if !port.is_empty() => Text::from(format!("{host}:{port}")),
+        _ => host,
+    };
+    Ok(RelayPlace { is_tls: scheme == "https", host, port: number, path: String::new(), is_kubelet: false })
 }
 
 /// Splits `[scheme:]name[:port]`. Source: k8s.io/apimachinery pkg/util/net/port_split.go (v1.34).
