@@ -115,9 +115,15 @@ pub(super) fn measure<'a>(suite: &'a Suite, part: &Part, count: u64) -> Result<M
     let mut scenarios: Vec<(&Planned, Vec<Release>)> = Vec::new();
     for name in &part.scenarios {
         let found = suite.planned.iter().find(|planned| planned.compiled.id == *name);
-        scenarios.push((found.ok_or_else(|| format!(
-            "these features have no scenario {name}: the pages are made of nodeproof's own, where no directory features/ is"
-        ))?, Vec::new()));
+        scenarios.push((
+            found.ok_or_else(|| {
+                format!(
+                    "these features have no scenario {name}: the pages are made of nodeproof's own, where no directory \
+             features/ is"
+                )
+            })?,
+            Vec::new(),
+        ));
     }
     let mut found = Found::new();
     let mut measured = Runs::new();

@@ -60,9 +60,10 @@ const ROWS: &[CallRow] = &[
         takes: "`action`: kubelet-stop, kubelet-kill, kubelet-start, kubelet-restart, kubelet-freeze, kubelet-thaw, \
             pause, resume, power-off, power-on, reboot, shutdown, announce-shutdown, cancel-shutdown, runtime-stop, \
             runtime-start, runtime-freeze, runtime-thaw, network-disconnect, network-connect, cni-remove, cni-install, \
-            fill-disk, fill-memory, use-pids, load, relieve, manifest-write, manifest-remove, change; `bootId` with power-on and reboot, `delay` with \
-            shutdown, `kubelet` with kubelet-start and kubelet-restart, `free` with fill-disk (and `freeInodes`), \
-            fill-memory and use-pids, `name` (and `object`) with manifest-write and manifest-remove, `addresses` \
+            fill-disk, fill-memory, use-pids, load, relieve, manifest-write, manifest-remove, change; `bootId` with \
+            power-on and reboot, `delay` with shutdown, `kubelet` with kubelet-start and kubelet-restart, `free` with \
+            fill-disk (and `freeInodes`), fill-memory and use-pids, `name` (and `object`) with manifest-write \
+            and manifest-remove, `addresses` \
             with network-connect, with change whatever POST machines takes for the hardware, and `clockSkew`",
         example: r#"{"call": "POST machines/w1/do", "body": {"action": "kubelet-kill"}}"#, code: 200 },
     CallRow { call: "POST machines/NAME/request", says: "sends a request to the server of its kubelet",
@@ -100,8 +101,8 @@ const ROWS: &[CallRow] = &[
         example: r#"{"call": "GET nodes/w1/describe"}"#, code: 200 },
     CallRow { call: "GET drains/ID", says: "the lines that a drain has printed, and its exit code once it has ended",
         takes: "", example: r#"{"call": "GET drains/drain-1"}"#, code: 200 },
-    CallRow { call: "GET controllers", says: "the controllers, with their loops and queues; `leader` is false where the process of their program waits for \
-            its Lease (flag leader-elect)", takes: "",
+    CallRow { call: "GET controllers", says: "the controllers, with their loops and queues; `leader` is false \
+            where the process of their program waits for its Lease (flag leader-elect)", takes: "",
         example: r#"{"call": "GET controllers"}"#, code: 200 },
     CallRow { call: "POST controllers/NAME/do", says: "stops, starts or restarts a controller, or lets a loop run once",
         takes: "`action`: stop, start, restart, run-once; `loop` for run-once",

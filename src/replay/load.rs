@@ -409,13 +409,6 @@ pub(super) fn seconds(json: &Json, field: &str) -> Result<Micros, String> {
     found.ok_or_else(|| format!("`{field}` must be seconds since the start, not {}", json.get(field)))
 }
 
-/// Returns an instant of a recording in seconds.
-#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
-pub(super) fn in_seconds(t: Micros) -> f64 {
-    t as f64 / 1e6
-}
-
-/// Returns a field that is text.
 pub(super) fn text(json: &Json, field: &str) -> Result<String, String> {
     json.get(field).as_str().map(str::to_owned).ok_or_else(|| format!("`{field}` is missing or no text"))
 }

@@ -44,10 +44,10 @@ pub use load::{LoadError, Recording};
 pub use report::{ReplayReport, WriteDifference};
 
 use drive::Run;
-use load::{Micros, in_seconds};
+use load::Micros;
 use phases::Passes;
 use recorded::Recorded;
-use report::Unjudged;
+use report::{Unjudged, in_seconds};
 use search::Search;
 use writers::{WriteChange, Writer};
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use nodeproof_core::objects::Json;
 
-use super::load::{Micros, in_seconds};
+use super::load::Micros;
 use super::writers::{FieldDifference, WriteTarget, Writer};
 
 /// How many differences the text for people shows.
@@ -205,6 +205,12 @@ fn describe(text: &mut String, difference: &WriteDifference) {
         let dots = if cut.len() < shown.len() { "…" } else { "" };
         let _ = writeln!(text, "      {side} {cut}{dots}");
     }
+}
+
+/// Returns an instant of a recording in seconds.
+#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
+pub(super) fn in_seconds(t: Micros) -> f64 {
+    t as f64 / 1e6
 }
 
 /// Prints an offset in seconds with milliseconds.

@@ -36,7 +36,10 @@ fn by_name() -> Result<(), String> {
         ),
         (kubelet("| --kernel-memcg-notification | true |"), "kernelMemcgNotification"),
         (kubelet("| featureGates | {\"MemoryQoS\": true} |"), "feature gate MemoryQoS=true of one kubelet"),
-        (component("kube-controller-manager runs with:\n      | leader-elect | true |"), "leader-elect"),
+        (
+            component("kube-controller-manager runs with:\n      | leader-elect-resource-name | mine |"),
+            "leader-elect-resource-name",
+        ),
         (
             component("kube-controller-manager runs with:\n      | concurrent-gc-syncs | 5 |"),
             "flag kube-controller-manager.concurrent-gc-syncs",

@@ -1,10 +1,11 @@
 //! Leader election: of a program's processes the holder of its Lease works, and no other.
 //!
-//! Mirrors k8s.io/client-go tools/leaderelection/leaderelection.go (v1.34) as kube-controller-manager and kube-scheduler
-//! use it (cmd/kube-controller-manager/app/controllermanager.go, cmd/kube-scheduler/app/server.go, v1.34): a process that
-//! could not renew its Lease for the renew deadline ends, with all that it knew, and another one starts; its name is
-//! new, so that it waits until the Lease of the one before has expired. Inputs: answers, time. Outputs: requests for the
-//! Lease, an Event, decisions; the driver runs the controllers of the program while [`LeaderElector::leads`].
+//! Mirrors k8s.io/client-go tools/leaderelection/leaderelection.go (v1.34) as kube-controller-manager and
+//! kube-scheduler use it (cmd/kube-controller-manager/app/controllermanager.go, cmd/kube-scheduler/app/server.go,
+//! v1.34): a process that could not renew its Lease for the renew deadline ends, with all that it knew, and another one
+//! starts; its name is new, so that it waits until the Lease of the one before has expired. Inputs: answers, time.
+//! Outputs: requests for the Lease, an Event, decisions; the driver runs the controllers of the program while
+//! [`LeaderElector::leads`].
 //! Invariant: at most one request for the Lease is under way. Left out on purpose: coordinated leader election, the
 //! longer pauses before a process starts that ended several times.
 
@@ -85,7 +86,7 @@ enum AskedFor {
 
 /// What the process does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum ElectionStage {
     /// There is none.
     Stopped,
     /// It starts at an instant.
@@ -105,7 +106,7 @@ pub struct LeaderElector {
     client: Client,
     events: EventRecorder,
     outbox: Outbox,
-    stage: Stage,
+    stage: ElectionStage,
     /// The name of this process.
     own: Text,
     /// When the Lease is tried next; `None` while a request is under way.
@@ -141,7 +142,7 @@ impl LeaderElector {
             events: EventRecorder::new(source, chance.fork("events")),
             chance,
             outbox: Outbox::default(),
-            stage: Stage::Stopped,
+            stage: ElectionStage::Stopped,
             own: Text::default(),
             next: None,
             asked: None,
@@ -154,13 +155,13 @@ impl LeaderElector {
     /// Tells whether the process holds the Lease, and so runs the controllers.
     #[must_use]
     pub const fn leads(&self) -> bool {
-        matches!(self.stage, Stage::Leader(_))
+        matches!(self.stage, ElectionStage::Leader(_))
     }
 
     /// Tells whether there is a process.
     #[must_use]
     pub const fn is_running(&self) -> bool {
-        matches!(self.stage, Stage::Candidate | Stage::Leader(_))
+        matches!(self.stage, ElectionStage::Candidate | ElectionStage::Leader(_))
     }
 
     /// Starts a process, if there is none.
@@ -182,7 +183,7 @@ impl LeaderElector {
             low & 0xffff_ffff_ffff
         );
         self.own = Text::from(format!("{HOST}_{uuid}"));
-        self.stage = Stage::Candidate;
+        self.stage = ElectionStage::Candidate;
         self.next = Some(now);
         self.handle_timeout(now);
     }
@@ -191,7 +192,7 @@ impl LeaderElector {
     ///
     /// Source: recordings; cmd/kube-controller-manager/app/controllermanager.go (v1.34) sets no `ReleaseOnCancel`.
     pub fn stop(&mut self) {
-        self.stage = Stage::Stopped;
+        self.stage = ElectionStage::Stopped;
         self.next = None;
         self.asked = None;
         self.seen = None;
@@ -298,7 +299,7 @@ impl LeaderElector {
     fn succeed(&mut self, now: Timestamp) {
         if self.leads() {
             let next = now + self.times.retry_period;
-            self.stage = Stage::Leader(next);
+            self.stage = ElectionStage::Leader(next);
             self.next = Some(next);
             return;
         }
@@ -308,13 +309,13 @@ impl LeaderElector {
             let message = format!("{} became leader", self.own);
             self.events.emit(&about, EventType::Normal, "LeaderElection", &message, Some(decision), now);
         }
-        self.stage = Stage::Leader(now);
+        self.stage = ElectionStage::Leader(now);
         self.next = Some(now);
     }
 
     fn fail(&mut self, now: Timestamp) {
         let pause = match self.stage {
-            Stage::Leader(_) => self.times.retry_period,
+            ElectionStage::Leader(_) => self.times.retry_period,
             _ => self.chance.jitter(self.times.retry_period, JITTER_FACTOR),
         };
         self.next = Some(now + pause);
@@ -322,14 +323,14 @@ impl LeaderElector {
 
     /// Returns when a leader gives up that does not renew its Lease before.
     fn end(&self) -> Option<Timestamp> {
-        if let Stage::Leader(round) = self.stage { Some(round + self.times.renew_deadline) } else { None }
+        if let ElectionStage::Leader(round) = self.stage { Some(round + self.times.renew_deadline) } else { None }
     }
 
     fn lose(&mut self, now: Timestamp) {
         let why = format!("the Lease was not renewed for {}", seconds(self.times.renew_deadline));
         self.outbox.decide(self.lease(), "no longer leader: the process ends", Vec::from([fact(&why)]));
         self.stop();
-        self.stage = Stage::Starts(now + RESTARTS);
+        self.stage = ElectionStage::Starts(now + RESTARTS);
     }
 }
 
@@ -354,7 +355,7 @@ impl Component for LeaderElector {
 
     fn handle_timeout(&mut self, now: Timestamp) {
         self.client.handle_timeout(&mut self.outbox, now);
-        if matches!(self.stage, Stage::Starts(at) if at <= now) {
+        if matches!(self.stage, ElectionStage::Starts(at) if at <= now) {
             self.start(now);
         }
         if self.end().is_some_and(|end| end <= now) {
@@ -374,7 +375,7 @@ impl Component for LeaderElector {
 
     fn next_deadline(&self) -> Option<Deadline> {
         let deadline = |at: Option<Timestamp>, reason| at.map(|at| Deadline { at, reason });
-        let starts = if let Stage::Starts(at) = self.stage { Some(at) } else { None };
+        let starts = if let ElectionStage::Starts(at) = self.stage { Some(at) } else { None };
         earliest([
             deadline(starts, "a process starts"),
             deadline(self.end(), "renew deadline"),

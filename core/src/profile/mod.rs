@@ -5,6 +5,7 @@
 //! feature gate and flag are independent: a flag's *default* is a row here, its value in force is in [`Settings`].
 
 mod controller_rows;
+mod election_rows;
 mod flag_rows;
 mod gates;
 mod known_releases;

@@ -1,5 +1,5 @@
-//! The components of the simulator's event loop: controllers, elections of leaders, machines, and users (people and tests that send
-//! requests).
+//! The components of the simulator's event loop: controllers, elections of leaders, machines, and users (people and
+//! tests that send requests).
 //!
 //! Inputs and outputs are those of a [`Component`]; a stopped controller and a user have no outputs. Invariant: a
 //! kubelet whose loops the driver runs gets them back before its machine takes an input.

@@ -28,8 +28,8 @@ use std::path::Path;
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Release;
 
-use super::load::{LoadError, Micros, in_seconds};
-use super::report::{ReplayReport, WriteDifference};
+use super::load::{LoadError, Micros};
+use super::report::{ReplayReport, WriteDifference, in_seconds};
 use super::{Ledger, finish};
 use files::KubeletRecording;
 use made::{KubeletRun, Made};

@@ -51,7 +51,7 @@ const NO_ANSWER: &str = "rpc error: code = DeadlineExceeded desc = context deadl
 
 /// Returns what a call of the runtime ends with, if it does not answer.
 pub(super) fn runtime_error(host: &Host) -> Option<&'static str> {
-    if host.is_runtime_up { host.is_runtime_frozen.then_some(NO_ANSWER) } else { Some(NO_RUNTIME) }
+    if host.is_runtime_up { host.runtime.is_frozen().then_some(NO_ANSWER) } else { Some(NO_RUNTIME) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -226,7 +226,7 @@ impl Kubelet {
                 HttpAnswer::json(format!("{}", json!({"node": {"nodeName": name}, "pods": []})))
             }
             ["metrics", ..] => {
-                HttpAnswer::text(200, self.measures(host).iter().map(ToString::to_string).collect::<String>())
+                HttpAnswer::text(200, self.measures(context.host).iter().map(ToString::to_string).collect::<String>())
             }
             ["containerLogs" | "run" | "exec" | "attach" | "portForward", ..] => {
                 self.about_container(call, &parts, context)

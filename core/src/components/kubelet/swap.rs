@@ -9,7 +9,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::Kubelet;
-use super::config::KubeletConfig;
 use super::preemption::is_critical;
 use crate::components::host::runtime::ContainerRole;
 use crate::components::host::{Assignment, ContainerLimits, Hardware, Host, SwapLimit};
@@ -129,7 +128,7 @@ impl Kubelet {
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.34), `generateLinuxContainerResources` and
     /// `calculateLinuxResources`.
     pub(super) fn container_limits(&self, pod: &Object, container: &str, host: &Host) -> ContainerLimits {
-        let limits = limits(pod, container, &self.config, &self.settings);
+        let limits = limits((pod, container), (&self.config.hardware, self.config.swap), &self.settings);
         let is_own = |given: &&Assignment| *given.uid == *pod.uid() && *given.container == *container;
         let has_own_cpus = host.assignments.iter().find(is_own).is_some_and(|given| !given.cpus.is_empty());
         let is_free = has_own_cpus && self.settings.is_gate_on("DisableCPUQuotaWithExclusiveCPUs");
@@ -140,8 +139,11 @@ impl Kubelet {
 /// Returns the limits of a container, with that of its CPU time.
 ///
 /// Source: as above, and `GetContainerSwapBehavior`.
-fn limits(pod: &Object, container: &str, config: &KubeletConfig, settings: &Settings) -> ContainerLimits {
-    let hardware = &config.hardware;
+fn limits(
+    (pod, container): (&Object, &str),
+    (hardware, behaviour): (&Hardware, SwapBehaviour),
+    settings: &Settings,
+) -> ContainerLimits {
     let own = ContainerRole::find(pod, container).map(|(_, own)| own);
     let amount = |list: &str, resource: &str| {
         let found = own.map(|own| own.at(&["resources", list, resource]));
@@ -163,7 +165,7 @@ fn limits(pod: &Object, container: &str, config: &KubeletConfig, settings: &Sett
         && !(settings.profile().is("critical-pods-do-not-swap") && is_critical(pod));
     let is_old = hardware.cgroup_version == 1;
     let share = || share_of_swap(request, hardware.memory.value(), hardware.swap.value());
-    let swap = match config.swap {
+    let swap = match behaviour {
         _ if !hardware.swap_controller => SwapLimit::NotCounted,
         // From the release on that knows shares, swap is a matter of cgroups of version 2 alone.
         SwapBehaviour::Unlimited if is_old && settings.profile().is("limited-swap-is-a-share") => SwapLimit::Bytes(0),

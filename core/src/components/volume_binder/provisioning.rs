@@ -30,16 +30,17 @@ const FAILS: ProvisioningEvent = (EventType::Warning, "ProvisioningFailed");
 
 fn waiting(provisioner: &str) -> String {
     format!(
-        "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the system \
-         administrator. If volume creation is delayed, please verify that the provisioner is running and correctly \
-         registered."
+        "Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually by the \
+         system administrator. If volume creation is delayed, please verify that the provisioner is running and \
+         correctly registered."
     )
 }
 
 impl VolumeBinder {
     /// Lets an external provisioner make a volume; the controller itself makes none.
     ///
-    /// Source: pv_controller.go (v1.34), `provisionClaim`, `provisionClaimOperationExternal`, `provisionClaimOperation`.
+    /// Source: pv_controller.go (v1.34), `provisionClaim`, `provisionClaimOperationExternal`,
+    /// `provisionClaimOperation`.
     pub(super) fn ask_provisioner(
         &mut self,
         key: &ObjectKey,

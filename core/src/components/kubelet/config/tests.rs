@@ -31,14 +31,14 @@ fn without_flags_everything_has_its_default() {
 }
 
 #[test]
-fn flags_win_and_the_update_frequency_alone_sets_the_report_frequency_too() {
+fn flags_win_and_the_report_frequency_follows_the_update_frequency_of_the_file() {
     let config = resolve(
         json!({"node-status-update-frequency": "4s", "max-pods": 30,
             "register-with-taints": "a=b:NoSchedule,c:NoExecute"}),
         json!({"nodeStatusUpdateFrequency": "20s", "maxPods": 50}),
     )
     .unwrap();
-    assert_eq!((config.status_update.as_secs(), config.status_report.as_secs()), (4, 4));
+    assert_eq!((config.status_update.as_secs(), config.status_report.as_secs()), (4, 20));
     assert_eq!(config.max_pods, 30);
     assert_eq!(
         Json::array(config.taints),

@@ -153,9 +153,7 @@ impl Kubelet {
         };
         // A process that has just started asks the runtime, which knows no address of a sandbox that was stopped.
         let is_down = sandbox.is_none_or(|sandbox| !sandbox.is_ready);
-        let has_address = !pod.stable().at(&["status", "podIP"]).is_null();
-        let shares_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() == Some(true);
-        let has_lost_address = is_terminal && is_down && has_address && !shares_network;
+        let has_lost_address = is_terminal && is_down && has_own_address(pod);
         let named = ContainerRole::containers(pod).filter_map(|(role, own)| Some((role, own.get("name").as_text()?)));
         let mut plans: Vec<ContainerPlan> = named.map(|(role, name)| plan_of(name, role, pod, context.host)).collect();
         let keeps = self.settings.profile().is("restart-keeps-container-status");
@@ -209,4 +207,10 @@ impl Kubelet {
             object: pod.clone(),
         }
     }
+}
+
+/// Tells whether the status of a Pod names an address that is not its node's.
+fn has_own_address(pod: &Object) -> bool {
+    let shares_network = pod.stable().at(&["spec", "hostNetwork"]).as_bool() == Some(true);
+    !pod.stable().at(&["status", "podIP"]).is_null() && !shares_network
 }
