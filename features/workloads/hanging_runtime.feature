@@ -88,7 +88,7 @@ Feature: While a container runtime hangs nothing starts and nobody is signalled
       And 20s pass
       When machine "worker-1" does runtime-freeze
       Then container "main" of Pod "web" stops on machine "worker-1" within 11s
-      And Pod "web" keeps field status.containerStatuses[0].state.running set for 1m
+      And Pod "web" keeps field status.containerStatuses[0].state.running set for 35s
       When machine "worker-1" does runtime-thaw
       Then Pod "web" field status.containerStatuses[0].restartCount is 1 within 7s
 
