@@ -5,7 +5,7 @@ use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::controller::{Controller, ControllerAction};
 use nodeproof_core::components::leader_election::LeaderElector;
 use nodeproof_core::components::registry::{
-    CLOUD_CONTROLLER_MANAGER, ELECTING, canonical, cloud, controllers_of, is_not_modelled, known_names, processes,
+    CLOUD_CONTROLLER_MANAGER, canonical, cloud, controllers_of, is_not_modelled, known_names, parts_of, processes,
 };
 use nodeproof_core::json;
 use nodeproof_core::network::{CLOUD_RESOURCES, Endpoint, Fault, Match, NOT_OF_THE_CLOUD, RuleId, known_resource};
@@ -107,7 +107,7 @@ impl Control {
         call.parameters(&[])?;
         let name = canonical(&call.names[0]);
         let names: Vec<&str> = match name {
-            program if !controllers_of(program).is_empty() => controllers_of(program),
+            program if !controllers_of(program).is_empty() => parts_of(program).collect(),
             name => {
                 running_controller(name)?;
                 vec![name]
@@ -127,9 +127,7 @@ impl Control {
             (Some("start"), None) => ControllerAction::Start,
             _ => ControllerAction::Restart,
         };
-        // The process of a program first, whose election starts its controllers again.
-        let process = ELECTING.into_iter().filter(|own| *own == name && !names.contains(own)).collect::<Vec<_>>();
-        for name in process.into_iter().chain(names) {
+        for name in names {
             self.sim.controller_do(name, &action).map_err(refused)?;
             self.sim.finish_instant();
         }
@@ -180,15 +178,17 @@ impl Control {
             error.did_you_mean = Some(about.to_lowercase()).filter(|near| self.can_be_about(near));
             return Err(error.into());
         }
-        let controllers = self.sim.controllers().map(|(name, _)| name.to_owned());
-        let kubelets = self.sim.machines().map(|machine| format!("kubelet/{}", machine.name()));
-        let drains = (1..=self.sim.drains().count()).map(|number| format!("user/drain-{number}"));
-        let recorded = decisions.iter().map(|line| line.component.to_string());
-        let known: Vec<String> = controllers.chain(kubelets).chain(drains).chain(recorded).collect();
-        if let Some(name) = call.parameter("component").filter(|name| !known.iter().any(|own| own == name)) {
-            let mut error = FieldError::new("component", format!("there is no component {name:?}"));
-            error.did_you_mean = nearest(name, known.iter().map(String::as_str)).map(String::from);
-            return Err(error.into());
+        let has_decided = |name: &&str| decisions.iter().any(|line| *line.component == **name);
+        if let Some(name) = call.parameter("component").filter(|name| !has_decided(name)) {
+            let controllers = self.sim.controllers().map(|(name, _)| name.to_owned());
+            let kubelets = self.sim.machines().map(|machine| format!("kubelet/{}", machine.name()));
+            let drains = (1..=self.sim.drains().count()).map(|number| format!("user/drain-{number}"));
+            let known: Vec<String> = controllers.chain(kubelets).chain(drains).collect();
+            if !known.iter().any(|own| own == name) {
+                let mut error = FieldError::new("component", format!("there is no component {name:?}"));
+                error.did_you_mean = nearest(name, known.iter().map(String::as_str)).map(String::from);
+                return Err(error.into());
+            }
         }
         chosen(call, decisions)
     }

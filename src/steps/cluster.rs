@@ -6,7 +6,7 @@ use nodeproof_core::components::api_server::Egress;
 use nodeproof_core::components::api_server::plugins::Plugins;
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::node_ipam;
-use nodeproof_core::components::registry::{ELECTING, controllers_of, processes};
+use nodeproof_core::components::registry::{parts_of, processes};
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::{Release, Settings, SettingsError};
 use nodeproof_core::scenario::{Action, Bystanders, ScenarioAction};
@@ -102,11 +102,9 @@ fn controller(draft: &mut Draft, component: String, what: String) {
     };
     let action =
         |name: &str| ScenarioAction::from(Action::Controller { name: Text::from(name), action: action.clone() });
-    let of_program = controllers_of(&component);
+    let of_program: Vec<_> = parts_of(&component).map(action).collect();
     if !of_program.is_empty() {
-        // The process first, whose election starts the controllers again.
-        let process = ELECTING.into_iter().filter(|own| *own == component);
-        draft.actions(process.chain(of_program).map(action).collect());
+        draft.actions(of_program);
     } else if processes().any(|own| own == component) {
         draft.action(action(&component));
     } else {

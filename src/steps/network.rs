@@ -2,7 +2,7 @@
 
 use cucumber::{given, when};
 use jiff::SignedDuration;
-use nodeproof_core::components::registry::{self, ELECTING, controllers_of};
+use nodeproof_core::components::registry::{self, parts_of};
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
 use nodeproof_core::objects::time::seconds;
@@ -308,9 +308,9 @@ impl Draft {
     /// Reads a controller, or a program with all of its controllers, as clients; none if there is no such.
     fn components(&mut self, word: &str) -> Vec<Text> {
         let client = |own: &str| Text::from(format!("controller/{own}"));
-        let of_program = controllers_of(word);
+        let of_program: Vec<Text> = parts_of(word).map(client).collect();
         if !of_program.is_empty() {
-            return of_program.into_iter().chain(ELECTING.into_iter().filter(|own| *own == word)).map(client).collect();
+            return of_program;
         }
         let controllers = registry::processes;
         if controllers().any(|own| own == word) {

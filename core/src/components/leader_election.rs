@@ -17,11 +17,13 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::Client;
+use super::controller::{ApiResult, code, object};
 use super::events::{EventRecorder, EventType, InvolvedObject};
+use super::host::uuid;
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::json;
-use crate::network::{Answer, Ask, Call, Identity, LEASES, Request, RequestId, ToClient, TransportError, Verb};
+use crate::network::{Ask, Call, Identity, LEASES, Request, RequestId, ToClient, Verb};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Json, Object, Text};
 use crate::profile::{Settings, Value};
@@ -173,16 +175,8 @@ impl LeaderElector {
             self.outbox.decide(self.lease(), format!("{} does not start", self.program), Vec::from([fact(why)]));
             return;
         }
-        let (high, low) = (self.chance.bits(), self.chance.bits());
-        let uuid = format!(
-            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
-            high >> 32,
-            (high >> 16) & 0xffff,
-            high & 0xfff,
-            low >> 52,
-            low & 0xffff_ffff_ffff
-        );
-        self.own = Text::from(format!("{HOST}_{uuid}"));
+        let process = uuid(&format!("{}/{}", self.program, self.chance.bits()));
+        self.own = Text::from(format!("{HOST}_{process}"));
         self.stage = ElectionStage::Candidate;
         self.next = Some(now);
         self.handle_timeout(now);
@@ -255,24 +249,15 @@ impl LeaderElector {
         spec
     }
 
-    fn handle_reply(
-        &mut self,
-        wanted: AskedFor,
-        began: Timestamp,
-        reply: &Result<Answer, TransportError>,
-        now: Timestamp,
-    ) {
-        let code = reply.as_ref().map_or(0, |answer| answer.code);
-        let object =
-            reply.as_ref().ok().filter(|answer| answer.is_success()).and_then(|answer| answer.as_object().cloned());
-        match (wanted, object) {
+    fn handle_reply(&mut self, wanted: AskedFor, began: Timestamp, reply: &ApiResult, now: Timestamp) {
+        match (wanted, object(reply)) {
             (AskedFor::Renewal | AskedFor::Create | AskedFor::Update, Some(lease)) => {
                 self.seen = Some((lease, now));
                 self.succeed(now);
             }
             (AskedFor::Renewal, None) => self.get(began),
             (AskedFor::Get, Some(lease)) => self.take(lease, began, now),
-            (AskedFor::Get, None) if code == 404 => {
+            (AskedFor::Get, None) if code(reply) == 404 => {
                 let at = Json::from(to_micro_time(began));
                 let mut tree = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"});
                 tree.set(&["metadata"], json!({"name": self.program, "namespace": NAMESPACE}));

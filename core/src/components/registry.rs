@@ -236,6 +236,13 @@ pub fn controllers_of(program: &str) -> Vec<&'static str> {
     }
 }
 
+/// Returns what is stopped and started with a program that has several controllers: its process first, where it may
+/// elect a leader and so start them again, and they; none for any other name.
+pub fn parts_of(program: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let process = (program == KUBE_CONTROLLER_MANAGER).then_some(KUBE_CONTROLLER_MANAGER);
+    process.into_iter().chain(controllers_of(program))
+}
+
 /// Returns the names of all rows.
 pub fn processes() -> impl Iterator<Item = &'static str> + Clone {
     ROWS.iter().map(|row| row.name)

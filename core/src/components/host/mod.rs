@@ -71,7 +71,6 @@ pub struct Host {
     /// What providers would answer to the topology manager.
     pub told_hints: Vec<ToldHints>,
     /// What everything but containers and images uses.
-    /// What everything but containers and images uses.
     others: UsedAmounts,
     /// Counts the changes of what the status of the Node is made of: an unchanged machine is recognised by one
     /// comparison.

@@ -47,7 +47,7 @@ const NO_CNI: &str = "container runtime network not ready: NetworkReady=false re
 const NO_RUNTIME: &str = "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while \
     dialing: dial unix /run/containerd/containerd.sock: connect: no such file or directory\"";
 /// What a call ends with that a runtime does not answer in time: what gRPC says of a context whose time is over.
-const NO_ANSWER: &str = "rpc error: code = DeadlineExceeded desc = context deadline exceeded";
+pub(super) const NO_ANSWER: &str = "rpc error: code = DeadlineExceeded desc = context deadline exceeded";
 
 /// Returns what a call of the runtime ends with, if it does not answer.
 pub(super) fn runtime_error(host: &Host) -> Option<&'static str> {

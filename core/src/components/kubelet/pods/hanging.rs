@@ -6,10 +6,7 @@
 //! way as the runtime froze; they hang until it continues.
 
 use super::*;
-use crate::components::kubelet::runtime_state::RUNTIME_TIMEOUT;
-
-/// The error of a call that has timed out, as it is printed.
-const TIMED_OUT: &str = "rpc error: code = DeadlineExceeded desc = context deadline exceeded";
+use crate::components::kubelet::runtime_state::{NO_ANSWER, RUNTIME_TIMEOUT};
 
 impl Worker {
     /// Notes that containers are to be started that nobody starts now.
@@ -54,7 +51,7 @@ impl Kubelet {
         }
         worker.stage = WorkerStage::Blocked;
         worker.plans.iter_mut().for_each(|plan| plan.start_at = None);
-        let message = format!("Failed to create pod sandbox: {TIMED_OUT}");
+        let message = format!("Failed to create pod sandbox: {NO_ANSWER}");
         self.pod_event(&pod, None, (EventType::Warning, "FailedCreatePodSandBox", message), context);
     }
 
@@ -63,7 +60,7 @@ impl Kubelet {
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `killPodWithSyncResult`.
     fn kill_error(&self, uid: &Text, host: &Host) -> String {
         let error =
-            |what: &str, of: &str| format!("failed to \"{what}\" for \"{of}\" with {what}Error: \"{TIMED_OUT}\"");
+            |what: &str, of: &str| format!("failed to \"{what}\" for \"{of}\" with {what}Error: \"{NO_ANSWER}\"");
         let containers = host.runtime.sandbox(uid).into_iter().flat_map(|sandbox| &sandbox.containers);
         let running = containers.filter(|own| own.is_running()).map(|own| error("KillContainer", &own.name));
         let all: Vec<String> = running.chain([error("KillPodSandbox", uid)]).collect();
